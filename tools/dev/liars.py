@@ -35,11 +35,13 @@ _ACTS: Final = ("complement.*", "orphan.*", "forfeit.*", "dispute.*", "disputed.
 class Witnessed:
     """Lies that an export alone does not show: by kind of entry and field (patterns; empty field: the entry).
 
-    ``why`` it does not, and which ``witness`` outside the machine finds it.
+    ``lie`` is its row of the list in ARCHITECTURE.md, which says in general who finds it; ``why`` the export
+    does not show it, and which ``witness`` outside the machine finds this one.
     """
 
     kind: str
     field: str
+    lie: str
     why: str
     witness: str
     what: str = "*"
@@ -48,52 +50,110 @@ class Witnessed:
     """Whether also where it is about money."""
 
 
+_BEGINS: Final = "who begins a journal (machine number, key)"
+_COIN: Final = "where a coin fell"
+_ANOTHER: Final = "another of the staff who may do the same"
+_ENROLLED: Final = "another number for somebody enrolled who has done nothing since"
+_ACT: Final = "an act that nothing follows from, left out or invented whole"
+_DRAW: Final = "a draw that changes nothing shown or won"
+_HEARD: Final = "what a controller or host showed or said, and moved nothing"
+_UNPROVED: Final = "an unproved secret two persons ruled on"
+_NAMES: Final = "names in the register of wins"
+_WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
+_TICKETS: Final = "a ticket nobody printed, its commitment, how far the ticket ledger had come"
+_TAX: Final = "whether a hand-pay was taxable, and its form, where no other of the same run says so"
+
 WITNESSED: Final = tuple(
     Witnessed(*line)
     for line in (
-        ("machine.genesis", "record.*", "who begins a journal names itself", "--fingerprint, the serial"),
-        ("machine.genesis", "id", "who begins a journal names itself", "--fingerprint"),
-        ("coin.in", "transfers.*.1", "where a coin fell is told once", "the count of hopper and box"),
-        ("*", "*persons.*", "another of the staff who may do the same", "the signed slip or form"),
-        ("staff.added", "record.whom", "one who has done nothing since", "the roster, whose digest it has"),
-        ("*", "record.person", "another of the staff, or a key, that may do so", "the signed slip"),
-        ("*", "*.draws.*", "a number that changes nothing of what is shown and won", "a printed head"),
-        ("progressive.link_*", "*", "heard of a line: it moved nothing", "the controller's log"),
-        ("*", "state.link:*", "what a controller showed: no money moved", "the controller's register"),
-        ("progressive.won", "record.trigger.*", "unproved, and ruled on by two persons", "the controller"),
-        ("dispute.decided", "record.*", "what a person wrote", "the signed form"),
-        ("incident.judged", "record.*", "what a person wrote", "the signed form"),
-        ("progressive.hit", "record.level", "a name; pool and amount are checked", "the hand-pay slip"),
-        ("progressive.hit", "record.game", "a name; play and amount are checked", "the hand-pay slip"),
-        ("progressive.fell", "*", "heard of a host: it moved nothing", "the host's log"),
-        ("progressive.not_ours", "*", "a controller said so: it moved nothing", "the controller's log"),
-        ("progressive.award_differs", "*", "a controller said so: it moved nothing", "the controller's log"),
-        ("*", "", "no amount differs: two acts in another order", "a printed head", "told before the last"),
-        ("bill.escrow", "", "a bill that nothing follows from", "the count of the stacker"),
-        ("coin.in", "", "coins that nothing follows from", "the count of hopper and box"),
-        ("aft.complete", "", "a transfer that nothing follows from", "the log of the host"),
-        ("handpay.paid", "", "a payment nothing follows from", "the signed slip"),
-        ("hopper.filled", "", "coins that nothing follows from", "the signed slip, the count of the hopper"),
-        ("hopper.opening", "", "coins there were before anything was paid", "the count of the hopper"),
-        ("progressive.opened", "", "a level nothing was wagered for", "its sign, a printed head"),
-        ("complement.paid", "", "paid by hand, as a whole", "the signed form, and the count of the bank"),
-        ("*", "", "an act nothing follows from, of no money", "a printed head; its slip or form", "*", False),
+        ("machine.genesis", "record.*", _BEGINS, "it names itself", "--fingerprint, the serial"),
+        ("machine.genesis", "id", _BEGINS, "it names itself", "--fingerprint"),
+        ("coin.in", "transfers.*.1", _COIN, "it is told once", "the count of hopper and box"),
+        ("*", "*persons.*", _ANOTHER, "each of them may", "the signed slip or form"),
+        ("staff.added", "record.whom", _ENROLLED, "no act is theirs", "the roster, whose digest it has"),
+        ("*", "record.person", _ANOTHER, "another of the staff, or a key, may", "the signed slip"),
+        ("*", "*.draws.*", _DRAW, "it comes to the same", "a printed head"),
+        ("progressive.link_*", "*", _HEARD, "heard of a line: it moved nothing", "the controller's log"),
+        (
+            "*",
+            "state.link:*",
+            _HEARD,
+            "what a controller showed: no money moved",
+            "the controller's register",
+        ),
+        ("progressive.won", "record.trigger.*", _UNPROVED, "two persons ruled on it", "the controller"),
+        ("dispute.decided", "record.*", _WROTE, "it is their word", "the signed form"),
+        ("incident.judged", "record.*", _WROTE, "it is their word", "the signed form"),
+        ("collection.counted", "record.*_cents", _WROTE, "count and difference agree", "the signed form"),
+        ("progressive.hit", "record.level", _NAMES, "pool and amount are checked", "the hand-pay slip"),
+        ("progressive.hit", "record.game", _NAMES, "play and amount are checked", "the hand-pay slip"),
+        ("progressive.fell", "*", _HEARD, "heard of a host: it moved nothing", "the host's log"),
+        (
+            "progressive.not_ours",
+            "*",
+            _HEARD,
+            "a controller said so: it moved nothing",
+            "the controller's log",
+        ),
+        ("progressive.award_differs", "*", _HEARD, "a controller said so", "the controller's log"),
+        ("handpay.paid", "record.taxable", _TAX, "told once", "the slip and the tax form"),
+        ("*", "*.commitment", _TICKETS, "salted: it is the number's", "the ticket ledger"),
+        ("*", "state.tickets*", _TICKETS, "the ledger's own place and digest", "the ticket ledger"),
+        ("voucher.*", "", _TICKETS, "a ticket of which no entry says more", "the ticket ledger", "made up"),
+        ("tickets.*", "", _TICKETS, "what the ledger said of itself", "the ticket ledger"),
+        (
+            "*",
+            "",
+            _ACT,
+            "no amount differs: two acts in another order",
+            "a printed head",
+            "told before the last",
+        ),
+        ("bill.escrow", "", _ACT, "a bill that nothing follows from", "the count of the stacker"),
+        ("coin.in", "", _ACT, "coins that nothing follows from", "the count of hopper and box"),
+        ("aft.complete", "", _ACT, "a transfer that nothing follows from", "the log of the host"),
+        ("aft.complete", "*", _ACT, "all that says its amount agrees", "the log of the host", "*others"),
+        ("handpay.paid", "", _ACT, "a payment nothing follows from", "the signed slip"),
+        (
+            "hopper.filled",
+            "",
+            _ACT,
+            "coins that nothing follows from",
+            "the signed slip, the count of the hopper",
+        ),
+        ("hopper.opening", "*", _ACT, "both that say its amount agree", "the count of the hopper", "*others"),
+        ("hopper.opening", "", _ACT, "coins there were before any was paid", "the count of the hopper"),
+        ("progressive.opened", "", _ACT, "a level nothing was wagered for", "its sign, a printed head"),
+        (
+            "complement.paid",
+            "",
+            _ACT,
+            "paid by hand, as a whole",
+            "the signed form, and the count of the bank",
+        ),
+        ("*", "", _ACT, "it moves no money", "a printed head; its slip or form", "*", False),
     )
 )
 
 
-def touches(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one for each answer)
-    """What a lie is about: money, outcome, meter, person, ruling; or nothing of these."""
-    if not lie.path:
-        if "transfers" in entry or entry.get("phase"):
-            return "money"
-        return "meter" if "counts" in entry else "ruling" if _is_act(lie.kind) else "other"
+def touches(lie: Lie, entry: dict[str, Any]) -> str:
+    """What a lie is about: money, outcome, meter, person, ruling, ticket; or nothing of these."""
+    if lie.path:
+        return _touches_by_a_field(lie, entry)
+    if "transfers" in entry or entry.get("phase"):
+        return "money"
+    return "meter" if "counts" in entry else "ruling" if _is_act(lie.kind) else "other"
+
+
+def _touches_by_a_field(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one for each answer)
+    names = [part for part in lie.path if isinstance(part, str)]
+    last = names[-1]
+    if last == "commitment" or "tickets" in names:
+        return "ticket"
     if lie.kind == "selection" or lie.kind.startswith("test."):  # what might be played next; no money
         return "other"
     if lie.path == ("dims", "position") and not entry.keys() & {"transfers", "counts", "phase"}:
         return "other"  # no meter is told apart by it
-    names = [part for part in lie.path if isinstance(part, str)]
-    last = names[-1]
     if names[0] == "transfers" or last.endswith("_cents") or names[0] in {"phase", "ref"}:
         return "money"
     if names[0] in {"counts", "marks", "dims"} or "meters" in names:

@@ -5,6 +5,8 @@ honest journal, and seals it all anew, is named by the audit, or the witness tha
 journals are the product's own: bills, tickets, hand-pays, choices, levels, transfers, rulings, faults, the staff at its menu.
 """
 
+from pathlib import Path
+
 import pytest
 from journals import make_state
 
@@ -15,11 +17,14 @@ from egm.kernel.events import EventType
 from egm.money.host.model import HostMoney, Order, TransferKind
 from egm.testing.machine import MachineRig, ScriptedChance, generator
 from meters import open_view
+from meters.keys import MachineKey
 from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
-from tools.dev.lies import Lie
+from tools.dev.lies import Liar, Lie, adopted, sealed
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
+KEY = MachineKey(bytes(range(32)))
 TWO = {"person": "2", "persons": ("2", "5")}
 
 
@@ -123,6 +128,35 @@ def test_a_lie_that_matters_is_named_or_its_witness_stated(honest):
     _is_won(score, 300)
 
 
+WAYS = ("others", "made up", "void instead of ended", "with a door open", "removed", "told twice", "invented")
+
+
+def test_every_way_of_lying_is_told_and_kinds_that_no_journal_has_are_made_up(honest):
+    """Two fields that agree, voids, states, and entries of every declared kind."""
+    liar, told, made_up = Liar(adopted(honest[0], KEY), 5), set(), set()
+    for _ in range(1500):
+        lie, _ = liar.tell()
+        told |= {way for way in WAYS if lie.what.endswith(way)}
+        if lie.what == "made up":
+            made_up.add(lie.kind)
+    assert told == set(WAYS)
+    assert len(made_up - {raw["kind"] for raw in adopted(honest[0], KEY)}) > 60
+
+
+def test_what_is_made_up_is_as_the_rules_ask(honest):
+    """The liar has read them: many an entry that he makes up passes its rule, and some other thing names it."""
+    entries = adopted(honest[0], KEY)
+    liar = Liar(entries, 6)
+    passed = set()
+    while len(passed) < 12:
+        lie, told = liar.tell()
+        if lie.what == "made up":
+            report = Auditor(Shelf()).run(sealed(told, KEY, liar.mark))
+            if not any(f.sequence == lie.sequence for f in report.findings):
+                passed.add(lie.kind)
+    assert passed
+
+
 @pytest.mark.slow
 def test_five_thousand_lies(honest):
     _is_won(play(honest, Shelf(), lies=5000, seed=2), 5000)
@@ -159,3 +193,14 @@ def test_what_a_lie_touches_and_who_witnesses_it():
             assert witnessed("money", Lie(2, kind, (), what)) is None, "nor is a whole entry of it"
         assert witnessed("ruling", Lie(2, "dispute.decided", (), what)) is not None
     assert all(row.witness and row.why for row in WITNESSED)
+
+
+@pytest.mark.requirement("E-13")
+def test_the_list_of_what_an_export_cannot_show_is_whole():
+    """Every lie that is let pass stands in it, and nothing else does."""
+    text = (Path(__file__).parents[3] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = text.partition("### What an export alone cannot show")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| ")]
+    listed = [lie.strip() for lie, _ in rows if lie.strip() not in {"lie", "---"}]
+    assert sorted(listed) == sorted({row.lie for row in WITNESSED})
+    assert all(who.strip() for _, who in rows)
