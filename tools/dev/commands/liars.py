@@ -39,8 +39,8 @@ def command(*, exports: tuple[Path, ...], lies: int, seed: int, games: tuple[Pat
     """Tell lies about honest journals, each sealed anew with the machine's key, and see which are named.
 
     The journals are EXPORTS, or those of a cabinet that lives a while for it. One lie alters, leaves out,
-    repeats, moves or makes up one thing, with all that agrees with it. Exit status 1 when a lie about money, an
-    outcome, a meter, a person or a ruling is neither named by the audit nor one whose outside witness is
+    repeats, moves or makes up one thing, with all that agrees with it. Exit status 1 when a lie about money,
+    an outcome, a meter, a person or a ruling is neither named by the audit nor one whose outside witness is
     stated.
     """
     shelf = Shelf(games)
