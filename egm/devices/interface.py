@@ -34,6 +34,8 @@ class FaultCode(StrEnum):
     SENSOR_STUCK = "sensor_stuck"
     WRONG_LANE = "wrong_lane"  # a coin fell where it was not sent
     UNINVITED = "uninvited"  # a coin came in while coins were refused
+    WRONG_VALUES = "wrong_values"  # a slot takes other coins than the cabinet file says
+    VALUES_UNTOLD = "values_untold"  # it cannot say what its slots take
     # hopper
     HOPPER_EMPTY = "hopper_empty"
     HOPPER_RUNAWAY = "hopper_runaway"

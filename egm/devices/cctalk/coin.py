@@ -17,6 +17,7 @@ from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CoinError, Header, Pair
 from egm.devices.cctalk.events import accepted_since, mark_of, news_since, unchanged
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
+from egm.devices.cctalk.worth import Worth
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
 from egm.devices.ledgers import CoinDoubt, CoinLedger
@@ -64,6 +65,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._path = codec.PATH_HOPPER
         self._applied: dict[tuple[Header, int], bytes] = {}
         self._identified = False
+        self._worth = Worth(self._coins)
         self._ready: bool | None = None
         self._faults_until: dict[FaultCode, float] = {}
         self._refused_since: dict[int, float] = {}
@@ -96,6 +98,7 @@ class CctalkCoinDriver(CctalkDriver):
     def _session_begins(self) -> None:
         self._renew_at = 0.0
         self._identified = False
+        self._worth = Worth(self._coins)
         self._ready = None
         self._refused_since.clear()
 
@@ -103,7 +106,9 @@ class CctalkCoinDriver(CctalkDriver):
         try:
             answer = await self._ask(Header.READ_CREDITS)
             if answer is not None and await self._take(codec.read_events(answer)):
-                await self._apply()
+                await self._worth.ask_next(self)
+                if self._worth.is_known:
+                    await self._apply()
                 self._identified = self._identified or await self._identify()
         except ProtocolError as error:
             self._refused(error)
@@ -128,6 +133,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._look_at(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
+            self._worth = Worth(self._coins)
         coins = tuple(
             (self._coins[pair.a], pair.b == codec.PATH_HOPPER) for pair in news.pairs if pair.a in self._coins
         )
@@ -196,13 +202,14 @@ class CctalkCoinDriver(CctalkDriver):
         over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
         for fault in over:
             self._faults_until.pop(fault, None)
-        self._show_faults(dict.fromkeys(self._faults_until, ""))
+        self._show_faults(self._worth.faults | dict.fromkeys(self._faults_until, ""))
 
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:
         """Make the acceptor's settings what they should be, the master inhibit last."""
-        mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in self._denominations)
-        accepting = bool(self._denominations)
+        wanted = frozenset[int]() if self._worth.differs else self._denominations
+        mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in wanted)
+        accepting = bool(wanted)
         wished: dict[tuple[Header, int], bytes] = {
             **{(Header.SORTER_PATH, slot): bytes((slot, self._path)) for slot in self._coins},
             (Header.INHIBIT_MASK, 0): mask.to_bytes(2, "little"),

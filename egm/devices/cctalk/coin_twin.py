@@ -30,6 +30,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._master = False
         self._paths: dict[int, int] = {}
         self._accepted = 0
+        self._other_worth: dict[int, int] = {}
         self.hopper_cents = 0
         self.drop_cents = 0
         self.tray_cents = 0
@@ -57,7 +58,8 @@ class CctalkCoinTwin(CctalkTwin):
     def _coin_id(self, slot: int) -> bytes:
         """What a slot takes: country, value of three digits, issue; dots where it takes nothing."""
         cents = next((cents for cents, known in self._slots.items() if known == slot), None)
-        return b"......" if cents is None else f"US{cents:03}A".encode("ascii")
+        told = self._other_worth.get(slot, cents)
+        return b"......" if not told else f"US{told:03}A".encode("ascii")
 
     def power_lost(self) -> None:
         """Events and settings are forgotten, the life-time count is not."""
@@ -86,10 +88,17 @@ class CctalkCoinTwin(CctalkTwin):
             "jam": self._jam,
             "diverter": self._diverter,
             "lie": self._lie,
+            "worth": self._set_worth,
             "stuck_sensor": self._stuck_sensor,
             "wrong_lane": self._wrong_lane,
             "uninvited": self._uninvited,
         }
+
+    def _set_worth(self, values: Values) -> str:
+        """``slot`` takes ``amount_cents``, whatever the machine believes; 0: it takes nothing."""
+        slot, cents = number(values, "slot"), number(values, "amount_cents")
+        self._other_worth[slot] = cents
+        return f"slot {slot} takes {cents} cents"
 
     def _slot(self, values: Values) -> tuple[int, int]:
         cents = number(values, "amount_cents")

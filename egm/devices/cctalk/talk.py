@@ -42,6 +42,10 @@ class CctalkDriver(LineDriver[Frame]):
                 return answers[-1].data
         return None
 
+    async def ask(self, header: Header, data: bytes) -> bytes | None:
+        """The answer's data, or None for silence."""
+        return await self._ask(header, data)
+
     async def _tell(self, header: Header, data: bytes) -> bool:
         """Ask for something to be done; whether it was acknowledged."""
         return await self._ask(header, data) == b""
