@@ -3,26 +3,12 @@
 import asyncio
 
 import pytest
-from tools.dev.soak.floor import Floor
 
 from egm.testing.jumping_loop import jump
 from meters import open_view
+from tools.dev.simulation.house import House
+from tools.dev.simulation.world import World
 
-CABINET = """
-[machine]
-serial = "OFF-1"
-operator_number = "1"
-site = "rig"
-profile = "generic"
-[[games]]
-game = "maple-classic"
-[devices.bill]
-protocol = "{protocol}"
-[devices.io]
-protocol = "ioboard"
-[metrics]
-port = 0
-"""
 TROUBLES = {
     "box": ({"present": False}, "box", {"present": True}),
     "fail": ({}, "clear", {}),
@@ -34,24 +20,22 @@ TROUBLES = {
 @pytest.mark.parametrize("trouble", TROUBLES)
 @pytest.mark.parametrize("protocol", ["cctalk_bill", "id003"])
 def test_bills_are_taken_once_it_is_mended(tmp_path, protocol, trouble):
-    file = tmp_path / "cabinet.toml"
-    file.write_text(CABINET.format(protocol=protocol))
     values, end, end_values = TROUBLES[trouble]
     told = []
 
     async def life():
-        floor = Floor(tmp_path, 1, file, "generic")
-        floor.start()
+        world = World(tmp_path, House(bill=protocol, games=("maple-classic",)), 1)
+        world.start()
         await asyncio.sleep(10)
-        floor.hand("bill", trouble, **values)
+        world.hand("bill-1", trouble, **values)
         await asyncio.sleep(10)
-        floor.hand("bill", end, **end_values)
+        world.hand("bill-1", end, **end_values)
         await asyncio.sleep(15)
-        told.append(floor.hand("bill", "insert", amount_cents=500))
+        told.append(world.hand("bill-1", "insert", amount_cents=500))
         await asyncio.sleep(10)
-        await floor.stop()
-        floor.put_away()
-        with open_view(floor.folder.root) as view:
+        await world.stop()
+        world.put_away()
+        with open_view(world.folder.root) as view:
             told.append(view.credits_cents())
 
     jump(life())
