@@ -145,6 +145,19 @@ class Crowd:
             if self.dice.random() < 0.2:
                 self._world.bank.restart()
 
+    def bad_link(self) -> None:
+        """The link to the controller of levels breaks, is whole again, or its controller starts again."""
+        link = self._world.link
+        if link is None:
+            return
+        match self.dice.choice(("break", "mend", "restart")):
+            case "break":
+                link.lose()
+            case "mend":
+                link.is_up = True
+            case _:
+                link.restart()
+
     # ------------------------------------------------------------ staff
     def turn_key(self) -> None:
         """The attendant turns their key; a disputed amount wants the manager."""
@@ -183,6 +196,8 @@ class Crowd:
         for name in self._world.of_kind("hopper").values():
             self._world.hand(name, "fill", coins=500)
         self._world.hand("wheel", "jam", on=False)
+        if self._world.link is not None:
+            self._world.link.is_up = True
         self._world.hand("io", "battery", good=True)
 
     def _all(self) -> list[Player]:
@@ -221,6 +236,7 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "limit": (3, Crowd.limit),
     "transfer": (25, Crowd.transfer),
     "bad host line": (8, Crowd.bad_host_line),
+    "bad link": (8, Crowd.bad_link),
     "key": (80, Crowd.turn_key),
     "menu": (4, Crowd.menu),
     "door": (12, Crowd.door),

@@ -188,7 +188,7 @@ class _Run:
             world.say(names[player.position])["status"] in {"idle", "disabled"}
             for names in (world.of_kind("bill_acceptor"), world.of_kind("ticket_printer"))
         )
-        told = world.bank is None or not world.bank.is_open
+        told = not (world.bank and world.bank.is_open) and not (world.link and world.link.is_open)
         return (now.state, now.credit_cents, still and told) == ("idle", 0, True)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from paytables.definition import LIBRARY
 from tools.dev.simulation.bank import ASSET
+from tools.dev.simulation.link import GAME, SERIAL, slots
 
 REELS: Final = ("maple-classic", "hold-fast", "river-wheel", "seven-rivers", "aurora-keno", "orchard-picnic")
 TABLES: Final = (
@@ -52,6 +53,8 @@ class House:
     limits: bool = False
     host: bool = False
     """Whether its tickets and transfers go through a host."""
+    link: bool = False
+    """Whether a controller keeps levels of one of its games."""
     wheel: bool = False
     games: tuple[str, ...] = ("maple-classic", "hold-fast", "river-wheel")
     levels: tuple[tuple[str, str], ...] = field(default=())
@@ -77,6 +80,7 @@ class House:
             hopper=dice.random() < 0.7,
             limits=dice.random() < 0.4,
             host=host,
+            link=positions == 1 and dice.random() < 0.4,
             wheel=wheel,
             games=tuple(games),
             levels=tuple(levels),
@@ -100,17 +104,21 @@ class House:
         text = (Path(str(files("egm.profiles"))) / f"{self.place}.toml").read_text(encoding="utf-8")
         profile.write_text(text + (LIMITS if self.limits else ""), encoding="utf-8")
         games = [*self.games, *([_by_wheel(folder)] if self.wheel else [])]
+        games += [str(GAME)] if self.link else []
         tables = [f'[[games]]\ngame = "{game}"' for game in games]
         tables += [f'[[progressives]]\ngame = "{game}"\nlevel = "{level}"' for game, level in self.levels]
         tables += [f"[devices.{name}]\n{table}" for name, table in self.devices().items()]
+        tables += [slots()] if self.link else []
         tables += [_HOST] if self.host else []
         path = folder / "cabinet.toml"
-        path.write_text(_MACHINE.format(positions=self.positions) + "\n\n".join(tables), encoding="utf-8")
+        path.write_text(
+            _MACHINE.format(serial=SERIAL, positions=self.positions) + "\n\n".join(tables), encoding="utf-8"
+        )
         return path
 
 
 _MACHINE: Final = """[machine]
-serial = "EGM-0000001"
+serial = "{serial}"
 operator_number = "1"
 site = "Simulation"
 address = "1 Seed Street"

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from fractions import Fraction
 from io import BytesIO
 from typing import Final
 
@@ -21,6 +22,7 @@ from meters.recall import details
 from meters.storage import DiskStorage
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
+from tools.dev.simulation.link import LINKED, STAKE_CENTS, FloorLink
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import World
 
@@ -59,7 +61,9 @@ class Books:
     tray: int = 0
     by_hand: int = 0
     won: int = 0
-    """What the screens said was won."""
+    """What the screens said was won, of progressive levels apart."""
+    own_levels: int = 0
+    """What they said was won of levels the machine keeps itself."""
 
     @classmethod
     def of(cls, world: World, players: Mapping[int, Player]) -> "Books":
@@ -80,7 +84,10 @@ class Books:
             books.tray += world.say(name)["tray_coins"] * (world.profile.coins.hopper_cents or 0)
         for player in players.values():
             books.by_hand += sum(paid.amount_cents for paid in player.seen.by_hand)
-            books.won += sum(play.win_cents for play in player.seen.games.values())
+            for play in player.seen.games.values():
+                levels = {win.id: win.amount_cents or 0 for win in play.progressives}
+                books.won += play.win_cents - sum(levels.values())
+                books.own_levels += sum(cents for name, cents in levels.items() if name not in LINKED)
         return books
 
 
@@ -122,6 +129,13 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
         by_position = {n: dict(read.where(position=n).values) for n in players}
         hosts = [account for account, _ in _HOSTS]
         balance = {account: abs(journal.balance_cents(account)) for account in (*_IN, *_OUT, *_HOUSE, *hosts)}
+        names = {
+            transfer.source
+            for entry in journal.entries()
+            for transfer in entry.transfers
+            if transfer.source.startswith("house:progressive:")
+        }
+        levels = {name: -journal.balance_cents(name) for name in sorted(names)}
         credit = sum(journal.balance_cents(f"credit:{n}:cashable") for n in players)
     for position, cents in books.bills.items():
         seen = by_position[position].get("bill_in.value", 0) if len(players) > 1 else balance["world:bill"]
@@ -134,6 +148,9 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
     verdict.agree("paid by hand", by_hand, books.by_hand)
     doubled = balance["house:double_up_win"] - balance["house:double_up_bet"]
     verdict.agree("won", sum(balance[account] for account in _WON) + doubled, books.won)
+    linked = {name for name in levels if name.rpartition(":")[2] in LINKED}
+    own = sum(cents for name, cents in levels.items() if name not in linked)
+    verdict.agree("own levels", own, books.own_levels)
     verdict.agree("credit left", credit, 0)
     came = sum(books.bills.values()) + books.coins + books.redeemed
     went = sum(books.papers.values()) + books.tray + books.by_hand
@@ -142,12 +159,16 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
             verdict.agree(f"host, {way}", balance[account], world.bank.moved(way))
         came += world.bank.moved("in") + world.bank.moved("bonus")
         went += world.bank.moved("out")
+    staked = balance["house:wager"] + balance["house:double_up_bet"]
     verdict.agree(
         "kept by the house",
-        balance["house:wager"] + balance["house:double_up_bet"] - sum(balance[a] for a in _BACK),
+        staked - sum(balance[account] for account in _BACK) - sum(levels.values()),
         came - went,
         sum(doubt.values()),
     )
+    if world.link is not None:
+        verdict.agree("linked levels", sum(levels[name] for name in linked), world.link.paid_cents())
+        _contributions(world.link, players, verdict)
     _tickets(world, books, verdict)
     _audit(world, now, verdict)
     for player in players.values():
@@ -161,6 +182,8 @@ _OUT: Final = (
     "out:hopper",
     "out:handpay_cancelled_credit",
     "out:handpay_jackpot",
+    "out:handpay_progressive",
+    "out:handpay_bonus",
     "out:handpay_disputed",
 )
 _HOSTS: Final = (
@@ -171,6 +194,20 @@ _HOSTS: Final = (
 _WON: Final = ("house:win", "house:push", "house:attendant_jackpot")
 _BACK: Final = (*_WON, "house:double_up_win", "house:refund_defect", "house:disputed")
 _HOUSE: Final = ("house:wager", "house:double_up_bet", *_BACK)
+
+
+def _contributions(link: FloorLink, players: Mapping[int, Player], verdict: Verdict) -> None:
+    """What the controller counted is the share of every stake a screen has shown the end of."""
+    stakes = sum(
+        play.bet_credits * 5 == STAKE_CENTS and play.game_id == "three-levels"
+        for player in players.values()
+        for play in player.seen.games.values()
+    )
+    for level, share in (("TOP", Fraction(1, 70)), ("LUCKY", Fraction(1, 90) + Fraction(1, 1000))):
+        if link.contributed(level) != stakes * STAKE_CENTS * share:
+            verdict.wrong.append(
+                f"level {level}: {link.contributed(level)} contributed, of {stakes} stakes of {STAKE_CENTS}"
+            )
 
 
 def _tickets(world: World, books: Books, verdict: Verdict) -> None:

@@ -1,6 +1,7 @@
 """World of a simulation: one cabinet with its media and devices, its power, and hands on all of it."""
 
 import asyncio
+import os
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -24,12 +25,17 @@ from egm.links.sas.reader import Readings
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
+from egm.progressive.attachment import ProgressiveLink
+from egm.progressive.mqtt import progressive_link
 from egm.testing.cable import Cable
 from egm.testing.forgetful import ForgetfulStorage, Medium
 from egm.testing.jumping_loop import BEGINNING, LoopClock
 from egm.testing.sas import HostWire, LoopLine
+from meters.copies import SECOND_FOLDER
+from meters.lock import FILE_NAME
 from tools.dev.simulation.bank import Bank
 from tools.dev.simulation.house import House
+from tools.dev.simulation.link import FloorLink
 
 #: The one person on the staff.
 STAFF_NUMBER: Final = "1001"
@@ -64,6 +70,7 @@ class World:
         self.profile = load_profile(self.file.machine.profile)
         dice = random.Random(seed)  # noqa: S311 (it must repeat)
         self._dice = dice
+        self._locks = {self.folder.root / FILE_NAME, self.folder.root / SECOND_FOLDER / FILE_NAME}
         digest = PinDigest.of(STAFF_PIN, _PIN_COST, dice.randbytes)
         somebody = Person(STAFF_NUMBER, "Simulation", Role.MANAGER)
         Roster.load(self.folder.staff).added(somebody, digest, by="", at=BEGINNING)
@@ -83,6 +90,11 @@ class World:
         )
         self.bank = Bank(self.send) if house.host else None
         self._wire: HostWire | None = None
+        self.link: FloorLink | None = None
+        if house.link:
+            clock = LoopClock(asyncio.get_running_loop())
+            source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
+            self.link = FloorLink(root, random.Random(dice.randbytes(8)), clock.now, source)  # noqa: S311
         self.bad_messages = 0
         """So many of the next messages of the host, or their answers, may be lost."""
         self._machine: asyncio.Task[None] | None = None
@@ -131,6 +143,8 @@ class World:
             if cable.plugged and self._dice.random() < 0.5:
                 cable.arrive()
             cable.unplug()
+        if self.link is not None:
+            self.link.cut()
         if self._machine is not None:
             self._machine.cancel()
 
@@ -151,7 +165,15 @@ class World:
             else:
                 with suppress(asyncio.CancelledError):
                     await machine
+        self._let_go()
         self.medium.restore()
+
+    def _let_go(self) -> None:
+        """Close the locks a dying process has left, as the end of a real one does."""
+        for held in Path("/proc/self/fd").iterdir():
+            with suppress(OSError):
+                if held.readlink() in self._locks:
+                    os.close(int(held.name))
 
     def failure(self) -> BaseException | None:
         """What ended the machine, if anything but the power has."""
@@ -165,6 +187,8 @@ class World:
         """Stop every device, for good."""
         for twin in self.twins.values():
             twin.halt()
+        if self.link is not None:
+            self.link.close()
 
     # ------------------------------------------------------------ the host
     def _without_threads(self, services: Iterable[Make]) -> Iterator[Make]:
@@ -172,6 +196,8 @@ class World:
         for each in services:
             if each is sas_lines:
                 yield self._lines
+            elif each is progressive_link:
+                yield self._linked
             elif each is not monitoring:
                 yield each
 
@@ -181,6 +207,10 @@ class World:
             line = LoopLine(context, name, settings, readings)
             self._wire = HostWire(line, context.clock)
             yield line
+
+    def _linked(self, context: MachineContext) -> Iterator[Attachment]:
+        if self.link is not None:
+            yield ProgressiveLink(context, self.link)
 
     def send(self, message: bytes) -> bytes:
         """One message of the host's, and what it hears of the answer."""
