@@ -95,7 +95,7 @@ LACKS = r"^Error: this takes \w+, which a cabinet does not have\. In a checkout:
 #: Command of the README -> its status, the printed shape, and words added so that it ends before the day does.
 PRINTED = {
     "par maple-classic": (0, r"^Maple Classic / Érable classique .*\ndefinition SHA-256 [0-9a-f]{64}\n\nBet line: 1 credit\nreturn +\d+\.\d+ %", ""),
-    "meters": (0, r"^machine key [0-9a-f-]{19}, entry \d+, [0-9a-f]{16}\nmeter +value  unit\n─+  ─+  ─+\n(.*\n)*power_resets +0{9}1  times", ""),
+    "meters": (0, r"^machine EGM-0000001, rules generic, amounts in minor units of USD, entry \d+, [\d-]{10} [\d:]{8} UTC\nmachine key [0-9a-f-]{19}, head [0-9a-f]{16}\nmeter +value  unit\n─+  ─+  ─+\n(.*\n)*power_resets +0{9}1  times", ""),
     "audit export audit.jsonl": (0, r"^audit\.jsonl: [\d,]+ entries, machine key [0-9a-f-]{19}\n$", ""),
     "audit verify audit.jsonl": (0, r"^audit\.jsonl +machine EGM-0000001, key .*\n  [\d,]+ entries chained to (.*\n)+  nothing wrong\n$", ""),
     "audit inspect": (0, r"^first copy: whole up to entry \d+; nothing wrong\nsecond copy: (.*\n)+challenge [0-9a-f]+\n$", ""),
