@@ -10,7 +10,7 @@ import click
 import pytest
 
 from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, Witness, collect
-from tools.dev.conformance.page import FOLDER, pages
+from tools.dev.conformance.page import FOLDER, LEFT, pages
 from tools.dev.conformance.requirements import load
 from tools.dev.freshness import deliver
 from tools.lab.markdown import table
@@ -134,8 +134,13 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
     tests = tuple(Witness("tests/egm/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
     shown = {"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2], "F-06": tests[:1], "F-06:a": tests[:1]}
     written = pages(requirements, Evidence(shown, {"M-06": tests[2:3]}))
-    summary = written.pop("CONFORMANCE.md")
+    summary, _, rest = written.pop("CONFORMANCE.md").partition(f"\n{LEFT}\n")
     assert len(summary.splitlines()) < 60
+    lines = [line for line in rest.splitlines() if line.startswith("| ")]
+    for row in requirements.rows.values():
+        (told,) = [line for line in lines if re.search(rf"\b{row.id}\b(?=[^|]*\| (in|lib|open|not))", line)] or [""]
+        assert row.left in told
+        assert bool(told) == (row.id not in {"A-01", "F-14"}), row.id
     assert max(map(len, summary.splitlines())) < 160
     assert re.search(r"^\| \*\*All\*\* \| 363 \| 2 \| 2 \| 1 \| \d+ \| \d+ \|$", summary, re.MULTILINE)
     anchors = {

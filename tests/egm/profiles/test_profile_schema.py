@@ -71,7 +71,7 @@ def test_what_the_loader_refuses_for_its_shape_the_schema_refuses(validator, tmp
         ("hopper_cents = 100\n", "", "coins.hopper_cents names no coin"),
         (
             "credit_limit_cents = 300000",
-            "credit_limit_cents = 300001\nwithin_pay_out = true",
+            "credit_limit_cents = 300001",
             "300001 may be taken in, and only 300000 can be paid out",
         ),
     ],
@@ -83,10 +83,20 @@ def test_rules_between_keys_are_the_loaders(tmp_path, old, new, said):
     with pytest.raises(OperatorError) as refusal:
         load_profile(path)
     assert said in str(refusal.value)
-    path.write_text(
-        GOOD.replace("credit_limit_cents = 300000", "credit_limit_cents = 300000\nwithin_pay_out = true")
-    )
-    assert load_profile(path).value_in.within_pay_out
+
+
+@pytest.mark.requirement("F-19")
+@pytest.mark.parametrize("name", available())
+def test_a_shipped_profile_takes_in_no_more_at_once_than_the_machine_pays_by_itself(name):
+    """Monaco's order says nothing of it: what is more than its tickets hold is paid by hand there."""
+    profile = load_profile(name)
+    assert profile.value_in.within_pay_out == (name != "monaco")
+    by_itself = {
+        "ticket": profile.tickets.limit_cents,
+        "coins": profile.coins.hopper_cents * profile.coins.payout_coins_max,
+    }
+    most = max(by_itself[way] for way in profile.pay_out.order)
+    assert (profile.value_in.credit_limit_cents <= most) == profile.value_in.within_pay_out
 
 
 def test_every_key_has_a_meaning_and_its_default_is_what_an_empty_table_gives():

@@ -1,4 +1,4 @@
-"""``CONFORMANCE.md``, a summary of one screen, and a page a group: made from requirements and evidence."""
+"""``CONFORMANCE.md``, a summary and what is left, and a page a group: made from requirements and evidence."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,6 +13,8 @@ _UNFOLDED: Final = 3
 #: where the pages too long to be committed are written, and the way back from there
 FOLDER: Final = "build/conformance"
 _ROOT: Final = "../../"
+#: over the rows of the summary that are not shown
+LEFT: Final = "## What is left"
 
 
 def pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
@@ -29,7 +31,7 @@ def pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
 
 
 def summary(requirements: Requirements, evidence: Evidence) -> str:
-    """What the words mean, and how many rows of each group have come how far."""
+    """What the words mean, how many rows of each group have come how far, and what is left of them."""
 
     def line(title: str, rows: Iterable[Row]) -> list[str]:
         counts = Counter(evidence.status(row) for row in rows)
@@ -64,7 +66,25 @@ was read of every text (`sources.md`). `make mutants` takes away what each row Â
 if its tests do not.
 
 It certifies nothing, and nothing in it claims conformity with a standard whose text was not read.
+
+{LEFT}
+
+{left(requirements, evidence)}
 """
+
+
+def left(requirements: Requirements, evidence: Evidence) -> str:
+    """Every row that is not shown whole, with what is left of it and why; rows of one reason together."""
+    found: dict[tuple[Status, str], list[Row]] = {}
+    for row in requirements.rows.values():
+        status = evidence.status(row)
+        if status is not Status.SHOWN:
+            found.setdefault((status, row.left), []).append(row)
+    lines = [
+        [", ".join(f"{row.id}{' **Â®**' if row.regulation else ''}" for row in rows), str(status), reason]
+        for (status, reason), rows in found.items()
+    ]
+    return table(["No.", "State", "What is left, and why"], lines)
 
 
 def regulations(requirements: Requirements, evidence: Evidence) -> str:
