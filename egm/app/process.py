@@ -58,6 +58,7 @@ from egm.progressive.link_folder import LinkFolder
 from egm.progressive.pools import all_pools
 from egm.records.keys import IntegrityKey
 from egm.seats.table import SharedTable
+from egm.secret_files import require_private
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import note_inventory
 from egm.staff.options import apply_options
@@ -67,6 +68,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, Policy
 from meters.copies import SECOND_FOLDER
+from meters.keys import FILE_NAME as KEY_FILE
 from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
@@ -183,6 +185,7 @@ class MachineProcess:
         second = memory.second_copy or self._folder.root / SECOND_FOLDER
         for fault in shared_folders(self._file, self._folder.root):
             raise OperatorError(str(fault))
+        require_private(second / KEY_FILE, second / self._folder.staff.name)
         archives = {self._folder.root: memory.archive, second: memory.second_archive}
         for medium, archive in archives.items():
             place_archive(medium, archive)

@@ -16,6 +16,7 @@ from egm.isolated import python_module
 from egm.progressive.connection import tls
 from egm.secret_files import replace_private, require_private, write_private
 from meters import Journal
+from meters.copies import SECOND_FOLDER
 from tools.floor.progressive.certificates import BROKER, make_authority, make_certificate, write_revocations
 from tools.floor.progressive.secret_store import KEY_FILE, make_key, read_key
 from tools.lab.certification import bundle
@@ -64,13 +65,14 @@ def test_nothing_else_makes_a_file_for_its_owner_only():
     }
 
 
-@pytest.mark.parametrize("name", ["machine.key", "people.json"])
+@pytest.mark.parametrize("name", ["machine.key", "people.json", "second/machine.key", "second/people.json"])
 def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, name):
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     Journal.open(folder.root, now=lambda: NOW).close()
-    folder.staff.write_text("{}")
-    folder.staff.chmod(0o600)
+    for staff in (folder.staff, folder.root / SECOND_FOLDER / folder.staff.name):
+        staff.write_text("{}")
+        staff.chmod(0o600)
     (folder.root / name).chmod(0o644)
     done = subprocess.run(
         python_module("egm.app", "--state", str(folder.root)), capture_output=True, text=True, check=False

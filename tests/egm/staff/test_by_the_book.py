@@ -18,6 +18,7 @@ from egm.staff.registers import REGISTERS, lines
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError
 from egm.tickets.desk import TicketDesk
+from meters import SelfAuditFailed
 from egm.tickets.model import TicketState
 from meters import Transfer
 from paytables import Settlement
@@ -162,7 +163,7 @@ def test_a_register_that_cannot_be_opened_is_named(tmp_path):
 
 # ---------------------------------------------------------------------------------------------- the check
 @pytest.mark.requirement("Q-02")
-def test_the_machine_is_checked_before_it_is_paid(tmp_path):
+def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     room = MachineRig(tmp_path).boot().insert(500)
     room.play()
     room.shown()
@@ -176,6 +177,9 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     assert told["meters"]["coin_in"] == room.journal.meters().values["coin_in"]
     assert room.notice == "machine_checked"
     assert told["software"] is None  # a development checkout: nobody vouches for it
+    entries = list(room.journal.entries())
+    before = entries[[entry.kind for entry in entries].index("machine.checked") - 1]
+    assert told["head"] == before.hash_hex
 
     kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
     room.machine.record("software.changed", state={IntegrityKey.SOFTWARE: kept})
@@ -191,6 +195,14 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path):
     fill_in(room, "machine_check", **ONE)
     assert room.notice == "machine_check_failed"
     assert "another outcome" in register(room, "checks")[-1]["game"]
+
+    def wrong():
+        raise SelfAuditFailed("credits are 5, and 4 by the books")
+
+    monkeypatch.setattr(room.journal, "self_audit", wrong)
+    fill_in(room, "machine_check", **ONE)
+    assert room.notice == "machine_check_failed"
+    assert "4 by the books" in register(room, "checks")[-1]["books"]
     room.close()
 
 

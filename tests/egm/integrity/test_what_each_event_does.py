@@ -1,0 +1,130 @@
+"""What doors and faults do to play, and who frees the machine: from the texts, not from the machine's own table.
+
+Mississippi 8-2.8, New York 5317.26, AGCO 6.1.1, New Zealand 1.18, and Monaco's art. 20.3 of openings by nobody known.
+"""
+
+import pytest
+
+from egm.app.view import snapshot
+from egm.app.wiring import reported
+from egm.devices.interface import CommLost, CommUp, DoorChanged, Fault, FaultCode, InputsKnown
+from egm.kernel.events import Event, EventType, State
+from egm.testing.machine import MachineRig
+
+#: Door -> the state while it is open, and whether a person must look before play goes on.
+DOORS = {
+    "main": (State.DOOR_OPEN, False),
+    "belly": (State.DOOR_OPEN, False),
+    "logic": (State.DOOR_OPEN, True),
+    "drop": (State.DOOR_OPEN, False),
+    "cash_box": (State.DOOR_OPEN, False),
+    "stacker": (State.DOOR_OPEN, False),
+    "top": (State.DOOR_OPEN, False),
+}
+#: Fault -> whether play stops, and by whom it ends: itself, an attendant's key, a technician, a ruling.
+FAULTS = {
+    "unidentified_opening": (True, "attendant"),
+    "logic_access": (True, "attendant"),
+    "coin_acceptor.coin_cheat": (True, "attendant"),
+    "coin_acceptor.diverter": (True, "attendant"),
+    "coin_acceptor.sensor_stuck": (True, "attendant"),
+    "coin_acceptor.jam": (True, "attendant"),
+    "coin_acceptor.disputed": (True, "ruling"),
+    "coin_acceptor.communication": (False, "itself"),
+    "hopper.hopper_empty": (False, "itself"),
+    "hopper.hopper_runaway": (True, "attendant"),
+    "hopper.jam": (True, "attendant"),
+    "hopper.disputed": (True, "ruling"),
+    "hopper.communication": (False, "itself"),
+    "bill_acceptor.cheat": (True, "attendant"),
+    "bill_acceptor.stacker_full": (False, "itself"),
+    "bill_acceptor.stacker_removed": (False, "itself"),
+    "bill_acceptor.jam": (False, "itself"),
+    "bill_acceptor.communication": (False, "itself"),
+    "bill_acceptor.disputed": (True, "ruling"),
+    "ticket_printer.paper_out": (False, "itself"),
+    "ticket_printer.jam": (False, "itself"),
+    "ticket_printer.communication": (False, "itself"),
+    "io_board.battery_low": (True, "attendant"),
+    "io_board.communication": (True, "itself"),
+    "game_defective": (True, "technician"),
+    "software_check": (True, "technician"),
+    "memory_damaged": (True, "memory_clear"),
+    "a_fault_nobody_knows": (True, "attendant"),
+}
+
+
+@pytest.fixture
+def room(tmp_path):
+    machine = MachineRig(tmp_path).boot().insert(1000)
+    yield machine
+    machine.close()
+
+
+@pytest.mark.requirement("J-01", "C-21", "G-11")
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_stops_play_while_it_is_open_and_is_recorded(room, door):
+    stands, is_seen_to = DOORS[door]
+    for event in reported(DoorChanged(device="io", door=door, open=True), "io_board", ()):
+        room.engine.handle(event.type, **event.data)
+    assert room.state is stands
+    assert not room.engine.accepts(EventType.PLAY)
+    assert [record["door"] for record in room.records("door.opened")] == [door]
+    for event in reported(DoorChanged(device="io", door=door, open=False), "io_board", ()):
+        room.engine.handle(event.type, **event.data)
+    assert len(room.records("door.closed")) == 1
+    assert room.state is (State.TILT if is_seen_to else State.IDLE)
+    if is_seen_to:
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert room.state is State.IDLE
+
+
+@pytest.mark.requirement("J-01", "A-24")
+def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
+    """After a loss of the line, or without power: doors that changed meanwhile are told as unattended."""
+    known = InputsKnown(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
+    assert list(reported(known, "io_board", ("drop", "logic"))) == [
+        Event(EventType.DOOR_OPENED, {"door": "main", "unattended": True}),
+        Event(EventType.DOOR_CLOSED, {"door": "logic", "unattended": True}),
+    ]
+
+
+@pytest.mark.requirement("G-11", "E-14", "J-06")
+@pytest.mark.parametrize("code", FAULTS)
+def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(room, code):
+    stops, by = FAULTS[code]
+    room.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
+    assert room.state is (State.TILT if stops else State.IDLE)
+    assert room.engine.accepts(EventType.PLAY) is not stops
+    room.engine.handle(EventType.FAULT_CLEARED, code=code)
+    assert (code in room.machine.faults) is (by != "itself")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (code in room.machine.faults) is (by not in {"itself", "attendant"})
+    ends = {"itself": "fault.cleared", "attendant": "tilt.cleared"}
+    assert [len(room.records(kind)) for kind in ends.values()] == [by == way for way in ends]
+
+
+@pytest.mark.requirement("E-14", "G-15")
+@pytest.mark.parametrize("kind", ["bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "io_board"])
+def test_a_device_out_of_reach_is_a_fault_that_is_recorded_told_and_cleared(room, kind):
+    code = f"{kind}.communication"
+    lost, back = CommLost(device=kind, why="silent"), CommUp(device=kind)
+    (raised,), (cleared,) = list(reported(lost, kind, ())), list(reported(back, kind, ()))
+    room.engine.handle(raised.type, **raised.data)
+    assert room.machine.faults[code]["detail"] == "silent"
+    assert [record["code"] for record in room.records("fault.raised")] == [code]
+    told = {notice.code for notice in snapshot(room.engine, fingerprint="").notices}
+    assert f"fault.{code}" in told
+    room.engine.handle(cleared.type, **cleared.data)
+    assert [record["code"] for record in room.records("fault.cleared")] == [code]
+    assert room.state is State.IDLE
+
+
+@pytest.mark.requirement("E-14", "G-15")
+def test_a_fault_that_a_device_reports_and_takes_back_is_two_entries(room):
+    for active in (True, False):
+        report = Fault(device="bill", code=FaultCode.JAM, active=active, detail="at the head")
+        (event,) = reported(report, "bill_acceptor", ())
+        room.engine.handle(event.type, **event.data)
+    kinds = [entry.kind for entry in room.journal.entries(("fault.raised", "fault.cleared"))]
+    assert kinds == ["fault.raised", "fault.cleared"]

@@ -1,0 +1,96 @@
+"""What each act at the machine adds to its meters: every meter that moves, by how much, and no other.
+
+Written from what meters are (Monaco's order, art. 19.4; New Jersey 1.28C; Mississippi 8-3), not from the machine's table
+of them: credits played, credits paid by the machine, credits paid by hand, and the money in and out.
+"""
+
+import pytest
+
+from egm.kernel.events import EventType, State
+from egm.testing.machine import MachineRig, ScriptedChance
+
+#: Reels of maple-classic: three lanterns pay 500 for each credit bet, these maples 10, these nothing.
+LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
+
+
+class Counted:
+    """A machine, and what its meters have moved by since one last asked."""
+
+    def __init__(self, folder, *numbers):
+        self.room = MachineRig(folder, chance=ScriptedChance(*numbers)).boot()
+        self._last = dict(self.room.journal.meters().values)
+
+    def moved(self):
+        now = dict(self.room.journal.meters().values)
+        found = {name: now[name] - self._last.get(name, 0) for name in now if now[name] != self._last.get(name, 0)}
+        self._last = now
+        return {name: amount for name, amount in found.items() if ".since_" not in name}
+
+    def play(self, bet=3):
+        self.room.engine.handle(EventType.DENOMINATION, value=100)
+        self.room.engine.handle(EventType.BET, value=bet)
+        self.room.play()
+        return self.moved()
+
+
+def staked(cents):
+    """What a bet of cashable credits moves."""
+    return {"coin_in": cents, "coin_in.cashable": cents, "credits": -cents, "credits.cashable": -cents, "games_played": 1}
+
+
+@pytest.mark.requirement("D-01", "D-02", "D-03", "D-09", "D-10")
+def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_other(tmp_path):
+    machine = Counted(tmp_path, *LOSS, *MAPLES, *LANTERNS)
+    room = machine.room
+    machine.moved()
+    room.insert(10000)
+    assert machine.moved() == {
+        **{"bill_in.value": 10000, "bill_in.count": 1, "bills_accepted": 1},
+        **{"money_in": 10000, "drop_total": 10000, "credits": 10000, "credits.cashable": 10000},
+    }
+    assert machine.play() == staked(300)
+    room.shown()
+    assert machine.moved() == {"games_lost": 1}
+    assert machine.play() == staked(300)
+    room.shown()
+    won = machine.moved()
+    paid = won["coin_out"]
+    assert paid > 0
+    assert won == {"coin_out": paid, "credits": paid, "credits.cashable": paid, "games_won": 1}
+    assert machine.play() == staked(300)
+    room.shown()
+    assert room.state is State.HANDPAY
+    assert machine.moved() == {"games_won": 1}  # nothing is paid before the attendant pays it
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert machine.moved() == {
+        "att_jackpot": 150000,
+        "hand_paid": 150000,
+        "money_out": 150000,
+        "handpays.jackpot": 1,
+    }
+    left = room.credit_cents
+    assert left == 10000 - 900 + paid
+    room.engine.handle(EventType.CASH_OUT)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert machine.moved() == {
+        "att_cancel_credit": left,
+        "hand_paid": left,
+        "money_out": left,
+        "handpays.cancelled_credit": 1,
+        "credits": -left,
+        "credits.cashable": -left,
+    }
+    room.close()
+
+
+@pytest.mark.requirement("D-09", "D-02")
+def test_a_tilt_a_door_and_a_refused_bet_move_no_meter_of_money(tmp_path):
+    machine = Counted(tmp_path, *LOSS)
+    machine.room.insert(1000)
+    machine.moved()
+    machine.room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="")
+    machine.room.engine.handle(EventType.DOOR_OPENED, door="main", unattended=False)
+    machine.room.engine.handle(EventType.DOOR_CLOSED, door="main", unattended=False)
+    machine.room.engine.handle(EventType.BET, value=99)
+    assert {name for name in machine.moved() if not name.startswith(("door", "fault."))} == set()
+    machine.room.close()

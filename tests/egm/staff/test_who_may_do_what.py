@@ -1,0 +1,124 @@
+"""Each form of the service menu: which roles are offered it, what it asks, and that nobody else's hand is taken.
+
+The table is written from the texts: who may do what (Monaco's order, arts 20 to 24; by-law, ss. 94 and 95), and what each
+act is recorded with. A form that is not in it fails the test.
+"""
+
+import pytest
+
+from egm.app.features import FEATURES, menu_of
+from egm.people import Role
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu
+
+MENU = menu_of(FEATURES)
+A, S, X, T, M = Role.ATTENDANT, Role.SUPERVISOR, Role.MECHANIC, Role.TECHNICIAN, Role.MANAGER
+FLOOR, COUNT, SET_UP = (S, X, T, M), (S, M), (S, T, M)
+
+#: Form -> the rows it is of, who is offered it, and the fields that must be filled in, those that may with a mark.
+TABLE = {
+    "hold": ("Q-21 J-16", FLOOR, "reason"),
+    "release": ("Q-21 J-16", FLOOR, ""),
+    "settle_faults": ("J-16", (T, M), "finding"),
+    "clock": ("J-16", (T, M), "date"),
+    "verify": ("A-14 J-16", (S, X, T, M, Role.INSPECTOR), ""),
+    "file_signed": ("A-22 J-16", SET_UP, "reason"),
+    "counters": ("J-16", SET_UP, "reason readings"),
+    "restart": ("J-16", (T, M), ""),
+    "unlock": ("J-16", (M,), "number reason"),
+    "intervention": ("J-06 J-07 Q-12", (X, T), "reason"),
+    "intervention_end": ("J-06 J-07 Q-12", (X, T), "work parts?"),
+    "collection": ("J-04 Q-12", COUNT, "reason"),
+    "collection_end": ("J-04 Q-12", COUNT, "work"),
+    "hopper_fill": ("G-08 Q-12", COUNT, "amount_cents"),
+    "box_count": ("D-21 Q-12", COUNT, "box counted_cents"),
+    "base_out": ("J-05 Q-12", COUNT, "base lock cashier reason"),
+    "base_in": ("J-05 Q-12", COUNT, "base lock cashier"),
+    "dispute": ("Q-04 Q-12", COUNT, "claim mechanic decision play_id?"),
+    "incident": ("Q-13 Q-12", (M,), "what judgement informed officer"),
+    "exclusion": ("Q-07 Q-12", COUNT, "who reason"),
+    "level_move": ("I-17 J-16", SET_UP, "source target"),
+    "prize_ruling": ("I-17 J-16", COUNT, "decision reason"),
+    "handpay": ("Q-01 Q-03 Q-12", (A, S, M), "method name? document? number?"),
+    "complement": ("Q-05 F-17", COUNT, "amount_cents reason play_id? slip?"),
+    "orphan_credits": ("Q-06 Q-07", COUNT, "place"),
+    "orphan_handpay": ("Q-06 Q-07", COUNT, "place"),
+    "orphan_ticket": ("Q-06 Q-07 H-13", COUNT, "number place"),
+    "forfeit_prize": ("F-15", COUNT, "reason"),
+    "forfeit_credits": ("F-15", COUNT, "amount_cents reason"),
+    "prize_cash": ("Q-12", (A, S, M), ""),
+    "machine_check": ("Q-02", COUNT, "remark?"),
+    "forfeit_game": ("F-15 Q-14", COUNT, "reason"),
+    "refund_game": ("F-14 Q-14", COUNT, "reason"),
+}
+#: Forms that stand on a page of their own, which is offered instead: the page, and who is offered it.
+ON_PAGES = {
+    **dict.fromkeys(
+        ("options_game", "options_denomination", "options_bet_limit", "options_bet_minimum"), ("options", SET_UP)
+    ),
+    **dict.fromkeys(("link_request", "link_answer", "link_enrol"), ("link", SET_UP)),
+    **dict.fromkeys(("disputed", "disputed_ticket"), ("disputed", COUNT)),
+}
+#: Two persons, each with the right: what takes money or a prize from a player.
+BY_TWO = {"prize_ruling", "link_enrol", "forfeit_prize", "forfeit_credits", "forfeit_game", "refund_game"}
+#: The book of the place has the person behind these, whoever opens the page.
+RECORDED = {"dispute": "dispute.decided", "exclusion": "exclusion.noted"}
+
+
+@pytest.fixture(scope="module")
+def offered(tmp_path_factory):
+    """What each role is offered by the menu of a machine in Monaco."""
+    found = {}
+    for role in Role:
+        room = MachineRig(tmp_path_factory.mktemp(role.value), profile="monaco").boot()
+        found[role] = Menu(room).sign_in(role).everything()
+        room.close()
+    return found
+
+
+def test_every_form_is_in_the_table():
+    assert {form.id for form in MENU.forms} == TABLE.keys() | ON_PAGES.keys()
+
+
+def cases():
+    for form, (rows, roles, fields) in TABLE.items():
+        yield pytest.param(form, roles, fields, id=form, marks=pytest.mark.requirement(*rows.split()))
+
+
+@pytest.mark.parametrize(("name", "roles", "fields"), [*cases()])
+def test_a_form_is_offered_to_its_roles_and_asks_what_is_to_be_recorded(offered, name, roles, fields):
+    assert {role for role in Role if f"form:{name}" in offered[role]} == set(roles)
+    (form,) = (form for form in MENU.forms if form.id == name)
+    asked = " ".join(field.name if field.required else f"{field.name}?" for field in form.fields)
+    assert asked == fields
+    assert form.persons == (2 if name in BY_TWO else 1)
+
+
+@pytest.mark.requirement("A-22", "J-16")
+@pytest.mark.parametrize("name", ON_PAGES)
+def test_a_page_with_forms_is_offered_to_its_roles(offered, name):
+    page, roles = ON_PAGES[name]
+    assert {role for role in Role if page in offered[role]} == set(roles)
+
+
+@pytest.mark.requirement("J-15", "J-16", "Q-12", "Q-04", "Q-07")
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("name", ["dispute", "exclusion", "complement", "orphan_ticket", "base_out", "hopper_fill"])
+def test_who_may_not_is_refused_even_past_the_menu(tmp_path, name, role):
+    room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
+    Menu(room).sign_in(role)
+    (form,) = (form for form in MENU.forms if form.id == name)
+    values = {field.name: 700 if field.name.endswith("_cents") else "x" for field in form.fields}
+    before = room.journal.meters().values
+    number = NUMBERS[role]
+    room.engine.handle(form.event, form=name, person=number, persons=(number,), **values, **form.values)
+    if role in TABLE[name][1]:
+        assert room.notice != "refused.authorised"
+        if name in RECORDED:
+            (told,) = room.records(RECORDED[name])
+            assert told["persons"] == [number]
+            assert told["machine"] == room.machine.identity.serial
+    else:
+        assert room.notice == "refused.authorised"
+        assert room.journal.meters().values == before
+    room.close()
