@@ -137,7 +137,7 @@ def lay(room, bets):
 
 
 # ---------------------------------------------------------------------------------- what may be bet
-@pytest.mark.requirement("C-04")
+@pytest.mark.requirement("C-04", "S-30", "P-01")
 @pytest.mark.parametrize(("game", "section", "bets", "why"), FORBIDDEN, ids=lambda each: str(each)[:40])
 def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machine(
     room, game, section, bets, why
@@ -322,7 +322,7 @@ def stage_of(machine, theme, language):
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
 
-@pytest.mark.requirement("C-22")
+@pytest.mark.requirement("C-22", "S-04")
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("game", tables())
 def test_help_says_the_limits_of_the_spots(room, theme, game, language):

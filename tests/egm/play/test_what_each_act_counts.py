@@ -22,7 +22,9 @@ class Counted:
 
     def moved(self):
         now = dict(self.room.journal.meters().values)
-        found = {name: now[name] - self._last.get(name, 0) for name in now if now[name] != self._last.get(name, 0)}
+        found = {
+            name: now[name] - self._last.get(name, 0) for name in now if now[name] != self._last.get(name, 0)
+        }
         self._last = now
         return {name: amount for name, amount in found.items() if ".since_" not in name}
 
@@ -35,7 +37,13 @@ class Counted:
 
 def staked(cents):
     """What a bet of cashable credits moves."""
-    return {"coin_in": cents, "coin_in.cashable": cents, "credits": -cents, "credits.cashable": -cents, "games_played": 1}
+    return {
+        "coin_in": cents,
+        "coin_in.cashable": cents,
+        "credits": -cents,
+        "credits.cashable": -cents,
+        "games_played": 1,
+    }
 
 
 @pytest.mark.requirement("D-01", "D-02", "D-03", "D-09", "D-10")
@@ -45,8 +53,13 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
     machine.moved()
     room.insert(10000)
     assert machine.moved() == {
-        **{"bill_in.value": 10000, "bill_in.count": 1, "bills_accepted": 1},
-        **{"money_in": 10000, "drop_total": 10000, "credits": 10000, "credits.cashable": 10000},
+        "bill_in.value": 10000,
+        "bill_in.count": 1,
+        "bills_accepted": 1,
+        "money_in": 10000,
+        "drop_total": 10000,
+        "credits": 10000,
+        "credits.cashable": 10000,
     }
     assert machine.play() == staked(300)
     room.shown()

@@ -18,9 +18,8 @@ from egm.staff.registers import REGISTERS, lines
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import BreakingChance, FailingChance, MachineRig, PowerCutError
 from egm.tickets.desk import TicketDesk
-from meters import SelfAuditFailed
 from egm.tickets.model import TicketState
-from meters import Transfer
+from meters import SelfAuditFailed, Transfer
 from paytables import Settlement
 
 ONE = {"person": "2", "persons": ("2",)}  # the room's supervisor

@@ -54,7 +54,8 @@ TABLE = {
 #: Forms that stand on a page of their own, which is offered instead: the page, and who is offered it.
 ON_PAGES = {
     **dict.fromkeys(
-        ("options_game", "options_denomination", "options_bet_limit", "options_bet_minimum"), ("options", SET_UP)
+        ("options_game", "options_denomination", "options_bet_limit", "options_bet_minimum"),
+        ("options", SET_UP),
     ),
     **dict.fromkeys(("link_request", "link_answer", "link_enrol"), ("link", SET_UP)),
     **dict.fromkeys(("disputed", "disputed_ticket"), ("disputed", COUNT)),
@@ -103,7 +104,9 @@ def test_a_page_with_forms_is_offered_to_its_roles(offered, name):
 
 @pytest.mark.requirement("J-15", "J-16", "Q-12", "Q-04", "Q-07")
 @pytest.mark.parametrize("role", Role)
-@pytest.mark.parametrize("name", ["dispute", "exclusion", "complement", "orphan_ticket", "base_out", "hopper_fill"])
+@pytest.mark.parametrize(
+    "name", ["dispute", "exclusion", "complement", "orphan_ticket", "base_out", "hopper_fill"]
+)
 def test_who_may_not_is_refused_even_past_the_menu(tmp_path, name, role):
     room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
     Menu(room).sign_in(role)
