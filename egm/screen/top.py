@@ -167,7 +167,7 @@ def _rows(stage: Stage) -> tuple[str, list[_Row]]:
         best += [(texts.local(pay.names), paid(stage, pay)) for pay in pays_of(stage)]
         return texts.say("help.prizes"), [_Row((), words, pays) for words, pays in best[:_PRIZES]]
     spots, caught = keno_prizes(stage)
-    rows = [_Row((), texts.say("keno.catch", count=n), texts.number(pay)) for n, pay in caught[:_PRIZES]]
+    rows = [_Row((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES]]
     return texts.counted("keno.spots", spots), rows
 
 

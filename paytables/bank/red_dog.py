@@ -14,10 +14,10 @@ from pydantic import Field
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import left, opened
-from paytables.bank.rules import BANK, BankRules, Hands, bank_family
+from paytables.bank.rules import BANK, BankRules, Hands, added_to, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
-from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.layout import Case, Odds, Pay, pushed, returned, settled
 
 _RANKS: Final = 13
@@ -75,6 +75,10 @@ class RedDogRules(BankRules[RedDogDefinition]):
     def bets(self) -> tuple[RedDogBet, ...]:
         """Return the one bet."""
         return (self.definition.ante,)
+
+    def added(self) -> tuple[Spot, ...]:
+        """Return the raise."""
+        return (added_to(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
         """Return the raise: as much again."""

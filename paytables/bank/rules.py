@@ -42,6 +42,10 @@ class BankRules(TableRules, Generic[D]):
         """Return what an answer may add to a bet in its round, in times of it."""
         return 0
 
+    def added(self) -> tuple[Spot, ...]:
+        """Return the spots that only an answer stakes on."""
+        return ()
+
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one round: a family says how."""
         raise NotImplementedError
@@ -74,7 +78,7 @@ class BankRules(TableRules, Generic[D]):
             )
             for bet in self.bets()
         )
-        return Layout(spots, self.definition.table, self.definition.form)
+        return Layout((*spots, *self.added()), self.definition.table, self.definition.form)
 
     @property
     def shared_keys(self) -> frozenset[str]:
@@ -126,6 +130,21 @@ class BankRules(TableRules, Generic[D]):
         """Return the exact figures of bets of one seat laid together."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return analysed(name, wager, self.cases(wager), depth)
+
+
+def added_to(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
+    """Return the spot of what an answer adds to a bet: as much again."""
+    return Spot(
+        id=name,
+        group=name,
+        names=names,
+        odds=bet.pays.text,
+        terms=bet.terms(),
+        open=False,
+        needs=bet.id,
+        added=("1",),
+        **bet.limits.model_dump(),
+    )
 
 
 def check_bets(rules: BankRules[D], file: str) -> None:

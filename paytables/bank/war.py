@@ -12,10 +12,10 @@ from typing import ClassVar, Final
 
 from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import left, opened
-from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, check_bets
+from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, added_to, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
-from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
 from paytables.layout import Case, pushed, returned, settled
@@ -49,6 +49,10 @@ class WarRules(BankRules[WarDefinition]):
     def bets(self) -> tuple[BankBet, ...]:
         """Return the definition's bets."""
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
+
+    def added(self) -> tuple[Spot, ...]:
+        """Return the stake of a war."""
+        return (added_to(self.definition.main, ADDED, {"en": "War", "fr": "Bataille"}),)
 
     def raised(self, bet: BankBet) -> int:
         """Return the war: as much again."""

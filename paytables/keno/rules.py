@@ -166,7 +166,8 @@ class KenoRules(Tableless):
         """Return what is legal in the definition and may surprise: more spots caught that pay less."""
         found = []
         for n, table in enumerate(self.definition.table):
-            paid = {c: table.pays.get(c, 0) for c in self.definition.possible(table.spots)}
+            levels = {each.catch for each in self.definition.progressive if each.spots == table.spots}
+            paid = {c: table.pays.get(c, 0) for c in self.definition.possible(table.spots) if c not in levels}
             for catch, pay in paid.items():
                 if 2 * catch >= table.spots and pay > paid.get(catch + 1, pay):
                     more = paid[catch + 1]

@@ -33,6 +33,7 @@ from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
 from egm.screen.scenes.felt_glass import settled_step, spot_lines
 from egm.screen.scenes.help import limits_words
+from egm.screen.scenes.keno import catch_words, keno_prizes
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
 from egm.screen.text import Texts
@@ -405,6 +406,8 @@ def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room,
         if over is None or standing_tables(machine.machine):
             continue
         staked_cents = sum(int(each.get("staked", 0)) for each in over.settlements) * cents
+        spots = {spot.id for spot in rules_of(game).layout()} or {""}
+        assert {each.get("spot", "") for each in over.settlements} <= spots
         if staked_cents:  # a game of spots: each stake is decided once
             assert staked_cents == played.grew["coin_in"], (played.words, over.settlements)
         back_cents = sum(int(each["credits"]) for each in over.settlements) * cents
@@ -422,3 +425,20 @@ def test_what_a_player_is_told_of_stake_and_return_is_what_the_journal_has(room,
             )
             least_paid += any(0 < each["credits"] <= each.get("staked", 0) for each in over.settlements)
     assert least_paid or game not in PAY_TABLES or game not in tables()
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("game", [name for name in GAMES if load_game(name).family == "keno"])
+def test_a_keno_glass_shows_every_prize_and_level(room, theme, game, language):
+    """A level that a catch wins is its prize, beside the pay or in its place; no remark calls it nothing."""
+    stage, loaded = stage_of(room(game), theme, language), load_game(game)
+    for level in loaded.rules.definition.progressive:
+        assert stage.texts.local(level.name.model_dump()) in catch_words(stage, level.spots, level.catch)
+    for table in loaded.rules.definition.table:
+        for catch, pay in table.pays.items():
+            assert not pay or stage.texts.number(pay) in catch_words(stage, table.spots, catch)
+    spots, shown = keno_prizes(stage)
+    assert {catch for catch, _ in shown} >= {
+        level.catch for level in loaded.rules.definition.progressive if level.spots == spots
+    }
+    assert loaded.rules.remarks() == ()

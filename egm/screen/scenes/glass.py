@@ -107,7 +107,7 @@ def _keno_glasses(stage: Stage, right: Rect) -> None:
     head = 66.0 if not stage.layout.portrait else 54.0
     step = min(64.0, (h - head - 2 - _foot(stage.layout)) / max(1, -(-len(prizes) // columns)))
     size, wide = "lead" if step > 44 else "small", (w - 36) / columns
-    for i, (catch, pay) in enumerate(prizes):
+    for i, (catch, words) in enumerate(prizes):
         left, middle = x + 18 + i % columns * wide, y + head + (i // columns + 0.5) * step
         p.text(
             texts.say("keno.catch", count=catch),
@@ -117,7 +117,7 @@ def _keno_glasses(stage: Stage, right: Rect) -> None:
             width=wide * 0.58,
         )
         p.text(
-            texts.number(pay),
+            words,
             (left + wide - 8, middle),
             Style("numbers", size, "meter"),
             align="right",

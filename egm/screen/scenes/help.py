@@ -16,6 +16,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.chart import chart_of, draw_chart
 from egm.screen.scenes.felt_glass import felt_prizes, prize_pages
 from egm.screen.scenes.glass import base_field, prize_name
+from egm.screen.scenes.keno import catch_words
 from egm.screen.scenes.odds import chance_pages, draw_chances, draw_odds
 from egm.screen.scenes.odds import pages as odds_pages
 from egm.screen.scenes.pays import draw_pays, pays_of
@@ -354,7 +355,9 @@ def _keno_table(stage: Stage, rect: Rect) -> None:
     tables: dict[str, dict[str, int]] = game.presentation.get("tables", {}) if game else {}
     p, (x, y, w, h) = stage.painter, rect
     spots = sorted(tables, key=int)
-    rows = sorted({int(catch) for table in tables.values() for catch in table}, reverse=True)
+    levels = game.presentation.get("progressives", ()) if game else ()
+    paid = {int(catch) for table in tables.values() for catch in table}
+    rows = sorted(paid | {int(one["catch"]) for one in levels}, reverse=True)
     caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
@@ -372,8 +375,7 @@ def _keno_table(stage: Stage, rect: Rect) -> None:
         words = stage.texts.say("keno.catch", count=catch)
         p.text(words, (x + 14, middle), Style("text", "small", "text"), align="left", width=head - 20)
         for i, spot in enumerate(spots):
-            pay = tables[spot].get(str(catch))
-            words = NO_PRIZE if pay is None else stage.texts.number(pay)
+            words = catch_words(stage, int(spot), catch) or NO_PRIZE
             p.text(
                 words,
                 (x + head + (i + 0.5) * column, middle),

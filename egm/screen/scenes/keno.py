@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import pygame
 
@@ -458,8 +458,8 @@ def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
         p.text(words, (x + w / 2, foot - 18), Style("heavy", "caption", "win"), width=w - 16)
 
 
-def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:
-    """The spots and the prizes (catch, credits): of the last card played, else of the ticket PLAY buys."""
+def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
+    """The spots and the prizes (catch, words): of the last card played, else of the ticket PLAY buys."""
     game, show = stage.view.game, stage.view.show
     if game is None:
         return 0, []
@@ -472,4 +472,22 @@ def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, int]]]:
     if not spots and snapshot is not None and game.presentation.get("forms"):
         spots = int(form_in_force(game, snapshot)["spots"])
     table = game.presentation.get("tables", {}).get(str(spots), {})
-    return spots, sorted(((int(catch), int(pay)) for catch, pay in table.items()), reverse=True)
+    caught = {int(catch) for catch in table}
+    caught |= {int(one["catch"]) for one in _levels_of(game, spots)}
+    return spots, [(catch, catch_words(stage, spots, catch)) for catch in sorted(caught, reverse=True)]
+
+
+def _levels_of(game: GameView, spots: int) -> list[Mapping[str, Any]]:
+    """The progressive levels that a card of so many spots plays for."""
+    return [one for one in game.presentation.get("progressives", ()) if int(one["spots"]) == spots]
+
+
+def catch_words(stage: Stage, spots: int, catch: int) -> str:
+    """What a catch wins for one credit staked: credits, a level by its name, both, or nothing."""
+    game = stage.view.game
+    if game is None:
+        return ""
+    pay = game.presentation.get("tables", {}).get(str(spots), {}).get(str(catch))
+    levels = [one for one in _levels_of(game, spots) if int(one["catch"]) == catch]
+    words = [stage.texts.number(int(pay))] if pay else []
+    return " + ".join([*words, *(stage.texts.local(one["name"]) for one in levels)])

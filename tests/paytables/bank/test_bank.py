@@ -166,7 +166,7 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
 
 def some_bets(game, draw):
     bets = {}
-    for spot in game.rules.layout():
+    for spot in (each for each in game.rules.layout() if each.open):
         if not bets or draw.below(2, "player"):
             steps = (min(spot.most, 200) - spot.least) // spot.step
             bets[spot.id] = spot.least + spot.step * draw.below(steps + 1, "player")
