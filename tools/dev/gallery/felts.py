@@ -132,7 +132,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     view = heard(view, rest.model_copy(update=playing))
     played = Round(game.play(wager, Walk(game.id)), wager)
     played.advance()
-    asked, settled = 0, 0
+    asked = 0
     while played.decision is not None:
         asked += 1
         question = Decision(
@@ -144,9 +144,8 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
                 str(each): cost for each in played.decision.options if (cost := played.decision.adds(each))
             },
             cues=tuple(cue.to_json() for cue in played.cues),
-            settlements=tuple(each.to_json() for each in played.settlements[settled:]),
+            settlements=tuple(each.to_json() for each in played.settlements),
         )
-        settled = len(played.settlements)
         view = heard(view, question)
         line = times(view, theme)
         assert line is not None
@@ -167,7 +166,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
             win_cents=cents,
             display=dict(outcome.display),
             cues=tuple(cue.to_json() for cue in played.cues),
-            settlements=tuple(each.to_json() for each in played.settlements[settled:]),
+            settlements=tuple(each.to_json() for each in played.settlements),
         ),
     )
     line = times(view, theme)
