@@ -168,6 +168,7 @@ def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
         art=game_art(game),
         chances=resident.chances,
         returns=dict(resident.returns),
+        main_bet=next(iter(resident.returns), ""),
     )
 
 

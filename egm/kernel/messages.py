@@ -93,6 +93,8 @@ class GameView(_Message):
     chances: tuple[Chances, ...] = ()
     returns: dict[str, str] = {}
     """Of a table, the return of each kind of bet, percent, by its group: ``return_percent`` is the least."""
+    main_bet: str = ""
+    """The group of the bet a table's game is about: no bet beside it stands for the game."""
     offered: bool = True
     """False: not offered any more; here because a game of it is open."""
 

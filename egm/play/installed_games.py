@@ -47,7 +47,7 @@ class InstalledGame:
     certificate: Certificate | None = None
     chances: tuple[Chances, ...] = ()
     returns: Mapping[str, str] = field(default_factory=dict)
-    """Of a table, the return of each kind of bet by its group, as :attr:`return_percent`."""
+    """Of a table, the return of each kind of bet by its group, in percent; the main bet is the first."""
 
     @property
     def return_percent(self) -> str:
@@ -170,13 +170,17 @@ def _examine(
 
 
 def bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
-    """The least return of each kind of bet at a table, in percent, by the group of its spots."""
-    groups = {spot.id: spot.group for spot in game.rules.layout()}
+    """The least return of each kind of bet at a table, in percent, by the group of its spots.
+
+    The main bet is the first. One that is staked with others of its own (an ante with what goes with it) is
+    known by the spot that they go with.
+    """
+    spots = {spot.id: spot for spot in game.rules.layout()}
     least: dict[str, Fraction] = {}
     for bet in bets:
-        spots = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
-        if len(spots) == 1 and spots[0] in groups:
-            group = groups[spots[0]]
+        laid = [spot for spot, credits_ in bet.options.get("bets", {}).items() if credits_ > 0]
+        if laid and laid[0] in spots and all(spots[name].needs in laid for name in laid[1:]):
+            group = spots[laid[0]].group
             least[group] = min(bet.rtp, least.get(group, bet.rtp))
     return {group: percent(each) for group, each in least.items()}
 

@@ -4,9 +4,18 @@ import json
 import random
 from itertools import groupby
 
+import pygame
 import pytest
 
+from egm.screen.layout import LANDSCAPE
+from egm.screen.painter import Painter
+from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.status import return_words
+from egm.screen.text import Texts
+from egm.screen.theme import load_theme
 from paytables import Depth, WagerError, analyse, load_game, shipped
+from paytables.wording import percent
+from tools.lab.views import at_rest, game_view
 
 TABLES = [name for name in shipped() if load_game(name).rules.layout()]
 #: Stakes of each kind of bet that are held, besides the least, the most, and those named in the figures.
@@ -119,3 +128,38 @@ def test_the_prize_table_is_whole(name):
     for row in printed if isinstance(printed, list) else []:
         if game.family != "blackjack" or row["spot"] not in {"main", "insurance"}:
             assert (row["name"], row.get("spot", "")) in known
+
+
+@pytest.fixture(scope="module")
+def theme():
+    pygame.font.init()
+    return load_theme()
+
+
+@pytest.mark.requirement("C-22")
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, name, language):
+    """A side bet's return stood on the machine as the game's: 44.69 % of Let It Ride, whose main bet has 98.83."""
+    game = load_game(name)
+    told = game_view(game)
+    figures = analyse(game, Depth.RETURN).bets
+    main = next(iter(figures[0].options["bets"]))
+    spots = {spot.id: spot for spot in game.rules.layout()}
+    assert told.main_bet == spots[main].group
+    of_main = min(bet.rtp for bet in figures if spots[next(iter(bet.options["bets"]))].group == told.main_bet)
+    least = min(figures, key=lambda bet: bet.rtp)
+    said = return_words(
+        Stage(Painter(theme), Texts(language), LANDSCAPE, at_rest((told,), told, language)), told
+    )
+    said, sign = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."
+    assert percent(least.rtp).replace(".", sign) in said
+    assert percent(of_main).replace(".", sign) in said
+    if least.rtp < of_main:
+        assert spots[main].names[language] in said
+        worst = spots[next(iter(least.options["bets"]))].group
+        assert any(
+            " ".join(s.names[language].split()) in " ".join(said.split())
+            for s in spots.values()
+            if s.group == worst
+        )

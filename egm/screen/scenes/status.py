@@ -1,5 +1,6 @@
 """The status line below the field, the clock, the machine's identity and what is always told."""
 
+from decimal import Decimal
 from typing import Final
 
 from egm.kernel.messages import GameView, Notice, Snapshot
@@ -286,9 +287,20 @@ def help_line(stage: Stage) -> str:
 
 
 def return_words(stage: Stage, game: GameView) -> str:
-    """The theoretical return of a game; of a table, that it is the one of its worst bet."""
-    key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-    return stage.texts.say(key, percent=percent(stage, game.return_percent))
+    """The theoretical return of a game; of a table, those of its main bet and of its worst, by name."""
+    worst = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
+    if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst)}:
+        key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
+        return stage.texts.say(key, percent=percent(stage, game.return_percent))
+    names = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
+    main, least = (stage.texts.local(names[group]) for group in (game.main_bet, worst))
+    return stage.texts.say(
+        "panel.return_named",
+        main=main,
+        percent=percent(stage, game.returns[game.main_bet]),
+        worst=least,
+        least=percent(stage, game.returns[worst]),
+    )
 
 
 def percent(stage: Stage, figure: str) -> str:
