@@ -261,7 +261,11 @@ def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
 @pytest.mark.parametrize(
     ("language", "least", "own"),
     [
-        ("en", "Theoretical return: Pass 98.58%, Any 7 83.33%", "Returns 98.58%  \u00b7  Bets of $0.25 to $250.00"),
+        (
+            "en",
+            "Theoretical return: Pass 98.58%, Any 7 83.33%",
+            "Returns 98.58%  \u00b7  Bets of $0.25 to $250.00",
+        ),
         (
             "fr",
             "Retour théorique\xa0: Pass 98,58\xa0%, Any 7 83,33\xa0%",
