@@ -229,6 +229,17 @@ def test_the_source_is_of_one_commit_and_of_nothing_that_lies_beside_it(checkout
 
 
 @pytest.mark.requirement("R-05")
+def test_a_file_that_nobody_signed_is_named(made, tmp_path):
+    """A bundle with one more file in it was said to be whole."""
+    folder = tmp_path / "handed"
+    shutil.copytree(made / "orchard-picnic", folder)
+    assert ": whole, and signed" in run("certify", "--verify", folder)
+    (folder / "more").mkdir()
+    (folder / "more" / "sheet.html").write_text("99 %")
+    assert "not signed, and lies in the bundle: more/sheet.html" in run("certify", "--verify", folder, code=1)
+
+
+@pytest.mark.requirement("R-05")
 def test_a_submission_into_the_checkout_holds_no_earlier_one(checkout):
     """What was handed over before, and the key beside it, lay in the folder the archive was made from."""
     try:

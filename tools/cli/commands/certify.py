@@ -228,6 +228,7 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
     for folder in each_bundle:
         try:
             facts = bundle.verify(folder, key)
+            bundle.refuse_unsigned(folder, facts)
             with working(f"making {folder} again"):
                 made = list(reproduction.reproduce(folder, facts, command_reference())) if reproduce else []
         except bundle.BundleError as error:

@@ -80,6 +80,15 @@ def bundles(folder: Path) -> tuple[Path, ...]:
     return found
 
 
+def refuse_unsigned(folder: Path, facts: Mapping[str, object]) -> None:
+    """Raise BundleError naming a file of a verified bundle that its manifest does not."""
+    listed = facts.get("files")
+    known = {MANIFEST, SIGNATURE, SIGNER, *(listed if isinstance(listed, Mapping) else ())}
+    lying = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+    if unsigned := sorted(set(lying) - known):
+        raise BundleError(f"{folder}: not signed, and lies in the bundle: {', '.join(unsigned)}")
+
+
 def write(
     folder: Path, files: Mapping[str, bytes], facts: Mapping[str, object], key: Ed25519PrivateKey
 ) -> None:
