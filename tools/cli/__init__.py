@@ -24,6 +24,9 @@ import click
 from tools.cli.commands import COMMANDS
 from tools.cli.terminal import lines
 
+#: No command's output begins with a greeting of the screen's library.
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
 
 class CommandGroup(click.Group):
     """A group whose commands are named by a table and imported on first use.

@@ -210,7 +210,6 @@ def art(sheet: Path | None, *, form: Form) -> None:
     finds none is drawn as a token of its name, or from a picture of the game's own (DEFINITIONS.md).
     """
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     import pygame  # noqa: PLC0415 (the environment comes first)
 
     from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment comes first)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 import time
 from contextlib import ExitStack, closing
@@ -415,7 +414,6 @@ def sign(
 
     Amounts stand in the forms of both languages in turn. A level that is not heard for 5 s shows no amount.
     """
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     from egm.screen.window import WindowError  # noqa: PLC0415 (pygame is slow to load)
     from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign  # noqa: PLC0415
 

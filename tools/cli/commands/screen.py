@@ -34,7 +34,6 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     Where FILE is a definition (.toml), one still picture of that game is written beside it (PNG).
     """
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)
     from rng import KernelSource, Personalization, RandomService, RngError  # noqa: PLC0415
     from tools.lab.preview import Film, PreviewError, film_of  # noqa: PLC0415
