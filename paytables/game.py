@@ -369,12 +369,24 @@ def _figures_in_help(game: Game) -> Iterator[Remark]:
             yield Remark(f"game.help.{code}", words)
 
 
+def _wins_of_nothing(game: Game) -> Iterator[Remark]:
+    """Odds at which a win gives back the stake and no more, as ``0:1`` and ``x1`` do."""
+    rows = game.presentation().get("pays")
+    shown = [(f"spot {spot.id}", spot.odds) for spot in game.rules.layout()]
+    shown += (
+        [(str(row["name"]), row["odds"]) for row in rows if "odds" in row] if isinstance(rows, list) else []
+    )
+    for what, odds in shown:
+        if odds in {"0:1", "x1"}:
+            yield Remark(what, f"pays {odds}: whoever wins it gets the stake back and wins nothing")
+
+
 def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
     """Return what is legal in a game and may surprise: its family's remarks, and what its figures say.
 
     ``analysis`` is at any depth, or None where the figures are beyond exact reach.
     """
-    found = [*game.rules.remarks(), *_figures_in_help(game)]
+    found = [*game.rules.remarks(), *_figures_in_help(game), *_wins_of_nothing(game)]
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"

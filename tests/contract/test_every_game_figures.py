@@ -13,7 +13,7 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import return_words
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
-from paytables import Depth, WagerError, analyse, load_game, shipped
+from paytables import Depth, WagerError, analyse, game_from, load_game, remarks, shipped
 from paytables.wording import percent
 from tools.lab.views import at_rest, game_view
 
@@ -163,3 +163,13 @@ def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, nam
             for s in spots.values()
             if s.group == worst
         )
+
+
+def test_a_win_that_wins_nothing_is_remarked_on():
+    """Odds of 0:1 loaded without a word; no game of the library has them."""
+    assert not [r for name in TABLES for r in remarks(load_game(name), None) if "wins nothing" in r.text]
+    data = json.loads(load_game("quebec-three-card-poker").text)
+    del data["proved"]
+    data["spot"][1]["pay"][-1]["pays"] = "0:1"
+    (found,) = (r for r in remarks(game_from(data, "changed"), None) if "wins nothing" in r.text)
+    assert (found.key, found.text.partition(":")[0]) == ("pair", "pays 0")
