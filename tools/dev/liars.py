@@ -61,6 +61,7 @@ _UNPROVED: Final = "an unproved secret two persons ruled on"
 _NAMES: Final = "names in the register of wins"
 _WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
 _TICKETS: Final = "a ticket nobody printed, its commitment, how far the ticket ledger had come"
+_COUNTED: Final = "what a device had counted before, and moved nothing"
 _TAX: Final = "whether a hand-pay was taxable, and its form, where no other of the same run says so"
 
 WITNESSED: Final = tuple(
@@ -100,6 +101,9 @@ WITNESSED: Final = tuple(
         ("*", "*.commitment", _TICKETS, "salted: it is the number's", "the ticket ledger"),
         ("*", "state.tickets*", _TICKETS, "the ledger's own place and digest", "the ticket ledger"),
         ("voucher.*", "", _TICKETS, "a ticket of which no entry says more", "the ticket ledger", "made up"),
+        ("tickets.checked", "record.place", _TICKETS, "as its state tells it", "the ticket ledger"),
+        ("coin.in", "state.coins", _COUNTED, "its count from switching on", "the acceptor"),
+        ("coins.ordered", "state.hopper.*", _COUNTED, "its counts before a payout", "the hopper"),
         ("tickets.*", "", _TICKETS, "what the ledger said of itself", "the ticket ledger"),
         (
             "*",
@@ -121,6 +125,9 @@ WITNESSED: Final = tuple(
             "coins that nothing follows from",
             "the signed slip, the count of the hopper",
         ),
+        ("handpay.pending", "", _ACT, "a lock-up that nothing follows from", "the head on its screen"),
+        ("voucher.request", "", _ACT, "a payout that nothing follows from", "the printer, a printed head"),
+        ("coins.request", "", _ACT, "a payout that nothing follows from", "the count of the hopper"),
         ("hopper.opening", "*", _ACT, "both that say its amount agree", "the count of the hopper", "*others"),
         ("hopper.opening", "", _ACT, "coins there were before any was paid", "the count of the hopper"),
         ("progressive.opened", "", _ACT, "a level nothing was wagered for", "its sign, a printed head"),

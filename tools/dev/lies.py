@@ -162,7 +162,7 @@ class Liar:
         if isinstance(value, bool) or value in (None, "", 0, [], {}):
             return None
         what, told = self._instead(self._entries[at]["kind"], path, value)
-        if what == "left out" or isinstance(told, bool) or told is None:
+        if what == "left out" or isinstance(told, bool) or told in (None, value):
             return None
         entries = list(self._entries)
         story = _story(entries[at])

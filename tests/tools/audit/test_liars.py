@@ -5,6 +5,8 @@ honest journal, and seals it all anew, is named by the audit, or the witness tha
 journals are the product's own: bills, tickets, hand-pays, choices, levels, transfers, rulings, faults, the staff at its menu.
 """
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
-from tools.dev.lies import Liar, Lie, adopted, sealed
+from tools.dev.lies import Liar, Lie, adopted, leaves, mark_of, sealed
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
 KEY = MachineKey(bytes(range(32)))
@@ -126,6 +128,44 @@ def honest(tmp_path_factory):
 def test_a_lie_that_matters_is_named_or_its_witness_stated(honest):
     score = play(honest, Shelf(), lies=300, seed=1)
     _is_won(score, 300)
+
+
+def otherwise(value):
+    """Another figure, flag or day; None for what is none of these."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case str() if re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+            return "2031-01-01"
+    return None
+
+
+@pytest.mark.requirement("E-13")
+def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
+    """Each field of each kind, once: what is typed and held against nothing stands in the list, by name."""
+    tried, unfounded = set(), set()
+    for bodies in honest:
+        entries = adopted(bodies, KEY)
+        for at, raw in enumerate(entries):
+            for path, value in list(leaves(raw)):
+                told, field = otherwise(value), Lie(at + 1, raw["kind"], path, "").field
+                sort = raw["kind"], re.sub(r"-\d+-[0-9a-f]{8}", "", field)
+                if told is None or sort in tried or raw["kind"] == "checkpoint" or path[0] == "sequence":
+                    continue
+                tried.add(sort)
+                altered = json.loads(json.dumps(raw))
+                part = altered
+                for step in path[:-1]:
+                    part = part[step]
+                part[path[-1]] = told
+                journal = [*entries[:at], altered, *entries[at + 1 :]]
+                if not Auditor(Shelf()).run(sealed(journal, KEY, mark_of(entries[0]))).wrong:
+                    lie = Lie(at + 1, raw["kind"], path, "altered")
+                    unfounded |= set() if witnessed(touches(lie, raw), lie) else {sort}
+    assert len(tried) > 150
+    assert unfounded == set()
 
 
 WAYS = ("others", "made up", "void instead of ended", "with a door open", "removed", "told twice", "invented")

@@ -1,11 +1,10 @@
 """The one table of what a journal may say: kind of entry -> phase, transfers, counts, state, record, persons.
 
-What is not in the table is a finding. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are
-patterns (:mod:`tools.audit.rules.pattern`). The rows stand with what they are about: ``papers``,
-``cash_outs`` and ``transfers`` (what comes in and goes out), ``games``, ``wheel``, ``levels`` and
-``protection`` (play),
-``hands`` and ``disputes`` (what persons pay and decide), ``staff``, ``openings``, ``work``, ``life`` and
-``memory``.
+What is not in the table is a finding, and so is what a machine could not write in the state it was in. A row is
+a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns (:mod:`tools.audit.rules.pattern`). The rows
+stand with what they are about: ``papers``, ``cash_outs`` and ``transfers`` (what comes in and goes out),
+``games``, ``wheel``, ``levels`` and ``protection`` (play), ``hands`` and ``disputes`` (what persons pay and
+decide), ``staff``, ``openings``, ``work``, ``life`` and ``memory``.
 
 **To add a kind of entry**, add a row where it belongs, next to the code's own ``record(...)``::
 
@@ -16,6 +15,9 @@ patterns (:mod:`tools.audit.rules.pattern`). The rows stand with what they are a
         state={"lamp": "$on"},  # the same value as in the record
         counts={"lamps": 1},
     )
+
+A row of what begins something (a reservation, money that moves, a key of the memory taken in hand) says in
+``within`` in which states of the machine it may be, EVERYWHERE where it is a fact that comes in any.
 
 An entry's id is a fresh one of its kind unless the row says otherwise. What stands in two places gets one
 name: then neither can be altered alone. Several rows of one kind are several ways it may be. A field that may
