@@ -1,6 +1,7 @@
 """Ways out: a ticket, coins, the attendant's hand. At every step the value is in exactly one place."""
 
 from contextlib import suppress
+from datetime import timedelta
 
 import pytest
 
@@ -479,3 +480,28 @@ def test_an_empty_hopper_is_not_asked(coins):
     coins.engine.handle(EventType.CASH_OUT)
     assert coins.state is State.HANDPAY
     assert coins.hands.payouts == []
+
+
+@pytest.mark.requirement("H-10")
+@pytest.mark.parametrize(("place", "days"), [("generic", 365), ("quebec-casino", 365), ("quebec-vlt", 365)])
+def test_a_ticket_says_its_last_day_and_is_taken_to_the_end_of_it(tmp_path, place, days):
+    room = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
+    number = room.cash_out_ticket()
+    last = room.machine.local_date + timedelta(days=days)
+    printed = " ".join(room.hands.jobs[-1].fields.values())
+    assert last.isoformat() in printed
+    room.clock.pass_seconds(days * 86400 - 3600)
+    room.offer_ticket(number)
+    assert room.notice != "ticket_refused.expired"
+    room.close()
+
+
+@pytest.mark.requirement("H-10")
+@pytest.mark.parametrize("place", ["generic", "quebec-casino", "quebec-vlt"])
+def test_a_ticket_is_refused_once_its_last_day_is_over(tmp_path, place):
+    room = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
+    number = room.cash_out_ticket()
+    room.clock.pass_seconds(366 * 86400 + 1)
+    room.offer_ticket(number)
+    assert room.notice == "ticket_refused.expired"
+    room.close()
