@@ -126,8 +126,8 @@ def _drops(function: Any, operand: str) -> None:
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list):
-                kept = [statement for statement in block if not _is_call(statement, operand)]
-                setattr(node, name, kept if kept or not block else [ast.Pass()])
+                left = [statement for statement in block if not _is_call(statement, operand)]
+                setattr(node, name, left if left or not block else [ast.Pass()])
 
 
 def _is_call(statement: ast.stmt, name: str) -> bool:
