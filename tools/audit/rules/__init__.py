@@ -1,6 +1,6 @@
 """The one table of what a journal may say: kind of entry -> phase, transfers, counts, state, record, persons.
 
-What is not in the table is a finding, and so is what a machine could not write in the state it was in. A row is
+What is not in the table is a finding, and so is what no machine could write in the state it was in. A row is
 a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns (:mod:`tools.audit.rules.pattern`). The rows
 stand with what they are about: ``papers``, ``cash_outs`` and ``transfers`` (what comes in and goes out),
 ``games``, ``wheel``, ``levels`` and ``protection`` (play), ``hands`` and ``disputes`` (what persons pay and
