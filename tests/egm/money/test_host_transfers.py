@@ -205,6 +205,7 @@ def test_a_machine_that_is_not_at_rest_refuses(make, what):
 
 
 # ---------------------------------------------------------------------------------------------- bonuses
+@pytest.mark.requirement("D-09")
 def test_a_bonus_is_the_houses_money_and_metered_as_such(make):
     room = make()
     assert ask(room, kind=BONUS, cashable=100, nonrestricted=50) is Status.FULL
