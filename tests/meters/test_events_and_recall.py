@@ -32,7 +32,7 @@ def say(journal, kind, **record):
     [
         ("door.opened", {"door": "main"}, Effect.STOP, Clear.ITSELF, 0x11),
         ("door.closed", {"door": "main"}, Effect.LOG, Clear.NOTHING, 0x12),
-        ("door.opened", {"door": "logic"}, Effect.HARD_STOP, Clear.ATTENDANT, 0x15),
+        ("door.opened", {"door": "logic"}, Effect.HARD_STOP, Clear.TECHNICIAN, 0x15),
         ("fault.raised", {"code": "bill_acceptor.stacker_jam"}, Effect.ACCEPTOR_OFF, Clear.ITSELF, 0x28),
         ("fault.raised", {"code": "ticket_printer.paper_out"}, Effect.PAYOUT_OFF, Clear.ITSELF, 0x61),
         ("fault.raised", {"code": "something.unheard_of"}, Effect.STOP, Clear.ATTENDANT, 0x20),

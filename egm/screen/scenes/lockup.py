@@ -129,12 +129,18 @@ def words_of(stage: Stage, scene: Scene) -> Words:
     if scene is Scene.BOOT and snapshot is None:
         return _boot(stage.view.starting or Doing("link"))
     return {
-        Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say("door.attendant")),
+        Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say(_ends_door(snapshot))),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
         Scene.PAYING: Words(say("status.cashing_out"), credit, (say(way),), money=True),
         Scene.LOCKED: Words(say("locked.title"), "", (say("locked.say"),)),
         Scene.LOST: _lost(stage),
     }.get(scene, Words(say("boot.title"), "", (say("boot.self_test"),)))
+
+
+def _ends_door(snapshot: Snapshot | None) -> str:
+    """What ends an open door: closing it, and an examination where somebody was at the logic board."""
+    examined = snapshot is not None and any(tilt.code == "logic_access" for tilt in snapshot.tilts)
+    return "door.examined" if examined else "door.attendant"
 
 
 def _lost(stage: Stage) -> Words:
@@ -223,7 +229,12 @@ def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
     more = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
     told = f"tilt.detail.{last.code}"
     detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(told) else []
-    more = (*(say(told, detail=line) for line in detail), *more)
+    examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
+    more = (
+        *(say(told, detail=line) for line in detail),
+        *(say(key) for key in examine if stage.texts.has(key)),
+        *more,
+    )
     hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING.index)
     lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *more)
     return Words(

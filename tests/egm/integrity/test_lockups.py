@@ -1,6 +1,7 @@
 """Doors, faults, keys, language and service: what stops play, what is only remembered, who may clear what."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -8,10 +9,13 @@ from egm.app.view import snapshot
 from egm.app.wiring import bell, reported, tower
 from egm.devices.interface import FaultCode, InputsKnown
 from egm.integrity.lockups import disabled_by
+from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import fault
 from egm.records.keys import IntegrityKey
 from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 
 @pytest.fixture
@@ -96,12 +100,22 @@ def test_each_fault_locks_or_not_and_clears_as_the_table_says(room, code):
         assert room.state is State.IDLE
 
 
+def settle(room):
+    """A technician has examined the seals and the board, and says so at the service menu."""
+    room.engine.handle(EventType.MENU, key="operator")
+    people = {"person": "4", "persons": ("4",)}
+    room.engine.handle(
+        EventType.FAULTS_SETTLED, form="settle_faults", finding="the seals are whole", **people
+    )
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
+
+
 #: Faults that stay when their cause is gone, and who must see to them.
 SEEN_TO = {
     "bill_acceptor.cheat": "attendant",
     "coin_acceptor.coin_cheat": "attendant",
     "hopper.hopper_runaway": "attendant",
-    "logic_access": "attendant",
+    "logic_access": "technician",
     "unidentified_opening": "attendant",
     "bill_acceptor.disputed": "ruling",
     "hopper.disputed": "ruling",
@@ -142,14 +156,30 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(room, tmp_pa
 
 @pytest.mark.requirement("A-24", "J-01", "E-10")
 @pytest.mark.parametrize("unattended", [False, True])
-def test_after_the_logic_door_an_attendant_must_look(room, unattended):
+def test_after_the_logic_door_a_technician_must_look(room, unattended):
     room.engine.handle(EventType.DOOR_OPENED, door="logic", unattended=unattended)
     room.engine.handle(EventType.DOOR_CLOSED, door="logic")
     assert room.state is State.TILT
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, room.notice) == (State.TILT, "not_yours_to_clear")
+    settle(room)
     assert room.state is State.IDLE
+    [settled] = room.records("fault.settled")
+    assert (settled["codes"], settled["finding"]) == (["logic_access"], "the seals are whole")
+    assert Auditor(Shelf()).run(room.journal.bodies()).findings == []
     kind = "door.opened_while_off" if unattended else "door.opened"
     assert len(room.records(kind)) == 1
+
+
+@pytest.mark.requirement("A-24", "J-01")
+@pytest.mark.parametrize(("by", "is_honest"), [("attendant", True), ("technician", True), ("self", False)])
+def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(room, monkeypatch, by, is_honest):
+    monkeypatch.setattr(standing_faults, "fault", lambda code: replace(fault(code), cleared_by=by))
+    room.engine.handle(EventType.DOOR_OPENED, door="logic")
+    room.engine.handle(EventType.DOOR_CLOSED, door="logic")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state is State.IDLE) is (by == "attendant")
+    assert (Auditor(Shelf()).run(room.journal.bodies()).findings == []) is is_honest
 
 
 def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(room):

@@ -21,11 +21,12 @@ from egm.screen.painter import Painter
 from egm.screen.scenes import bonus
 from egm.screen.scenes.board import last_step
 from egm.screen.scenes.deck import figures
+from egm.screen.scenes.lockup import words_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import notice_words, status
 from egm.screen.scenes.wheel import wheel_glasses
 from egm.screen.text import Texts
-from egm.screen.view import Action, View, playing, times
+from egm.screen.view import Action, Scene, View, playing, times
 from egm.testing.machine import MachineRig, ScriptedChance, generator
 from rng import Draw
 
@@ -244,6 +245,26 @@ def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
     at.wait(60)
     said = {status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)}
     assert "Bill jam: your $5.00 is held, not lost. An attendant is called" in said
+
+
+def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seals_and_board(visit):
+    at = visit()
+    at.happen(EventType.DOOR_OPENED, door="logic")
+    opened = words_of(at.stage, Scene.DOOR)
+    assert opened.who == "Close the door. A technician must then examine the seals and the logic board."
+    at.happen(EventType.DOOR_CLOSED, door="logic")
+    at.happen(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
+    closed = words_of(at.stage, Scene.TILT)
+    assert "The seals and the logic board are to be examined." in closed.lines
+    assert closed.who == "A technician must clear this."
+    at.happen(EventType.KEY_TURNED, key="attendant")
+    assert at.view.snapshot.state == "tilt"
+
+
+def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
+    at = visit()
+    at.happen(EventType.DOOR_OPENED, door="main")
+    assert words_of(at.stage, Scene.DOOR).who == "Close the door to go on."
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY
