@@ -28,6 +28,8 @@ from tools.dev.simulation.world import STAFF_NUMBER, STAFF_PIN, World
 #: The longest an outcome is looked at, or a choice thought about.
 _SHOW_SECONDS: Final = 0.8
 _AGAIN_SECONDS: Final = 0.1
+#: Lines of pages that do nothing, and a new PIN: its salt is no seed's.
+_LEFT_ALONE: Final = frozenset({"", "own_pin"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ class Player:
             typed = STAFF_NUMBER if prompt.kind == "digits" else STAFF_PIN
             self.press("answer", "enter", {"page": page.id, "input": typed})
             return
-        lines = [row.action for table in page.tables for row in table.rows if row.action]
+        lines = [row.action for table in page.tables for row in table.rows if row.action not in _LEFT_ALONE]
         if self.is_disputed and self._rules(page, lines):
             return
         touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
