@@ -6,14 +6,12 @@ import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeVar
 
 from egm.errors import LocalError
 from egm.memory_clear.claim_book import KEPT
 from egm.play.conversation import Conversation
-from egm.play.definitions import text_of
 from egm.progressive.pools import is_of_its_worth
 from egm.record_codec import RecordError, from_json
 from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
@@ -32,7 +30,6 @@ from paytables import (
     Outcome,
     PaytableError,
     ReplayDraw,
-    game_from_text,
     load_game,
     play_through,
     shipped,
@@ -40,7 +37,7 @@ from paytables import (
 from tools.audit import prizes
 from tools.audit.records import DoubleUpStakes, GameEnd, GameVoid, PrizesWon, record_of
 from tools.audit.rounds import RoundAudit
-from tools.audit.stakes import StakeAudit, staked_by
+from tools.audit.stakes import Games, StakeAudit, staked_by
 
 R = TypeVar("R")
 
@@ -48,8 +45,6 @@ R = TypeVar("R")
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 _DOUBLE_UP: Final = "game.double_up"
 _TEXT_MAX_BYTES: Final = 4_000_000
-#: Definitions made of kept texts that are remembered.
-_MADE: Final = 16
 _RULING_PERSONS: Final = 2
 _BETS_CLOSED: Final = "wheel.no_more_bets"
 _WHEEL: Final = "wheel.number"
@@ -101,47 +96,6 @@ class Shelf:
             self._by_digest[game.digest] = game
 
 
-class GamesAtHand:
-    """Those of a shelf; and those whose text the journal itself has kept, a game of one's own for instance.
-
-    A definition is its text, and an entry names it by digest: what the journal has kept is what was played.
-    Whether it is what was certified, only whoever has the certificate can say: ``is_kept_only`` tells which
-    to hold against it.
-    """
-
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
-        self._texts: dict[str, str] = {}
-        """As the journal keeps them, by digest."""
-
-    def see(self, entry: StoredEntry) -> None:
-        """Keep the definitions that an entry keeps."""
-        for key, kept in entry.state.items():
-            if key.startswith(_DEFINITION) and isinstance(kept, str):
-                self._texts[key.removeprefix(_DEFINITION)] = kept
-
-    def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the very definition of that digest, or None where neither has it."""
-        return self._shelf.find(game_id, digest) or self._of_journal(digest)
-
-    def is_kept_only(self, game_id: str, digest: str) -> bool:
-        """Whether a definition is at hand from the journal alone."""
-        return self._shelf.find(game_id, digest) is None and self._of_journal(digest) is not None
-
-    def _of_journal(self, digest: str) -> Game | None:
-        kept = self._texts.get(digest)
-        game = None if kept is None else _made(kept)
-        return game if game is not None and game.digest == digest else None
-
-
-@lru_cache(maxsize=_MADE)
-def _made(kept: str) -> Game | None:
-    """The game of a kept text; None where it is none."""
-    with suppress(PaytableError, ValueError, LookupError, TypeError, zlib.error, binascii.Error):
-        return game_from_text(text_of(kept), "the journal")
-    return None
-
-
 @dataclass(slots=True)
 class _Play:
     """A play from its first entry on; ``game`` is None where what is recorded of it cannot be read."""
@@ -161,7 +115,7 @@ class GameAudit:
 
     def __init__(
         self,
-        games: Shelf | GamesAtHand,
+        games: Games,
         fault: Callable[[StoredEntry, str], None],
         may_play: Callable[[int], bool] = lambda _: True,
     ) -> None:

@@ -25,7 +25,6 @@ from meters import Phase, StoredEntry, Transfer
 from meters.recall import PLAY_ENDS, PLAY_START, PLAY_STEPS
 from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
 from tools.audit.clears import is_of_a_clear
-from tools.audit.games import GamesAtHand, Shelf
 from tools.audit.records import (
     GameEnd,
     GameVoid,
@@ -40,6 +39,7 @@ from tools.audit.records import (
     LinkAhead,
     record_of,
 )
+from tools.audit.stakes import Games
 
 _OPENED: Final = "progressive.opened"
 _CHANGED: Final = "progressive.changed"
@@ -65,7 +65,7 @@ class _Play:
 class LevelAudit:
     """Follows the entries in order; ``fault`` is told of each that does not come out as recorded."""
 
-    def __init__(self, games: Shelf | GamesAtHand, fault: Callable[[StoredEntry, str], None]) -> None:
+    def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._fault = fault
         self._open: dict[str, _Play] = {}

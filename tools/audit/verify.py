@@ -16,9 +16,10 @@ from meters.keys import fingerprint
 from meters.ledger import Ledger
 from meters.recall import PLAY_START
 from tools.audit import residuals
+from tools.audit.at_hand import GamesAtHand
 from tools.audit.clears import ClearAudit, is_of_a_clear
 from tools.audit.conduct import ConductAudit
-from tools.audit.games import GameAudit, GamesAtHand, Shelf
+from tools.audit.games import GameAudit, Shelf
 from tools.audit.levels import LevelAudit
 from tools.audit.notices import notice
 from tools.audit.prizes import PrizeAudit

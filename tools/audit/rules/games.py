@@ -10,11 +10,9 @@ from typing import Any, Final, TypeVar
 
 from egm.kernel.events import State
 from egm.kernel.states import BETTABLE, PAYABLE, RULING, SHOWING, only
-from egm.play.player_protection import LIMITS, ReminderRecord
 from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
 from egm.records.game_record import GameChoice, GameRecord
-from egm.records.keys import HostKey
 from egm.records.money import HandpayRecord
 from meters.recall import PLAY_START
 from meters.transaction import Phase
@@ -30,8 +28,8 @@ from tools.audit.rules.parts import (
     take,
 )
 from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, shown, typed
+from tools.audit.rules.reasons import cannot_end, cannot_go_on, is_a_rest, is_for_a_prize, is_offered
 from tools.audit.rules.rule import Move, Rule
-from tools.audit.rules.states import state_of
 
 R = TypeVar("R")
 
@@ -246,71 +244,6 @@ def _handpay_of(scope: Scope) -> Any:
     )
 
 
-def _is_a_rest(scope: Scope) -> None:
-    """It buys no game: less than any was begun for since the machine started."""
-    least_cents = scope.facts.least_stake_cents
-    if least_cents is not None and scope.told["amount_cents"] >= least_cents:
-        raise Differs(f"no rest: a game was begun for {least_cents} cents")
-
-
-def _is_for_a_prize(scope: Scope) -> None:
-    """A rest is played for the least that buys a game here."""
-    least_cents, prize_cents = scope.facts.least_stake_cents, scope.told["prize_cents"]
-    if prize_cents <= scope.told["amount_cents"] or prize_cents > (least_cents or prize_cents):
-        raise Differs(f"a rest is played for what buys a game, not for {prize_cents} cents")
-
-
-def _is_offered(scope: Scope) -> None:
-    """No host and no option has taken the game away, nor was its table given back as one that is no more."""
-    if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
-        raise Differs(f"{scope['game']} is not offered at {scope['denomination']}, as the memory says")
-
-
-def _is_withheld(scope: Scope) -> bool:
-    """Whether a host has disabled the game of the entry."""
-    return False in _of(scope, f"{HostKey.CONTROL}game.{scope['game']}:")
-
-
-def _of(scope: Scope, prefix: str) -> list[Any]:
-    """What the memory held under every key of the machine's with a prefix."""
-    return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
-
-
-def _cannot_end(scope: Scope) -> None:
-    """Why a game is ruled on: it is defective, or what decides it is missing; a place may forfeit any."""
-    told = scope.told
-    if told["ruling"] == "disrupted" or scope.was("fault:game_defective") is not None:
-        return
-    missing = scope.was("out_of_service") is not None or scope.facts.is_unheard(scope["play"])
-    if told["recorded"]["decided"] or not missing:
-        raise Differs("the game is not defective, and nothing that decides it is missing")
-
-
-def _cannot_go_on(scope: Scope) -> None:
-    """Why bets go back that may not be taken down: the machine, its game or the player is stopped."""
-    why, state = scope.told["why"], state_of(scope.ledger, scope.position, scope.facts)
-    if why == "taken_down":
-        fits = state is State.IDLE
-    elif why == "changed":
-        fits = state in PAYABLE and (scope["digest"], scope["denomination"]) not in scope.facts.played
-    else:
-        fits = state is not State.IDLE or _is_withheld(scope) or _is_paused(scope) or _is_off(scope)
-    if not fits:
-        raise Differs(f"bets are given back as {why}, and the memory knows of no such thing")
-
-
-def _is_paused(scope: Scope) -> bool:
-    reminder = scope.kept(ReminderRecord, "reminder")
-    return reminder is not None and reminder.kind in LIMITS
-
-
-def _is_off(scope: Scope) -> bool:
-    """Whether the staff offers the game of the entry no more, or not at its denomination."""
-    options: Any = scope.was("options") or {"off": [], "denominations_cents": {}}
-    offered = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
-    return scope["game"] in options["off"] or scope["denomination"] not in offered
-
-
 PRIZES: Final = Each({"id": "$:text", "names": "$:object", "value_cents": "$:cents"}, least=1)
 _OPEN: Final = {"game": {"play_id": "$play"}}
 _STAKE_BACK: Final = Move("house:push", "credit:{position}:{kind_of_credit}", many=True)
@@ -352,7 +285,7 @@ _GAMES: Final = (
         dims=_DIMS_OF_PLAY,
         also=(
             fresh("play", "play"),
-            _is_offered,
+            is_offered,
             _claims_what_it_hit,
             sets("session", lambda scope: counted(scope, wagered_cents=scope["bet"] * scope["denomination"])),
         ),
@@ -415,7 +348,7 @@ _GAMES: Final = (
         state={"table:{digest}": "$:object|none", "session?": "$:object"},
         moves=(_STAKE_BACK,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        also=(_SESSION, _cannot_go_on),
+        also=(_SESSION, cannot_go_on),
     ),
     Rule(
         kind="game.end",
@@ -495,7 +428,7 @@ _GAMES: Final = (
                 "to rule on a game takes two persons, and a reason",
                 lambda scope: len(set(scope.told["persons"])) > 1 and bool(scope.told["reason"].strip()),
             ),
-            _cannot_end,
+            cannot_end,
             signed_in,
         ),
     ),
@@ -525,7 +458,7 @@ _RESTS: Final = (
     Rule(
         kind="residual.removed",
         within=PAYABLE,
-        also=(_is_a_rest,),
+        also=(is_a_rest,),
         record={"amount_cents": Derived(credit_cents)},
         counts={"residuals": 1},
         moves=Derived(lambda scope: take(scope, credit_cents(scope), "house:residual")),
@@ -533,7 +466,7 @@ _RESTS: Final = (
     Rule(
         kind="residual.played",
         within=only(State.IDLE),
-        also=(_is_a_rest, _is_for_a_prize),
+        also=(is_a_rest, is_for_a_prize),
         record={
             "amount_cents": Derived(credit_cents),
             "prize_cents": "$:cents",

@@ -1,4 +1,4 @@
-"""The rules of what persons pay and decide: hand-pays, complements, orphans, forfeits, notes, checks."""
+"""The rules of what persons pay and decide: hand-pays, complements, orphans, forfeits."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -9,7 +9,6 @@ from egm.kernel.states import EVERYWHERE, PAYABLE, RULING, SHOWING, only
 from egm.people import Permission
 from egm.record_codec import to_json
 from egm.records.money import CashOutRest, HandpayRecord, UnclaimedRecord
-from egm.staff.registers import INFORMED_BY
 from meters.transaction import Phase
 from tools.audit.rules.cash_outs import GIVEN_UP
 from tools.audit.rules.games import PRIZES
@@ -20,7 +19,6 @@ from tools.audit.rules.parts import (
     head_of,
     holds,
     in_the_menu,
-    metered,
     money_cents,
     take,
     tells_coins,
@@ -443,74 +441,5 @@ _RULINGS: Final = (
     ),
 )
 
-# ---------------------------------------------------------------------------------------------- notes, checks
-_NOTES: Final = (
-    Rule(
-        kind="dispute.decided",
-        within=RULING,
-        record={
-            "machine": "$:serial",
-            "claim": "$:words",
-            "mechanic": "$:words",
-            "decision": "$:words",
-            "play_id?": "$:text",
-            "persons": "$:persons",
-        },
-        may=Permission.SETTLE,
-        also=(in_the_menu,),
-    ),
-    Rule(
-        kind="exclusion.noted",
-        within=RULING,
-        record={"machine": "$:serial", "reason": "$:words", "identity": "$:digest", "persons": "$:persons"},
-        may=Permission.SETTLE,
-        also=(in_the_menu,),
-    ),
-    Rule(
-        kind="incident.judged",
-        within=RULING,
-        record={
-            "machine": "$:serial",
-            "what": "$:words",
-            "judgement": "$:words",
-            "informed": "$:words",
-            "officer?": "$:words",
-            "play_id?": "$:text",
-            "persons": "$:persons",
-        },
-        may=Permission.SETTLE,
-        also=(
-            holds(
-                "an incident that is not judged by the management, or of which nobody was informed",
-                lambda scope: (
-                    "officer" not in scope.told  # before the officer was named, a supervisor could write it
-                    or (
-                        scope.told["informed"] in INFORMED_BY
-                        and all(scope.facts.may(who, Permission.JUDGE) for who in scope.told["persons"])
-                    )
-                ),
-            ),
-            in_the_menu,
-        ),
-    ),
-    Rule(
-        kind="machine.checked",
-        within=RULING,
-        record={
-            "game": "$:text",
-            "books": "$:text",
-            "play_id": "$:text|none",
-            "digest": "$:digest|none",
-            "software": "$:object|none",
-            "handpay": Derived(lambda scope: (scope.was("handpay") or {}).get("id")),
-            "meters": Derived(lambda scope: metered(scope, since=True)),
-            "head": Derived(lambda scope: scope.ledger.head_hex),
-            "persons": "$:persons",
-            "remark": "$:text",
-        },
-        may=Permission.SETTLE,
-        also=(in_the_menu,),
-    ),
-)
 
-RULES: Final = (*_HANDPAYS, *_RULINGS, *_NOTES)
+RULES: Final = (*_HANDPAYS, *_RULINGS)

@@ -1,0 +1,79 @@
+"""The rules of what persons write down: disputes, exclusions and incidents, and the check of a machine."""
+
+from typing import Final
+
+from egm.kernel.states import RULING
+from egm.people import Permission
+from egm.staff.registers import INFORMED_BY
+from tools.audit.rules.parts import holds, in_the_menu, metered
+from tools.audit.rules.pattern import Derived
+from tools.audit.rules.rule import Rule
+
+RULES: Final = (
+    Rule(
+        kind="dispute.decided",
+        within=RULING,
+        record={
+            "machine": "$:serial",
+            "claim": "$:words",
+            "mechanic": "$:words",
+            "decision": "$:words",
+            "play_id?": "$:text",
+            "persons": "$:persons",
+        },
+        may=Permission.SETTLE,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="exclusion.noted",
+        within=RULING,
+        record={"machine": "$:serial", "reason": "$:words", "identity": "$:digest", "persons": "$:persons"},
+        may=Permission.SETTLE,
+        also=(in_the_menu,),
+    ),
+    Rule(
+        kind="incident.judged",
+        within=RULING,
+        record={
+            "machine": "$:serial",
+            "what": "$:words",
+            "judgement": "$:words",
+            "informed": "$:words",
+            "officer?": "$:words",
+            "play_id?": "$:text",
+            "persons": "$:persons",
+        },
+        may=Permission.SETTLE,
+        also=(
+            holds(
+                "an incident that is not judged by the management, or of which nobody was informed",
+                lambda scope: (
+                    "officer" not in scope.told  # before the officer was named, a supervisor could write it
+                    or (
+                        scope.told["informed"] in INFORMED_BY
+                        and all(scope.facts.may(who, Permission.JUDGE) for who in scope.told["persons"])
+                    )
+                ),
+            ),
+            in_the_menu,
+        ),
+    ),
+    Rule(
+        kind="machine.checked",
+        within=RULING,
+        record={
+            "game": "$:text",
+            "books": "$:text",
+            "play_id": "$:text|none",
+            "digest": "$:digest|none",
+            "software": "$:object|none",
+            "handpay": Derived(lambda scope: (scope.was("handpay") or {}).get("id")),
+            "meters": Derived(lambda scope: metered(scope, since=True)),
+            "head": Derived(lambda scope: scope.ledger.head_hex),
+            "persons": "$:persons",
+            "remark": "$:text",
+        },
+        may=Permission.SETTLE,
+        also=(in_the_menu,),
+    ),
+)

@@ -1,0 +1,75 @@
+"""Reasons in the memory: why a game is offered or ruled on, why bets go back, what is a rest of credit."""
+
+from typing import Any
+
+from egm.kernel.events import State
+from egm.kernel.states import PAYABLE
+from egm.play.player_protection import LIMITS, ReminderRecord
+from egm.records.keys import HostKey
+from tools.audit.rules.pattern import Differs, Scope
+from tools.audit.rules.states import state_of
+
+
+def is_a_rest(scope: Scope) -> None:
+    """It buys no game: less than any was begun for since the machine started."""
+    least_cents = scope.facts.least_stake_cents
+    if least_cents is not None and scope.told["amount_cents"] >= least_cents:
+        raise Differs(f"no rest: a game was begun for {least_cents} cents")
+
+
+def is_for_a_prize(scope: Scope) -> None:
+    """A rest is played for the least that buys a game here."""
+    least_cents, prize_cents = scope.facts.least_stake_cents, scope.told["prize_cents"]
+    if prize_cents <= scope.told["amount_cents"] or prize_cents > (least_cents or prize_cents):
+        raise Differs(f"a rest is played for what buys a game, not for {prize_cents} cents")
+
+
+def is_offered(scope: Scope) -> None:
+    """No host and no option has taken the game away, nor was its table given back as one that is no more."""
+    if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
+        raise Differs(f"{scope['game']} is not offered at {scope['denomination']}, as the memory says")
+
+
+def _is_withheld(scope: Scope) -> bool:
+    """Whether a host has disabled the game of the entry."""
+    return False in _of(scope, f"{HostKey.CONTROL}game.{scope['game']}:")
+
+
+def _of(scope: Scope, prefix: str) -> list[Any]:
+    """What the memory held under every key of the machine's with a prefix."""
+    return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
+
+
+def cannot_end(scope: Scope) -> None:
+    """Why a game is ruled on: it is defective, or what decides it is missing; a place may forfeit any."""
+    told = scope.told
+    if told["ruling"] == "disrupted" or scope.was("fault:game_defective") is not None:
+        return
+    missing = scope.was("out_of_service") is not None or scope.facts.is_unheard(scope["play"])
+    if told["recorded"]["decided"] or not missing:
+        raise Differs("the game is not defective, and nothing that decides it is missing")
+
+
+def cannot_go_on(scope: Scope) -> None:
+    """Why bets go back that may not be taken down: the machine, its game or the player is stopped."""
+    why, state = scope.told["why"], state_of(scope.ledger, scope.position, scope.facts)
+    if why == "taken_down":
+        fits = state is State.IDLE
+    elif why == "changed":
+        fits = state in PAYABLE and (scope["digest"], scope["denomination"]) not in scope.facts.played
+    else:
+        fits = state is not State.IDLE or _is_withheld(scope) or _is_paused(scope) or _is_off(scope)
+    if not fits:
+        raise Differs(f"bets are given back as {why}, and the memory knows of no such thing")
+
+
+def _is_paused(scope: Scope) -> bool:
+    reminder = scope.kept(ReminderRecord, "reminder")
+    return reminder is not None and reminder.kind in LIMITS
+
+
+def _is_off(scope: Scope) -> bool:
+    """Whether the staff offers the game of the entry no more, or not at its denomination."""
+    options: Any = scope.was("options") or {"off": [], "denominations_cents": {}}
+    offered = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
+    return scope["game"] in options["off"] or scope["denomination"] not in offered
