@@ -61,6 +61,7 @@ _UNPROVED: Final = "an unproved secret two persons ruled on"
 _NAMES: Final = "names in the register of wins"
 _WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
 _TICKETS: Final = "a ticket nobody printed, its commitment, how far the ticket ledger had come"
+_TERMS: Final = "terms of a level that nothing has reached, its ceiling for instance"
 _COUNTED: Final = "what a device had counted before, and moved nothing"
 _TAX: Final = "whether a hand-pay was taxable, and its form, where no other of the same run says so"
 
@@ -130,6 +131,7 @@ WITNESSED: Final = tuple(
         ("coins.request", "", _ACT, "a payout that nothing follows from", "the count of the hopper"),
         ("hopper.opening", "*", _ACT, "both that say its amount agree", "the count of the hopper", "*others"),
         ("hopper.opening", "", _ACT, "coins there were before any was paid", "the count of the hopper"),
+        ("progressive.opened", "*.terms.*", _TERMS, "no play has come so far", "its sign", "*others"),
         ("progressive.opened", "", _ACT, "a level nothing was wagered for", "its sign, a printed head"),
         (
             "complement.paid",

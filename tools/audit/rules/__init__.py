@@ -3,7 +3,7 @@
 What is not in the table is a finding, and so is what no machine could write in the state it was in. A row is
 a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns (:mod:`tools.audit.rules.pattern`). The rows
 stand with what they are about: ``papers``, ``cash_outs`` and ``transfers`` (what comes in and goes out),
-``games``, ``wheel``, ``levels`` and ``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what persons
+``games``, ``wheel``, ``levels``, ``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what persons
 pay, write down and decide), ``staff``, ``openings``, ``work``, ``life`` and ``memory``.
 
 **To add a kind of entry**, add a row where it belongs, next to the code's own ``record(...)``::
