@@ -11,6 +11,7 @@ from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import who
+from egm.staff.service_calls import answer_service_call
 from egm.staff.slips import AUDITED, print_slip
 from meters import Mark
 from rng import RandomService, ReseedNotAllowed, RngError
@@ -168,6 +169,7 @@ def clear_tilts(machine: Machine, event: Event) -> None:
     if not clearable:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")
         return
+    answer_service_call(machine, event)
     machine.record(
         "tilt.cleared",
         state={f"{KernelKey.FAULT}{code}": None for code in clearable},

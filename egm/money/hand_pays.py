@@ -20,6 +20,7 @@ from egm.records.keys import MoneyKey
 from egm.records.money import HandpayForm, HandpayRecord
 from egm.staff.form import persons_of, says
 from egm.staff.identities import IdentityRegister
+from egm.staff.service_calls import answer_service_call
 from meters import Phase, Transfer
 from meters.chart import words_of
 
@@ -81,6 +82,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
     slip = int(machine.memory.get(MoneyKey.SLIP) or 0) + 1
     tax_cents = machine.profile.by_hand.tax_cents
     persons = persons_of(machine, event)
+    answer_service_call(machine, event)
     machine.record(
         "handpay.paid",
         transaction_id=f"{handpay.id}.paid",

@@ -14,6 +14,7 @@ from egm.money.ways_out import no_ticket
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRest, HandpayRecord
 from egm.staff.form import persons_of
+from egm.staff.service_calls import answer_service_call
 from meters import Phase
 
 
@@ -58,6 +59,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
     """Give the reservation up for the ticket that was asked for: the cash-out goes on by itself."""
     handpay, persons = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), persons_of(machine, event)
     rest_cents = machine.cash_cents + handpay.amount_cents
+    answer_service_call(machine, event)
     machine.record(
         "handpay.returned",
         transaction_id=f"{handpay.id}.returned",

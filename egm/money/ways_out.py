@@ -60,14 +60,17 @@ def _open(machine: Machine, way: str) -> bool:
 def no_ticket(machine: Machine, amount_cents: int) -> str:
     """Why no ticket of so much could be printed now, as a code; empty: it could.
 
-    ``printer`` there is none; ``fault`` it has failed; ``busy`` it is at work; ``limit`` a ticket may not be
-    worth so much; ``clock`` a ticket with a wrong date may never be money; ``tickets`` this machine prints
-    none now: it is out of service, has no host, or its ledger is not to be trusted.
+    ``printer`` there is none; ``jam`` and ``paper`` its path or its paper; ``fault`` it has failed
+    otherwise; ``busy`` it is at work; ``limit`` a ticket may not be worth so much; ``clock`` a ticket with a
+    wrong date may never be money; ``tickets`` this machine prints none now: it is out of service, has no
+    host, or its ledger is not to be trusted.
     """
     desk = machine.installed(TicketDesk)
     tickets = machine.profile.tickets
     reasons = {
         "printer": desk is None or machine.state(Devices).printer is None,
+        "jam": "ticket_printer.jam" in machine.faults,
+        "paper": "ticket_printer.paper_out" in machine.faults,
         "fault": is_off(machine, "ticket_printer"),
         "busy": machine.memory.get(MoneyKey.PRINT) is not None,
         "limit": amount_cents > tickets.limit_cents,

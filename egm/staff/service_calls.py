@@ -1,4 +1,4 @@
-"""Service calls: the player lights the candle, and an attendant answers it with his key."""
+"""Service calls: the player lights the candle; an attendant who has come to the machine answers it."""
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine

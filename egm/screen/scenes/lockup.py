@@ -164,6 +164,14 @@ def _boot(doing: Doing) -> Words:
     return Words("  ·  ".join(texts.say("boot.title") for texts in each), "", lines)
 
 
+#: What an attendant does about credits, by how far a ticket instead of them has come.
+_WHO_PAYS: Final = {
+    "": "handpay.attendant",
+    "offered": "handpay.attendant_offered",
+    "asked": "handpay.attendant_ticket",
+}
+
+
 def _handpay(stage: Stage, handpay: Handpay) -> Words:
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
     title, said, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
@@ -171,12 +179,12 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
     first = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
         sum_ = stage.money(handpay.amount_cents)
-        why = (say(f"handpay.why.{handpay.why}"),) if handpay.why else ()
+        why = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
         owed, coins = stage.money(handpay.owed_cents), stage.money(handpay.coins_cents)
         paid = (say("handpay.in_coins", owed=owed, coins=coins, rest=sum_),) if handpay.coins_cents else ()
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
-        who = say("handpay.attendant_ticket" if handpay.ticket == "asked" else "handpay.attendant")
-        told = ticket if handpay.ticket == "asked" else (said, *(ticket or (wait,)))
+        who = say(_WHO_PAYS[handpay.ticket])
+        told = ticket or (said, wait)
         return Words(title, sum_, (*why, *paid, *told, *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (

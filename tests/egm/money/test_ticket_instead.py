@@ -41,7 +41,7 @@ def print_it(room):
 @pytest.mark.requirement("F-08", "F-09", "G-10")
 def test_when_paper_is_back_the_player_asks_and_the_attendants_key_prints(tmp_path):
     room = waiting(tmp_path)
-    assert (told(room).why, told(room).ticket, told(room).number) == ("fault", "", 1)
+    assert (told(room).why, told(room).ticket, told(room).number) == ("paper", "", 1)
     room.engine.handle(EventType.CASH_OUT)
     assert (room.notice, told(room).ticket) == ("refused.ticket_may_replace", "")
     room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)

@@ -29,6 +29,8 @@ from egm.screen.text import Texts
 from egm.screen.view import Action, Scene, View, playing, times
 from egm.testing.machine import MachineRig, ScriptedChance, generator
 from rng import Draw
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 MAPLES, CANOES, LOSS = (23, 7, 5), (2, 1, 3), (0, 0, 0)
 GAMES = ("maple-classic", "aurora-twenty")
@@ -259,6 +261,83 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
     assert closed.who == "A technician must clear this."
     at.happen(EventType.KEY_TURNED, key="attendant")
     assert at.view.snapshot.state == "tilt"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("jam", "No ticket possible: the paper is jammed in the printer."),
+        ("paper_out", "No ticket possible: the printer is out of paper."),
+        ("head_up", "No ticket possible: a fault of the printer."),
+    ],
+)
+def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_of_a_ticket(visit, code, why):
+    at = visit()
+    at.do(at.room.insert, 2000)
+    at.happen(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
+    at.happen(EventType.CASH_OUT)
+    waits = words_of(at.stage, Scene.HANDPAY)
+    assert waits.lines[0] == why
+    assert "pay the player" in waits.who
+    at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
+    offered = words_of(at.stage, Scene.HANDPAY)
+    assert offered.lines[0] == "A ticket is possible again: press CASH OUT for one."
+    assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
+    assert offered.who == "Attendant: ask the player first, a ticket or payment by hand."
+    at.happen(EventType.CASH_OUT)
+    assert words_of(at.stage, Scene.HANDPAY).who.startswith("Attendant: pay nothing")
+    assert Auditor(Shelf()).run(at.room.journal.bodies()).findings == []
+
+
+def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
+    at = visit(*LOSS, devices=())
+    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
+    assert any(notice.code == "service_called" for notice in at.view.snapshot.notices)
+    at.happen(EventType.CASH_OUT).happen(EventType.KEY_TURNED, key="attendant")
+    over(at)
+
+
+def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
+    at = visit(*LOSS)
+    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
+    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    at.happen(EventType.KEY_TURNED, key="attendant")
+    over(at)
+
+
+def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
+    at = visit(*LOSS)
+    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
+    at.happen(EventType.DOOR_OPENED, door="logic").happen(EventType.DOOR_CLOSED, door="logic")
+    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    at.happen(EventType.KEY_TURNED, key="attendant")
+    assert at.view.snapshot.state == "tilt"
+    over(at)
+
+
+def test_a_call_ends_when_a_host_has_reset_the_hand_pay(visit):
+    at = visit(*LOSS, devices=())
+    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
+    at.happen(EventType.CASH_OUT).happen(EventType.HANDPAY_RESET, key="host:main")
+    over(at)
+
+
+def test_a_call_ends_when_a_ticket_takes_the_place_of_the_hand_pay(visit):
+    at = visit(*LOSS)
+    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
+    at.happen(EventType.FAULT_RAISED, code="ticket_printer.jam").happen(EventType.CASH_OUT)
+    at.happen(EventType.FAULT_CLEARED, code="ticket_printer.jam").happen(EventType.CASH_OUT)
+    at.happen(EventType.KEY_TURNED, key="attendant")
+    assert at.view.snapshot.handpay is None
+    over(at)
+
+
+def over(at):
+    """Nobody is called any more, the journal says so once, and the audit follows it."""
+    assert not any(notice.code == "service_called" for notice in at.view.snapshot.notices)
+    assert "service" not in tower(at.view.snapshot)
+    assert len(at.room.records("service.answered")) == 1
+    assert Auditor(Shelf()).run(at.room.journal.bodies()).findings == []
 
 
 def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):

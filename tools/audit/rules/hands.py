@@ -146,7 +146,7 @@ _HANDPAYS: Final = (
                 "id": "$id",
                 "kind": "cancelled_credit",
                 "amount_cents": "$cents",
-                "why?": OneOf("printer", "fault", "busy", "limit", "clock", "tickets"),
+                "why?": OneOf("printer", "jam", "paper", "fault", "busy", "limit", "clock", "tickets"),
                 "in_coins?": "$:object",
             },
             "cash_out_goes_on": None,

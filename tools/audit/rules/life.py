@@ -241,7 +241,7 @@ _FAULTS: Final = (
     ),
     Rule(
         kind="service.answered",
-        within=ON_CALL,
+        within=ON_CALL | {State.HANDPAY, State.TILT},
         before={"service_call": True},
         record="$:object",
         state={"service_call": None},
