@@ -70,7 +70,7 @@ WITNESSED: Final = tuple(
     for line in (
         ("machine.genesis", "record.*", _BEGINS, "it names itself", "--fingerprint, the serial"),
         ("machine.genesis", "id", _BEGINS, "it names itself", "--fingerprint"),
-        ("coin.in", "transfers.*.1", _COIN, "it is told once", "the count of hopper and box"),
+        ("coin.in", "transfers.*.*", _COIN, "it is told once", "the count of hopper and box", "*stock:*"),
         ("*", "*persons.*", _ANOTHER, "each of them may", "the signed slip or form"),
         ("staff.added", "record.whom", _ENROLLED, "no act is theirs", "the roster, whose digest it has"),
         ("*", "record.person", _ANOTHER, "another of the staff, or a key, may", "the signed slip"),
