@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from egm.private_process import close_process
 from egm.terminal import echo, lines
 
 if TYPE_CHECKING:
-    from egm.screen.app import Surface
+    from egm.screen.app import App, Surface
     from egm.screen.audio.making import Studio
     from egm.screen.audio.mixer import Speakers
     from egm.screen.theme import Theme
@@ -99,7 +100,6 @@ def main(
     from egm.screen.app import App, clients  # noqa: PLC0415
     from egm.screen.audio.cues import Sounds  # noqa: PLC0415
     from egm.screen.audio.making import Studio  # noqa: PLC0415
-    from egm.screen.displays import DisplayError  # noqa: PLC0415
     from egm.screen.picture import Picture  # noqa: PLC0415
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
@@ -113,14 +113,10 @@ def main(
         theme = load_theme()
         surface: Surface
         if mode == "web":
+            file = address or _address_file(state, position, top=top)
+            door = held or (None if listening is None else (listening, None))
             surface = Web(
-                theme,
-                port=port,
-                portrait=portrait,
-                address_file=address or _address_file(state, position, top=top),
-                make=make,
-                studio=studio,
-                held=held or (None if listening is None else (listening, None)),
+                theme, port=port, portrait=portrait, address_file=file, make=make, studio=studio, held=door
             )
             echo(f"{_called(position, top=top)}: {surface.address}")
         elif mode == "kmsdrm":
@@ -141,12 +137,18 @@ def main(
         watching=top,
         starting=state / "run" / "starting.json",
     )
+    with closing(studio):
+        _show(app, 30 if mode == "web" or lease is not None else 60)
+
+
+def _show(app: "App", frames_a_second: int) -> None:
+    """Run the screen's frame loop until it ends. Raises Refusal for a display that cannot be had."""
+    from egm.screen.displays import DisplayError  # noqa: PLC0415 (pygame is slow to load)
+
     try:
-        app.run(30 if mode == "web" or lease is not None else 60)
+        app.run(frames_a_second)
     except DisplayError as error:
         raise Refusal(lines(str(error))) from error
-    finally:
-        studio.close()
 
 
 def _address_file(state: Path, position: int | None, *, top: bool) -> Path:

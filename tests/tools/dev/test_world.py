@@ -1,6 +1,6 @@
 """Worlds: whole houses through persons, faults and power cuts; and proof that what is wrong in one is found.
 
-``python -m tools.dev world`` runs long ones. A case that failed once lies in ``worlds`` and is run again here.
+``python -m tools.dev world`` runs long ones. A case that failed once lies in ``tests/vectors/worlds`` and is run again here.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from tools.dev.simulation.player import Player
 from tools.dev.simulation.shrink import attempt, kind, read, shrink, write
 from tools.dev.simulation.world import World
 
-CASES = sorted((Path(__file__).parent / "worlds").glob("*.json"))
+CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json"))
 
 
 def at(house, seed, actions, cuts):

@@ -147,7 +147,7 @@ def _shown_and_shut_out(folder):
                     words += said
         shell = "/bin/sh", "-c"
         for act in (
-            f"cat /proc/{machine.pid}/root{state}/machine.key", f"ls /proc/{machine.pid}/root/", f"ls {state}/run",
+            f"cat /proc/{machine.pid}/root{state}/machine.key", f"ls -L /proc/{machine.pid}/root", f"ls {state}/run",
             f"cat {state}/machine.key", f"touch {state}/run/x", f"touch {state}/x", f"rm {state}/run/screen.sock",
             f"kill -0 {machine.pid}", f"cat /proc/{machine.pid}/environ",
         ):  # fmt: skip

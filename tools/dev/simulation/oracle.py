@@ -6,14 +6,13 @@ books, its ticket ledger the papers, and ``tools.audit`` must accept its export 
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from io import BytesIO
 from typing import Final
 
-from egm.kernel.messages import GameView, Play
 from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
 from meters import Journal, export, open_view
@@ -27,8 +26,6 @@ from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import World
 
 _AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
-#: Felts on which a spot wins where what it covers has come.
-_COVERED: Final = frozenset({"roulette", "wheel"})
 
 
 @dataclass(slots=True)
@@ -97,24 +94,6 @@ def _printed_cents(lines: list[str]) -> int:
     amounts = {int(re.sub(r"\D", "", "".join(figures))) for figures in found}
     assert len(amounts) == 1, f"a ticket with the amounts {amounts}: {lines}"
     return amounts.pop()
-
-
-def settled(game: GameView, play: Play) -> Iterator[str]:
-    """What is wrong with how a round was settled, by a reading of its own of what the player is shown."""
-    if play.settlements:
-        credits_ = sum(int(each["credits"]) for each in play.settlements)
-        if play.win_credits != credits_:
-            yield f"game {play.play_id}: {play.win_credits} credits won, its bets {credits_}"
-    if game.presentation.get("felt") not in _COVERED or "pocket" not in play.display:
-        return
-    spots = {spot["id"]: spot for spot in game.presentation["spots"]}
-    for each in play.settlements:
-        spot = spots[each["spot"]]
-        if each["name"] not in {"win", "lose", "won", "lost"} or not spot.get("covers"):
-            continue
-        won = str(play.display["pocket"]) in spot["covers"]
-        if won != (int(each["credits"]) > 0):
-            yield f"game {play.play_id}: {each} on {play.display['pocket']}"
 
 
 def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdict:
