@@ -117,7 +117,8 @@ def test_nothing_else_becomes_a_ticket(tmp_path, place):
     }
     if place in rules:
         profile = tmp_path / "generic.toml"
-        profile.write_bytes(load_profile("generic").file.data.replace(*rules[place]))
+        text = load_profile("generic").file.data.replace(*rules[place])
+        profile.write_bytes(text.replace(b"within_pay_out = true", b"within_pay_out = false"))
         room = waiting(tmp_path / "state", profile=profile)
         room.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     else:
