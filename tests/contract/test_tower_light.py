@@ -9,6 +9,7 @@ from egm.app.ports import Ports
 from egm.app.station import Station
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType, State
+from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, ScriptedChance
 
@@ -61,7 +62,11 @@ def lit_after(folder, *happenings):
         room.machine.outbox = room.hands
         ports = Ports(drivers=(rig.driver,), kinds={"io": "io_board"}, io_board=rig.driver)
         station.ports, station.engine = ports, room.engine
-        room.engine._changed = lambda: station._settle_devices(station.snapshot())
+        room.machine.state(SideBySide).at[1] = AtWork(
+            engine=room.engine, handle=room.engine.handle, snapshot=station.snapshot, signal=station._signal,
+            has_board=True,
+        )  # fmt: skip
+        room.engine._changed = station.changed
         await rig.known()
         room.boot()
         for exception in happenings:

@@ -199,7 +199,7 @@ class TestFailure:
             raise OSError(38, "Function not implemented")
 
         with monkeypatch.context() as broken:
-            broken.setattr("os.getrandom", refused)
+            broken.setattr(service, "_fresh_input", refused)
             with service.step() as draws, pytest.raises(OutOfService, match="not implemented"):
                 draws.below(22)
         self.out_of_service(service, log)

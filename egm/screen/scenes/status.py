@@ -1,5 +1,6 @@
 """The status line below the field, the clock, the machine's identity and what is always told."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -271,7 +272,11 @@ def _told_always(stage: Stage) -> None:
             low = layout.left[1] + layout.left[3] + 16
             p.text(words, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
-            p.label(words, (30, 54, _corner(layout), 37), style, align="left")
+            wide = _corner(layout)
+            if p.measure(words, style) <= wide:
+                p.label(words, (30, 54, wide, 37), style, align="left")
+            else:  # a table's two figures
+                p.paragraph(words, (30, 54, wide, 42), replace(style, size="tiny"), leading=1.25)
 
 
 def _corner(layout: Layout) -> float:

@@ -36,7 +36,9 @@ def cabinet(folder, version):
     (folder / "own.toml").write_text(text)
     file = folder / "cabinet.toml"
     machine = DEFAULT_CABINET.read_text().partition("[[games]]")[0]
-    file.write_text(f'{machine}\n[[games]]\ngame = "./own.toml"\n[devices.bill]\nprotocol = "id003"\n')
+    file.write_text(
+        f'{machine}\n[[games]]\ngame = "./own.toml"\n[devices.bill]\nprotocol = "id003"\n[devices.io]\nprotocol = "ioboard"\n'
+    )
     return file
 
 

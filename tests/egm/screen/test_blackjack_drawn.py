@@ -6,10 +6,9 @@ from datetime import UTC
 import pygame
 import pytest
 
-from egm.kernel.messages import Decision, Felt, Notice
+from egm.kernel.messages import Decision, Notice
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
-from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.asked import turn_words
@@ -18,7 +17,6 @@ from egm.screen.scenes.dealt import hands_now
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import limits
 from egm.screen.text import Texts
 from egm.screen.view import Action, times
 from paytables import Choice, Round, load_game
@@ -32,11 +30,9 @@ MULTI, OPTIONS = "quebec-multi-action-blackjack", "quebec-blackjack-options"
 class Player:
     """Who touches one thing after another; what he bets is what the game takes."""
 
-    def __init__(self, name, theme, times):
+    def __init__(self, name, theme):
         self.game, told = felt(name)
         self.theme, self.view = theme, at_rest((told,), told, "en")
-        snapshot = self.view.snapshot.model_copy(update={"felt": Felt(times=times)})
-        self.view = heard(self.view, snapshot)
         self.does("clear")
 
     def does(self, name, value=None):
@@ -49,8 +45,7 @@ class Player:
 
 
 def test_a_chip_on_a_bet_lays_the_least_on_those_it_needs_and_they_leave_together(theme):
-    player = Player(MULTI, theme, {})
-    assert limits(player.view.snapshot).felt.times == {}
+    player = Player(MULTI, theme)
     player.does("chip", 10)
     assert player.does("spot", "second") == {"main": 2, "second": 10}
     assert player.does("spot", "main") == {"main": 12, "second": 10}
@@ -70,7 +65,7 @@ def test_a_round_of_three_bets_is_laid_and_taken_as_one(theme, monkeypatch):
     )
     game = replace(data, rules=replace(data.rules, definition=three))
     monkeypatch.setattr(f"{__name__}.felt", lambda _: (game, game_view(game)))
-    player = Player(MULTI, theme, {})
+    player = Player(MULTI, theme)
     player.does("chip", 10)
     assert player.does("spot", "third") == {"main": 2, "second": 2, "third": 10}
     for spot in ("main", "second", "third"):
@@ -81,8 +76,7 @@ def test_a_round_of_three_bets_is_laid_and_taken_as_one(theme, monkeypatch):
 
 
 def test_a_side_bet_is_laid_no_higher_than_the_main_one(theme):
-    times = load_game(OPTIONS).rules.as_it_stands()["times"]
-    player = Player(OPTIONS, theme, times)
+    player = Player(OPTIONS, theme)
     player.does("chip", 5)
     assert player.does("spot", "main") == {"main": 6}
     player.does("spot", "twelve-sixteen")

@@ -263,12 +263,12 @@ def test_a_wheel_with_repeated_signs_rests_on_the_part_that_was_drawn():
     [
         (
             "en",
-            "Theoretical return: Pass 98.58%, Any 7 83.33%",
+            "Return: Pass 98.58%, Any 7 83.33%",
             "Returns 98.58%  \u00b7  Bets of $0.25 to $250.00",
         ),
         (
             "fr",
-            "Retour théorique\xa0: Pass 98,58\xa0%, Any 7 83,33\xa0%",
+            "Taux de retour\xa0: Pass 98,58\xa0%, Any 7 83,33\xa0%",
             "Retour\xa0: 98,58\xa0%  \u00b7  Mises de 0,25\xa0$ à 250,00\xa0$",
         ),
     ],

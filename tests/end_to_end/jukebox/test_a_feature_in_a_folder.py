@@ -146,7 +146,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     left = {}
 
     async def work(machine):
-        (player,) = (one for one in machine._attachments if one.name == "jukebox")
+        (player,) = (one for _, one in machine._attachments if one.name == "jukebox")
         running = asyncio.create_task(player.run())
         machine._machine.install(staff())
         machine._handle(Event(EventType.MENU, {"key": "operator"}))

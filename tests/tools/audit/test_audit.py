@@ -27,7 +27,7 @@ def state(tmp_path_factory):
 
 def conversation(journal, game, number, chance):
     """One play as the cabinet journals it when the player is asked: a start, a choice an entry, an end."""
-    bet = chance.choice(game.bet_options)
+    bet, unit_cents = chance.choice(game.bet_options), game.denominations_cents[0]
     draw = RecordingDraw(Chance(number))
     play = questions(game, game.wager(bet), draw)
     play_id, seen, choice, kind, outcome = f"play-{journal.sequence + 1}", 0, None, "game.start", None
@@ -35,13 +35,13 @@ def conversation(journal, game, number, chance):
     dims = {
         "game": game.id,
         "paytable": f"{game.id}@{game.version}",
-        "denomination_cents": 5,
+        "denomination_cents": unit_cents,
         "wager_level": bet,
     }
     record = {
         "play_id": play_id,
         "game": {"id": game.id, "version": game.version, "digest": game.digest},
-        "denomination_cents": 5,
+        "denomination_cents": unit_cents,
         "bet_credits": bet,
         "wager": game.wager(bet).to_json(),
         "language": "en",
@@ -65,7 +65,7 @@ def conversation(journal, game, number, chance):
             Transaction(
                 id=f"{play_id}.start" if first else f"{play_id}.choice-{taken}",
                 kind=kind,
-                transfers=(Transfer(CREDIT, "house:wager", bet * 5),) if first else (),
+                transfers=(Transfer(CREDIT, "house:wager", bet * unit_cents),) if first else (),
                 dims=dims if first else {},
                 counts={"games_played": 1} if first else {},
                 state={"game": {"play_id": play_id}} if first else {},
@@ -74,8 +74,8 @@ def conversation(journal, game, number, chance):
         )
         kind, taken = "game.choice", taken + 1
         choice = None if outcome else chance.choice(asked.options)
-    win_cents = outcome.win_credits * 5
-    stakes = [stake * 5 for stake in outcome.double_up_stakes]
+    win_cents = outcome.win_credits * unit_cents
+    stakes = [stake * unit_cents for stake in outcome.double_up_stakes]
     sources = ["house:win", *["house:double_up_win"] * len(stakes)]
     if stakes:
         journal.append(

@@ -22,7 +22,7 @@ import click
 from rich.table import Table
 
 import tools.dev.bench
-from tools.cli.terminal import Terminal
+from tools.cli.terminal import Terminal, echo
 from tools.dev.bench import Figure
 
 LIMIT_SECONDS: Final = 900.0
@@ -81,7 +81,7 @@ def _measure(module: ModuleType, table: Table) -> str:
     for f in _measured(module):
         if isinstance(f, str):
             return f
-        click.echo(f"{f.name}: {f.value:,.4g} {f.unit}", err=True)
+        echo(f"{f.name}: {f.value:,.4g} {f.unit}", err=True)
         baseline = "" if f.baseline is None else f"{f.baseline_name}: {f.baseline:,.4g} {f.unit}"
         ratio = "" if f.ratio is None else f"{f.ratio:.3g}"
         table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.aim)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from paytables.wording import counted
+from tools.cli.terminal import echo
 from tools.cli.whole import Whole
 from tools.dev.simulation.campaign import Result, case_of
 from tools.dev.simulation.shrink import attempt, read, shrink, write
@@ -43,16 +44,14 @@ def command(
         for number, case in enumerate(cases, seed):
             began = time.perf_counter()
             result, wrong = attempt(Path(folder) / "world", case)
-            click.echo(f"seed {number}: {said(result)}; {time.perf_counter() - began:.0f} s")
+            echo(f"seed {number}: {said(result)}; {time.perf_counter() - began:.0f} s")
             if not wrong:
                 continue
             failed = True
-            click.echo(f"  {wrong}")
+            echo(f"  {wrong}")
             if keep is not None:
                 keep.mkdir(parents=True, exist_ok=True)
-                write(
-                    keep / f"seed-{number}.json", shrink(Path(folder), case, wrong, tries, click.echo), wrong
-                )
+                write(keep / f"seed-{number}.json", shrink(Path(folder), case, wrong, tries, echo), wrong)
     raise SystemExit(failed)
 
 
