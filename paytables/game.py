@@ -387,11 +387,13 @@ def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
     ``analysis`` is at any depth, or None where the figures are beyond exact reach.
     """
     found = [*game.rules.remarks(), *_figures_in_help(game), *_wins_of_nothing(game)]
+    #: Odds behind a line bet pay what they risk, and are never bet alone.
+    beside = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
             found.append(Remark(f"bet {bet.bet}", words))
-        elif bet.rtp == 1:
+        elif bet.rtp == 1 and beside.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
             words = "returns 100 %: all that is wagered comes back, and the house keeps nothing"
             found.append(Remark(f"bet {bet.bet}", words))
         found += [

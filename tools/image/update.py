@@ -88,7 +88,7 @@ def _mounted(path: Path) -> bool:
 @contextmanager
 def _as_owner(folder: Path) -> Iterator[None]:
     """Reach into a folder with no more rights than its owner has: what lies there may be a link of theirs."""
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or not folder.exists():  # before a first start there is nothing to reach into
         yield
         return
     owner = folder.stat()

@@ -119,13 +119,15 @@ def test_the_mean_of_the_law_is_the_mean(rules):
     assert bool(best.insured) == (rules.get("insurance", 2) > Fraction(9, 4))
 
 
-def test_a_bet_alone_has_its_law_and_beside_others_none():
+def test_a_bet_has_its_law_and_a_side_bet_its_own():
     bet, *others = analyse(load_game("quebec-blackjack-progressive-1"), Depth.FULL).bets
     assert bet.law.moment(1) == bet.rtp * bet.cost_credits
     assert bet.variance == bet.law.variance()
     assert bet.max_win_credits == max(bet.law.counts) == 3 * bet.cost_credits
     assert others
-    assert all(each.law is None and each.variance is None for each in others)
+    for each in others:
+        assert each.law.moment(1) == each.rtp * each.cost_credits, each.bet
+        assert each.variance == each.law.variance()
     assert not any(note.startswith("sampled") for note in bet.notes)
 
 
