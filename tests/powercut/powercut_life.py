@@ -6,6 +6,7 @@ disk, which keeps its power.
 
 import copy
 import random
+import shutil
 from functools import cache
 from itertools import count
 
@@ -214,9 +215,19 @@ def cuts(life, ready, every=1):
 def cut_everywhere(life, capsys, every=1):
     """Cut lives (``life(disk)`` makes one) at each ``every``-th operation, and go on to the end; how many cuts."""
     ready = Disk()
-    assert life(ready).run(prepare=True)
+    first = life(ready)
+    assert first.run(prepare=True)
+    beside = first.folder.with_name(f"{first.folder.name}-when-ready")
+    shutil.copytree(first.folder, beside)
+
+    def from_ready(disk):
+        """A life from there, with the tickets and identities of then: those of another life saw a later journal."""
+        shutil.rmtree(first.folder)
+        shutil.copytree(beside, first.folder)
+        return life(disk).run()
+
     made = 0
-    for _, found in cuts(lambda disk: life(disk).run(), ready, every):
+    for _, found in cuts(from_ready, ready, every):
         assert life(found).run()
         made += 1
     tell(capsys, made)
