@@ -28,7 +28,7 @@ from meters import JournalError, open_view
 from meters.recall import details
 from paytables import DefinitionError, PaytableError, load_game, shipped
 from paytables.source import contents, toml
-from paytables.wording import among
+from paytables.wording import among, counted
 from tools.cli.cabinet_file import Asked, written
 from tools.cli.staff import prove, roster_of
 from tools.cli.tables import BAD, DOUBT, Column, Columns, Form, Style, Table, forms, show, working
@@ -122,14 +122,14 @@ def _less_than_printed(cabinet: CabinetFile) -> Iterator[Fault]:
             game = load_game(slot.game)
             for cents in slot.denominations_cents or game.denominations_cents:
                 said = [
-                    f"{most:,} of {spot.most:,} on {spot.id}"
+                    f"{counted(most, 'credit')} of {spot.most:,} on {spot.id}"
                     for spot in game.rules.layout()
                     for most in [game.rules.most_on(limit_cents // cents).get(spot.id, spot.most)]
                     if most < spot.most
                 ]
                 if said:
                     what = (
-                        f"at {cents:,} minor units a credit it takes at most {', '.join(said)} credits: "
+                        f"at {cents:,} minor units a credit it takes at most {', '.join(said)}: "
                         f"the limit of {limit_cents:,} is over all that a round may cost"
                     )
                     yield Fault(f"games[{number}].game", what, stops=False, remark=True)
