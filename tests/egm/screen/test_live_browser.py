@@ -224,7 +224,9 @@ def test_a_page_without_a_session_says_where_an_address_is_had(cabinet, browser)
     address = Browser.wait_until(cabinet.address, "the address")
     browser.open(address.partition("?")[0])
     browser.wait_until(
-        lambda: "egm screen address" in browser.evaluate("document.getElementById('note').textContent"),
+        lambda: (
+            "egm screen address" in browser.evaluate("document.getElementById('note')?.textContent ?? ''")
+        ),
         "its words",
     )
     assert browser.frames() == 0
