@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from socket import SHUT_RDWR, socket
 from socketserver import ThreadingMixIn
 from threading import BoundedSemaphore, Thread, Timer
@@ -73,6 +74,7 @@ class Series:
         return self.name.endswith("_total")
 
 
+@lru_cache(maxsize=2048)
 def series_of(meter: str) -> Series:
     """The series of a meter of :mod:`meters.table` or of an occurrence meter."""
     for pattern, family, label, meaning in _LABELLED:
