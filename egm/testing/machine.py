@@ -31,13 +31,14 @@ from egm.money.host.model import HostMoney
 from egm.money.ticket_ledger import is_accounted, open_store
 from egm.money.ticket_recovery import open_desk, recover
 from egm.people import Person, Role, Roster
-from egm.play.installed_games import InstalledGame, admit
+from egm.play.installed_games import InstalledGame
 from egm.profiles import load_profile
 from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import all_pools
 from egm.records.keys import PlayKey
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
+from egm.testing.admission import admit_once
 from egm.tickets.model import House
 from egm.tickets.store import TicketStore
 from meters import Journal, Transaction
@@ -250,7 +251,7 @@ class MachineRig:
         self.hands = Hands()
         self.profile = load_profile(profile)
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
-        installed, self.refused = admit(slots, self.profile, levels, has_wheel=True)
+        installed, self.refused = admit_once(slots, self.profile, levels)
         self.journal: Journal = (
             Journal.open(folder, now=self.clock.now, storage=storage) if beside is None else beside.journal
         )

@@ -10,6 +10,7 @@ import shutil
 from functools import cache
 from itertools import count
 
+import pytest
 from powercut_disk import Disk, PowerCut
 from powercut_session import leave
 from powercut_storage import SimStorage
@@ -199,6 +200,12 @@ class LifeOfSeats(Life):
         return played
 
 
+def every_nth(quick, slow=1):
+    """Parametrize a test by ``every``, the operations from one cut to the next, in each tier."""
+    tiers = [quick, pytest.param(slow, marks=pytest.mark.slow)]
+    return pytest.mark.parametrize("every", tiers, ids=lambda every: f"every {every}")
+
+
 def cuts(life, ready, every=1):
     """Let ``life(disk)`` say whether the power stayed on, cut at each ``every``-th operation of a copy of ``ready``.
 
@@ -213,7 +220,10 @@ def cuts(life, ready, every=1):
 
 
 def cut_everywhere(life, capsys, every=1):
-    """Cut lives (``life(disk)`` makes one) at each ``every``-th operation, and go on to the end; how many cuts."""
+    """Cut lives (``life(disk)`` makes one) at each ``every``-th operation, and play each to its end.
+
+    Returns the number of operations at which the power was cut, times ``every``.
+    """
     ready = Disk()
     first = life(ready)
     assert first.run(prepare=True)
@@ -231,7 +241,7 @@ def cut_everywhere(life, capsys, every=1):
         assert life(found).run()
         made += 1
     tell(capsys, made)
-    return made
+    return made * every
 
 
 def tell(capsys, made):

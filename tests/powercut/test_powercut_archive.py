@@ -104,10 +104,10 @@ def test_cuts_while_entries_move_lose_and_make_up_nothing(tmp_path, capsys):
     """A sample of the operations, another part of the unsynced writes each time; all of them in the slow tier."""
     last = operations(tmp_path)
     rng = random.Random(5)
-    for n in range(60):
+    for n in range(25):
         assert cut(tmp_path, rng.randrange(1, last + 1), rng.choice((0.0, 0.5, 1.0)), seed=n)
     with capsys.disabled():
-        print(f" [60 cuts of {last} operations]", end="")
+        print(f" [25 cuts of {last} operations]", end="")
 
 
 @pytest.mark.slow

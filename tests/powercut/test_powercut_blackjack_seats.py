@@ -6,7 +6,7 @@ has wagered nothing; recall shows each his own result, and the next round is dea
 """
 
 import pytest
-from powercut_life import LifeOfSeats, cut_everywhere
+from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
@@ -119,7 +119,7 @@ class Blackjack(LifeOfSeats):
 
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("A-08", "D-15", "O-01", "E-03")
-@pytest.mark.parametrize("every", [97, pytest.param(5, marks=pytest.mark.slow)], ids=["some", "every fifth"])
+@every_nth(97, slow=5)
 def test_a_cut_in_a_round_of_three_seats_settles_each_once(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Blackjack(tmp_path, disk, begun), capsys, every)

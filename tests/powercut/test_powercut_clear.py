@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from powercut_disk import Disk, PowerCut
-from powercut_life import cuts, tell
+from powercut_life import cuts, every_nth, tell
 from powercut_session import leave
 from powercut_storage import SimStorage
 
@@ -67,11 +67,12 @@ def is_cleared(folder: Path, storage: SimStorage) -> bool:
 
 @pytest.mark.requirement("A-05", "A-08", "F-06")
 @pytest.mark.parametrize("again", [False, True], ids=["once", "once more while it is finished"])
-def test_a_cut_at_every_operation_of_a_clear_loses_and_doubles_nothing(tmp_path, capsys, again):
+@every_nth(17)
+def test_a_cut_in_a_clear_loses_and_doubles_nothing(tmp_path, capsys, again, every):
     ready = Disk()
     before = owing(tmp_path, ready)
     assert len(before) == 2
-    at, every = 0, 7 if again else 1
+    at = 0
     for at, found in cuts(lambda disk: two_persons_clear(tmp_path, disk), ready, every):
         left = found
         if again:

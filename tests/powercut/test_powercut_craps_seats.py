@@ -5,7 +5,7 @@ point, has staked nothing new, and throws for them later: with the others, or ap
 """
 
 import pytest
-from powercut_life import LifeOfSeats, cut_everywhere
+from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
 from egm.play.tables import on_table
@@ -135,7 +135,7 @@ class Craps(LifeOfSeats):
 
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("A-08", "D-15", "O-01", "F-06")
-@pytest.mark.parametrize("every", [47, pytest.param(3, marks=pytest.mark.slow)], ids=["some", "every third"])
+@every_nth(47, slow=3)
 def test_a_cut_in_a_throw_of_three_seats_decides_each_bet_once(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Craps(tmp_path, disk, begun), capsys, every)

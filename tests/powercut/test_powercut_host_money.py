@@ -15,7 +15,7 @@ from host_world import Fault, Strike, World
 CABLE = (Strike.REQUEST, Strike.ANSWER, Strike.HOST, Strike.CUT)
 JOURNAL = (Strike.BEFORE_ENTRY, Strike.AFTER_ENTRY)
 #: Of the bytes of a session, the fast tier takes one in so many; the slow tier takes all.
-STEP = {Strike.REQUEST: 6, Strike.ANSWER: 6, Strike.HOST: 8, Strike.CUT: 13}
+STEP = {Strike.REQUEST: 29, Strike.ANSWER: 29, Strike.HOST: 31, Strike.CUT: 47}
 
 
 @pytest.fixture

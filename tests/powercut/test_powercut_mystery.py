@@ -7,7 +7,7 @@ long as it has not heard of the payment: that the second contribution has won.
 from types import SimpleNamespace
 
 import pytest
-from powercut_life import Life, cut_everywhere
+from powercut_life import Life, cut_everywhere, every_nth
 from rigs.three_levels import GAME, LINKED_MYSTERY, NO_LUCK, STAKE, B, FixedFace, lucky, room_of
 
 from egm.kernel.events import EventType, State
@@ -115,5 +115,6 @@ class Mystery(Life):
 
 @pytest.mark.requirement("A-08", "I-09")
 @pytest.mark.parametrize("late", [False, True], ids=["with its game", "after its game"])
-def test_a_cut_at_every_operation_pays_the_prize_once(tmp_path, late, capsys):
-    assert cut_everywhere(lambda disk: Mystery(tmp_path, disk, late=late), capsys) > 20
+@every_nth(7)
+def test_a_cut_pays_the_prize_once(tmp_path, late, capsys, every):
+    assert cut_everywhere(lambda disk: Mystery(tmp_path, disk, late=late), capsys, every) > 20

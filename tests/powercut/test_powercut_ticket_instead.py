@@ -6,7 +6,7 @@ key, the ticket is printed. Wherever it is cut, whoever stands there does what t
 
 import pytest
 from powercut_disk import Disk
-from powercut_life import Life, cuts, tell
+from powercut_life import Life, cuts, every_nth, tell
 
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
@@ -60,9 +60,10 @@ class Instead(Life):
 
 
 @pytest.mark.requirement("A-08", "F-08", "F-09")
-def test_a_cut_at_every_operation_leaves_the_hand_pay_or_the_ticket(tmp_path, capsys):
-    made = 0
-    for made, found in cuts(lambda disk: Instead(tmp_path / str(disk.cut_at), disk).run(), Disk()):
-        assert Instead(tmp_path / str(made), found).run()
-    assert made > 30
-    tell(capsys, made)
+@every_nth(7)
+def test_a_cut_leaves_the_hand_pay_or_the_ticket(tmp_path, capsys, every):
+    at = 0
+    for at, found in cuts(lambda disk: Instead(tmp_path / str(disk.cut_at), disk).run(), Disk(), every):
+        assert Instead(tmp_path / str(at), found).run()
+    assert at > 30
+    tell(capsys, 1 + (at - 1) // every)

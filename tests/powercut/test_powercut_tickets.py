@@ -10,6 +10,7 @@ from itertools import count
 
 import pytest
 from powercut_disk import Disk, PowerCut
+from powercut_life import every_nth
 from powercut_storage import SimStorage
 
 from egm.tickets import (
@@ -131,9 +132,11 @@ def cut_once(folder, operation, survival, seed):
 
 @pytest.mark.requirement("A-08", "H-07", "H-08")
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0], ids=["nothing", "half", "all"])
-def test_a_cut_at_every_operation(tmp_path, survival):
-    cuts = next(n for n in count(1) if not cut_once(tmp_path, n, survival, seed=n)) - 1
-    assert cuts > 40
+@every_nth(5)
+def test_a_cut_at_an_operation(tmp_path, survival, every):
+    first = 1 + int(2 * survival) % every  # each survival chance cuts at other operations
+    end = next(at for at in count(first, every) if not cut_once(tmp_path, at, survival, seed=at))
+    assert end > 40
 
 
 def test_the_session_without_a_cut(tmp_path):

@@ -5,7 +5,7 @@ and his own answer; who had not has staked nothing. Then both play on, of the sh
 """
 
 import pytest
-from powercut_life import LifeOfSeats, cut_everywhere
+from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
@@ -93,7 +93,7 @@ class Trente(LifeOfSeats):
 
 @pytest.mark.timeout(1_800)
 @pytest.mark.requirement("A-08", "D-15", "O-01", "P-07")
-@pytest.mark.parametrize("every", [41, pytest.param(2, marks=pytest.mark.slow)], ids=["some", "every second"])
+@every_nth(41, slow=2)
 def test_a_cut_in_a_refait_of_two_seats_leaves_each_his_own_and_both_one_shoe(tmp_path, capsys, every):
     begun = set()
     cut_everywhere(lambda disk: Trente(tmp_path, disk, begun), capsys, every)
