@@ -5,6 +5,8 @@ level; the dealer has a blackjack, which takes the first bet alone. One round, o
 cent, whatever was not durable when the power went; and recalled question by question as it was.
 """
 
+import tomllib
+
 import pytest
 from powercut_life import Life, cut_everywhere, every_nth
 
@@ -16,6 +18,7 @@ from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables.cards import Shoe, cards_of
+from paytables.carried import DIGEST, PROVED, bound
 from paytables.definition import LIBRARY
 
 GAME, CREDIT = "fours", 100_00
@@ -85,10 +88,15 @@ def definition(folder):
     """The table with every option of the by-law, and a level."""
     text = (LIBRARY / "tables" / "quebec-blackjack-options.toml").read_text()
     text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"')
+    rules, proved, figures = text.partition("\n[proved")
+    text = rules + SIDE + proved + figures
+    # The carried figures are those of the hand, which a side bet does not change: bind them to this definition.
+    data = tomllib.loads(text)
+    text = text.replace(data[PROVED][DIGEST], str(bound(data)[DIGEST]))
     folder.mkdir(exist_ok=True)
-    place = folder / f"{GAME}.toml"
-    place.write_text(text[: text.index("\n[proved")] + SIDE)  # its figures are of a table without the level
-    return place
+    path = folder / f"{GAME}.toml"
+    path.write_text(text)
+    return path
 
 
 class Fours(Life):
