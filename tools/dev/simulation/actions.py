@@ -79,6 +79,8 @@ class Crowd:
         self.done: Counter[str] = Counter()
         self.dice = random.Random()  # noqa: S311 (each action brings its seed)
         self.player = players[1]
+        self._turned: dict[str, asyncio.TimerHandle] = {}
+        """When each key that is turned now will be turned back, by the key's name."""
 
     def act(self, action: Action) -> None:
         """Do one thing, at a position its seed chooses."""
@@ -160,20 +162,35 @@ class Crowd:
 
     # ------------------------------------------------------------ staff
     def turn_key(self) -> None:
-        """The attendant turns their key; a disputed amount wants the manager."""
-        if any(player.is_disputed and player.now and player.now.page is None for player in self._all()):
-            self.menu()
+        """The attendant turns their key; where a ruling is needed, the manager comes as well."""
+        if any(player.ruling_needed for player in self._all()):
+            self.rule()
         self._turn("attendant", _KEY_SECONDS)
+
+    def rule(self) -> None:
+        """The manager opens the service menu, unless it is open, and stays until the ruling can be made."""
+        if any(player.now and player.now.page for player in self._all()):
+            return
+        if "operator" in self._turned:  # the menu was left with the key still in the lock
+            self._turn_back("operator")
+        else:
+            self._turn("operator", _MENU_SECONDS)
 
     def menu(self) -> None:
         """The operator opens the service menu, and leaves it after a while."""
         self._turn("operator", self.dice.uniform(0.5, _MENU_SECONDS))
 
     def _turn(self, key: str, seconds: float) -> None:
+        """Turn a key and leave it so for a while; turned again meanwhile, the time begins anew."""
+        if key in self._turned:
+            self._turned.pop(key).cancel()
         self._world.hand("io", "key", name=key, on=True)
-        asyncio.get_running_loop().call_later(
-            seconds, lambda: self._world.hand("io", "key", name=key, on=False)
-        )
+        loop = asyncio.get_running_loop()
+        self._turned[key] = loop.call_later(seconds, self._turn_back, key)
+
+    def _turn_back(self, key: str) -> None:
+        self._turned.pop(key).cancel()
+        self._world.hand("io", "key", name=key, on=False)
 
     def door(self) -> None:
         """Open a door."""

@@ -172,14 +172,20 @@ class _Run:
                     await self._goes_on()
         except TimeoutError:
             shown = [player.now for player in self._players.values()]
-            raise StuckError(f"the machine does not come to rest: {shown}") from None
+            devices = {name: self._world.say(name).get("status") for name in self._world.twins}
+            raise StuckError(
+                f"the machine does not come to rest: devices {devices}; what others wait for {self._waits()};"
+                f" screens {shown}"
+            ) from None
 
     def _rests(self, player: Player) -> bool:
         """Whether there is nothing left to do here; does what is next otherwise."""
         now = player.now
         if now is None:
             return False
-        if now.state in {"handpay", "tilt", "out_of_service"}:
+        if player.ruling_needed:
+            self._crowd.rule()
+        elif now.state in {"handpay", "tilt", "out_of_service"}:
             self._crowd.turn_key()
         elif now.credit_cents:
             player.leave()
@@ -188,8 +194,12 @@ class _Run:
             world.say(names[player.position])["status"] in {"idle", "disabled"}
             for names in (world.of_kind("bill_acceptor"), world.of_kind("ticket_printer"))
         )
-        told = not (world.bank and world.bank.is_open) and not (world.link and world.link.is_open)
-        return (now.state, now.credit_cents, still and told) == ("idle", 0, True)
+        return (now.state, now.credit_cents, still and not self._waits()) == ("idle", 0, True)
+
+    def _waits(self) -> list[str]:
+        """Return who beyond the machine still waits for it: the host, or the controller of a linked level."""
+        others = {"host": self._world.bank, "controller": self._world.link}
+        return [name for name, other in others.items() if other is not None and other.is_open]
 
 
 def case_of(seed: int, actions: int, cuts: int) -> Case:

@@ -23,13 +23,18 @@ from egm.kernel.messages import (
 )
 from egm.kernel.service_pages import ServicePage
 from egm.screen.table import Spot, is_table, read_table
-from tools.dev.simulation.world import STAFF_NUMBER, STAFF_PIN, World
+from tools.dev.simulation.world import STAFF, World
 
 #: The longest an outcome is looked at, or a choice thought about.
 _SHOW_SECONDS: Final = 0.8
 _AGAIN_SECONDS: Final = 0.1
 #: Lines of pages that do nothing, and a new PIN: its salt is no seed's.
 _LEFT_ALONE: Final = frozenset({"", "own_pin"})
+
+
+#: Lines of the service menu: the disputed amounts, and the refund of a game that cannot end.
+_DISPUTES: Final = "disputed"
+_REFUND: Final = "form:refund_game"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,14 @@ class Paid:
     number: int
     kind: str
     amount_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the staff will decide of a disputed amount: how much is paid, or whether a ticket is good."""
+
+    amount_cents: str = "0"
+    choice: str = ""
 
 
 @dataclass(slots=True)
@@ -66,7 +79,7 @@ class Player:
         self.games: dict[str, GameView] = {}
         self._owed: Handpay | None = None
         self._answered = ""
-        self._least_cents = "0"
+        self._ruling: Ruling | None = None
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
@@ -107,6 +120,7 @@ class Player:
         if self.now is None or self.now.state != now.state:
             self.states[now.state] += 1
         self.now = now
+        self._world.rulings_needed[self.position] = self.ruling_needed
         if now.page is None:
             self._answered = ""
         elif now.page.id != self._answered:
@@ -180,9 +194,13 @@ class Player:
 
     # ------------------------------------------------------------ the service menu
     @property
-    def is_disputed(self) -> bool:
-        """Whether an amount waits for a person's ruling."""
-        return self.now is not None and any(tilt.code.endswith(".disputed") for tilt in self.now.tilts)
+    def ruling_needed(self) -> str:
+        """The line of the service menu that leads to a ruling this position waits for, or nothing."""
+        if self.now is None:
+            return ""
+        if any(tilt.code.endswith(".disputed") for tilt in self.now.tilts):
+            return _DISPUTES
+        return _REFUND if any(notice.code == "wheel_unheard" for notice in self.now.notices) else ""
 
     def _answer(self, page: ServicePage) -> None:
         """A member of the staff proves who they are, and then looks at anything.
@@ -190,13 +208,24 @@ class Player:
         Nothing is broken that cannot be mended, and no device is tested: coins of a hopper's test have no
         player.
         """
-        prompt = page.prompt
-        if prompt is not None and prompt.kind in {"digits", "pin"}:
-            typed = STAFF_NUMBER if prompt.kind == "digits" else STAFF_PIN
-            self.press("answer", "enter", {"page": page.id, "input": typed})
+        prompt, title = page.prompt, str(page.title.value)
+        if prompt is not None and not title.startswith("form.") and prompt.kind in {"digits", "pin"}:
+            number = list(STAFF)[title == "service.second_person"]
+            self._enter(page, number if prompt.kind == "digits" else STAFF[number])
+            return
+        if self._ruling is not None and title.startswith("form."):
+            self._fill_in(page, self._ruling)
             return
         lines = [row.action for table in page.tables for row in table.rows if row.action not in _LEFT_ALONE]
-        if self.is_disputed and self._rules(page, lines):
+        if ruled := self._line_towards_ruling(lines):
+            cells = [row.cells for table in page.tables for row in table.rows if row.action == ruled]
+            self._ruling = None
+            if ruled == _REFUND:
+                self._ruling = Ruling()
+            elif ruled.startswith(f"{_DISPUTES}:"):
+                is_on_paper = self._world.is_on_paper(self.position, ruled.partition(":")[2])
+                self._ruling = Ruling(str(cells[0][-2].value), "good" if is_on_paper else "void")
+            self.press("answer", ruled, {"page": page.id})
             return
         touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
         back = [each.id for each in page.actions if each.style == "back"]
@@ -204,21 +233,28 @@ class Player:
         if choices:
             self.press("answer", self._dice.choice(choices), {"page": page.id})
 
-    def _rules(self, page: ServicePage, lines: list[str]) -> bool:
-        """Take the next step of a ruling that pays as little as may be; False where this page has none."""
-        ruled = next((line for line in lines if line.startswith("disputed")), None)
-        if ruled is not None:
-            cells = [row.cells for table in page.tables for row in table.rows if row.action == ruled]
-            self._least_cents = str(cells[0][-2].value) if ":" in ruled else self._least_cents
-            self.press("answer", ruled, {"page": page.id})
-        elif page.prompt is not None and page.title.value == "form.disputed.title":
-            typed = self._least_cents if page.prompt.kind == "amount" else "nobody claims it"
-            self.press("answer", "enter", {"page": page.id, "input": typed})
-        elif page.title.value == "form.disputed.title":
+    def _line_towards_ruling(self, lines: list[str]) -> str:
+        """Return the line of a page that leads to a ruling some position waits for, or nothing."""
+        needed = self._world.rulings_needed
+        here = needed.get(self.position, "")
+        elsewhere = [f"position:{number}" for number, line in sorted(needed.items()) if line and not here]
+        sought = (*((here, f"{here}:") if here else ()), *elsewhere, *(("subject:money",) if here else ()))
+        return next((line for each in sought for line in lines if line.startswith(each)), "")
+
+    def _fill_in(self, page: ServicePage, ruling: "Ruling") -> None:
+        """Answer the next field of the ruling's form by the kind its prompt declares, or confirm the form."""
+        prompt = page.prompt
+        if prompt is None:
+            self._ruling = None
             self.press("answer", "confirm", {"page": page.id})
+        elif prompt.kind == "choice":
+            offered = [choice.id for choice in prompt.choices]
+            self._enter(page, ruling.choice if ruling.choice in offered else offered[0])
         else:
-            return False
-        return True
+            self._enter(page, ruling.amount_cents if prompt.kind == "amount" else "nobody claims it")
+
+    def _enter(self, page: ServicePage, text: str) -> None:
+        self.press("answer", "enter", {"page": page.id, "input": text})
 
 
 def _chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, int]:

@@ -31,15 +31,16 @@ from egm.testing.cable import Cable
 from egm.testing.forgetful import ForgetfulStorage, Medium
 from egm.testing.jumping_loop import BEGINNING, LoopClock
 from egm.testing.sas import HostWire, LoopLine
+from egm.tickets.model import mask
+from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.lock import FILE_NAME
 from tools.dev.simulation.bank import Bank
 from tools.dev.simulation.house import House
 from tools.dev.simulation.link import FloorLink
 
-#: The one person on the staff.
-STAFF_NUMBER: Final = "1001"
-STAFF_PIN: Final = "730194"
+#: PINs by staff number: whoever opens the menu, and the second person that some forms need.
+STAFF: Final = {"1001": "730194", "1002": "582601"}
 #: Cost of a PIN's digest here: it is nobody's secret.
 _PIN_COST: Final = 2
 
@@ -71,9 +72,10 @@ class World:
         dice = random.Random(seed)  # noqa: S311 (it must repeat)
         self._dice = dice
         self._locks = {self.folder.root / FILE_NAME, self.folder.root / SECOND_FOLDER / FILE_NAME}
-        digest = PinDigest.of(STAFF_PIN, _PIN_COST, dice.randbytes)
-        somebody = Person(STAFF_NUMBER, "Simulation", Role.MANAGER)
-        Roster.load(self.folder.staff).added(somebody, digest, by="", at=BEGINNING)
+        for number, salts in zip(STAFF, (dice, random.Random(seed)), strict=True):  # noqa: S311
+            digest = PinDigest.of(STAFF[number], _PIN_COST, salts.randbytes)
+            person = Person(number, f"Simulation {number}", Role.MANAGER)
+            Roster.load(self.folder.staff).added(person, digest, by="", at=BEGINNING)
         self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium = Medium(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium.gone = self._power_gone
@@ -97,6 +99,8 @@ class World:
             self.link = FloorLink(root, random.Random(dice.randbytes(8)), clock.now, source)  # noqa: S311
         self.bad_messages = 0
         """So many of the next messages of the host, or their answers, may be lost."""
+        self.rulings_needed: dict[int, str] = {}
+        """By position, the line of the service menu that leads to a ruling it waits for."""
         self._machine: asyncio.Task[None] | None = None
         self.is_on = False
         self.lives = self.cuts = self.restarts = 0
@@ -247,6 +251,17 @@ class World:
             for name, device in self.file.devices.items()
             if PROTOCOLS[device.protocol].kind == kind
         }
+
+    def is_on_paper(self, position: int, dispute: str) -> bool:
+        """Whether the printer of a position has put out a whole ticket with the number of a dispute.
+
+        The number is masked in the journal, so it is compared with the papers' numbers masked alike.
+        """
+        with open_view(self.folder.root) as view:
+            entries = [entry.record for entry in view.entries("ticket.disputed")]
+        masked = {str(record["number"]) for record in entries if record["id"] == dispute}
+        papers = self.say(self.of_kind("ticket_printer")[position])["printed"]
+        return any(paper["barcode_complete"] and mask(paper["barcode"]) in masked for paper in papers)
 
     def _open(self, path: str, settings: LineSettings) -> Handle:
         if not self.is_on:
