@@ -41,7 +41,7 @@ from egm.staff.options import apply_options
 from egm.testing.admission import admit_once
 from egm.tickets.model import House
 from egm.tickets.store import TicketStore
-from meters import Journal, Transaction
+from meters import Journal, Policy, Transaction
 from meters.copies import SECOND_FOLDER
 from meters.storage import Storage
 from rng import (
@@ -55,6 +55,8 @@ from rng import (
 from rng.draws import Draw
 
 GAME = "maple-classic"
+#: Small log segments: each is laid out whole on both media, for every one of thousands of machines.
+_POLICY: Final = Policy(segment_bytes=1 << 18)
 _KINDS: Final = {"printer": "ticket_printer", "hopper": "hopper"}
 #: One of each role, by staff number; nobody has a PIN, for what is tested with them is what follows from one.
 STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
@@ -253,7 +255,9 @@ class MachineRig:
         slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
         installed, self.refused = admit_once(slots, self.profile, levels)
         self.journal: Journal = (
-            Journal.open(folder, now=self.clock.now, storage=storage) if beside is None else beside.journal
+            Journal.open(folder, now=self.clock.now, storage=storage, policy=_POLICY)
+            if beside is None
+            else beside.journal
         )
         self.open = True
         self.restarts: list[Any] = []
