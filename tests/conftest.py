@@ -8,10 +8,30 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+_SCRATCH = "egm-tests-"
+
+
+def _begin_scratch() -> None:
+    """Put all temporary files of this run into one folder, removed when it ends or, if it was killed, by the next.
+
+    The workers of a run inherit the folder by ``TMPDIR``.
+    """
+    folder = Path(tempfile.gettempdir())
+    for left in folder.glob(f"{_SCRATCH}*"):
+        if not Path("/proc", left.name.removeprefix(_SCRATCH)).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    scratch = folder / f"{_SCRATCH}{os.getpid()}"
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+
+
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _begin_scratch()
+
 # A home of the session's own, for its processes too and before anything looks for one: what a test does not
 # name is never the user's (a cabinet may be running from the default state folder). A worker's is its own.
-HOME = Path(tempfile.mkdtemp(prefix="open-egm-home-"))
-atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+HOME = Path(tempfile.mkdtemp(prefix="home-"))
 os.environ["HOME"] = str(HOME)
 for _name in ("CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "RUNTIME_DIR", "STATE_HOME"):
     (HOME / _name.lower()).mkdir(mode=0o700)

@@ -206,7 +206,6 @@ def main(
         if first_start and cabinet is not None and _is_absent(cabinet):
             _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)
-        folder.require_room(file.machine.positions)
         try:
             if _restarts(folder, file, clock, patience, stick, watched=watched):
                 sys.exit(_RESTART)

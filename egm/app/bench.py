@@ -43,6 +43,7 @@ from egm.links.systemd import notify
 from egm.private_process import close_process
 from egm.secret_files import replace_private
 from egm.terminal import echo
+from egm.unix_sockets import socket_address
 
 _LINE_BYTES_MAX: Final = 64 * 1024
 #: The status of a bench that cannot be and has said why: starting it again would only repeat it.
@@ -125,8 +126,8 @@ class Bench:
         twin.changed = keep
 
     async def _refuse_second(self) -> None:
-        with suppress(OSError):
-            _, writer = await asyncio.open_unix_connection(self.socket_path)
+        with suppress(OSError), socket_address(self.socket_path) as address:
+            _, writer = await asyncio.open_unix_connection(address)
             writer.close()
             raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
 

@@ -56,8 +56,6 @@ class _Table(BaseModel):
 _OWNERS: Final[dict[str, JsonValue]] = {OWNERS: True}
 #: As many player positions as a machine may have.
 POSITIONS_MOST: Final = 16
-#: Bytes of a socket's path, by Linux (unix(7): sun_path, less the 0 that ends it).
-_SOCKET_PATH_MOST: Final = 107
 
 
 class Machine(_Table):
@@ -453,10 +451,9 @@ class StateFolder:
     def prepare(self) -> None:
         """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason.
 
-        The same for a folder that is open to others and is not plainly this machine's to close, for a key or
-        a roster in it that others may read, and for a path too long for its sockets.
+        The same for a folder that is open to others and is not plainly this machine's to close, and for a
+        key or a roster in it that others may read.
         """
-        self.require_room(1)
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             close_folder(self.root, FILE_NAME, KEY_FILE, self.staff.name)
@@ -469,15 +466,6 @@ class StateFolder:
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
         require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
-
-    def require_room(self, positions: int) -> None:
-        """Raise OperatorError where the path is too long for the sockets of so many player positions."""
-        longest = self.screen_socket_of(positions)
-        if (over := len(os.fsencode(longest)) - _SOCKET_PATH_MOST) > 0:
-            raise OperatorError(
-                f"state folder {self.root}: its path is too long by {over} characters for the sockets in it"
-                f" ({longest.relative_to(self.root)}); take a shorter one"
-            )
 
     def sas_port_of(self, line: str) -> Path:
         """Where a host on this computer finds a SAS line of the machine's own."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, BenchReply, Hello, MessageError, decode, encode
+from egm.unix_sockets import socket_address
 
 
 class BenchUnreachableError(Exception):
@@ -20,7 +21,8 @@ class BenchClient:
         self._socket.settimeout(timeout_s)
         try:
             token = (run / "bench.token").read_text(encoding="utf-8")
-            self._socket.connect(str(run / "bench.sock"))
+            with socket_address(run / "bench.sock") as address:
+                self._socket.connect(address)
             self._file = self._socket.makefile("rwb")
             answer = self._ask(Hello(token=token))
         except (OSError, MessageError) as error:

@@ -225,7 +225,10 @@ def copy(tmp_path_factory):
 @pytest.mark.parametrize(
     ("row", "file", "name"),
     [
-        ("C-05", "tests/egm/profiles/test_profiles.py", "test_a_game_below_the_floor_is_refused"),
+        pytest.param(
+            *("C-05", "tests/egm/profiles/test_profiles.py", "test_a_game_below_the_floor_is_refused"),
+            marks=pytest.mark.slow,
+        ),
         ("Q-09", "tests/egm/staff/test_inventory.py", "test_a_base_number_is_fixed_for_good"),
     ],
 )

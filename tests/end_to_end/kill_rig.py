@@ -33,6 +33,7 @@ from egm.kernel.messages import (
     encode,
 )
 from egm.records.keys import MoneyKey
+from egm.unix_sockets import socket_address
 from meters import JournalError, open_view
 
 #: A game of the tests that wins progressive levels often, also after a choice of the player's.
@@ -147,9 +148,8 @@ class Player:
         """Connect, and watch until the machine is gone."""
         while True:
             with contextlib.suppress(OSError):
-                reader, writer = await asyncio.open_unix_connection(
-                    self.folder.screen_socket, limit=LINE_BYTES_MAX
-                )
+                with socket_address(self.folder.screen_socket) as address:
+                    reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
                 writer.write(encode(Hello(token=self.folder.screen_token.read_text())))
                 self._writer = writer
                 with contextlib.suppress(ConnectionError):

@@ -8,6 +8,7 @@ import subprocess
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import python_module
 from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
+from egm.unix_sockets import socket_address
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 120
@@ -35,8 +36,8 @@ async def cabinet(folder: StateFolder, more: str = "", change=str):
 async def connect(socket, token):
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
-            with contextlib.suppress(OSError):
-                reader, writer = await asyncio.open_unix_connection(socket, limit=LINE_BYTES_MAX)
+            with contextlib.suppress(OSError), socket_address(socket) as address:
+                reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
                 writer.write(encode(Hello(token=token.read_text().strip())))
                 return reader, writer
             await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on

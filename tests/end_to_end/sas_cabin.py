@@ -17,6 +17,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
 from egm.links.bench_client import BenchClient, BenchUnreachableError
+from egm.unix_sockets import socket_address
 from tools.dev.host.host import Host
 from tools.dev.host.line import HostLine, Wire
 from tools.dev.host.store import Store
@@ -79,7 +80,8 @@ class Player(threading.Thread):
     def run(self) -> None:
         while not self._ending.is_set():
             with contextlib.suppress(OSError, ConnectionError), socket.socket(socket.AF_UNIX) as line:
-                line.connect(str(self._folder.screen_socket))
+                with socket_address(self._folder.screen_socket) as address:
+                    line.connect(address)
                 line.sendall(encode(Hello(token=self._folder.screen_token.read_text().strip())))
                 self._socket = line
                 with line.makefile("rb") as file:

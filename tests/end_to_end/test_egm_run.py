@@ -27,7 +27,9 @@ def _scrape(port):
 
 @pytest.mark.requirement("F-03")
 def test_a_person_plays(tmp_path):
-    folder = StateFolder(tmp_path / "state")
+    """The path of the state folder is longer than the address of a socket can be (107 bytes)."""
+    folder = StateFolder(tmp_path / ("a-long-name-" * 10) / "state")
+    folder.root.parent.mkdir()
 
     async def session():
         async with contextlib.AsyncExitStack() as stack:

@@ -18,6 +18,7 @@ from PIL import Image
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
+from egm.unix_sockets import socket_address
 from egm.verify.manifest import new_key
 from tools.image import image as builder
 from tools.image.emulated import PORTS, Emulated
@@ -117,7 +118,8 @@ class Cabinet:
         """Lay a hand on a device; what it is like then."""
 
         async def ask():
-            reader, writer = await asyncio.open_unix_connection(self.state.bench_socket)
+            with socket_address(self.state.bench_socket) as address:
+                reader, writer = await asyncio.open_unix_connection(address)
             writer.write(encode(Hello(token=self.state.bench_token.read_text())))
             await reader.readline()
             writer.write(encode(BenchCommand(device=device, action=action, values=values)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, decode, encode
+from egm.unix_sockets import socket_address
 
 WAIT_FIRST: Final = 0.1
 WAIT_MOST: Final = 0.5
@@ -95,7 +96,8 @@ class Client:
         peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             token = self._token_path.read_text("utf-8").strip()
-            peer.connect(str(self._path))
+            with socket_address(self._path) as address:
+                peer.connect(address)
         except (OSError, UnicodeDecodeError):
             peer.close()
             self._back_off(now)

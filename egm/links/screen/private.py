@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.secret_files import replace_private, share
+from egm.unix_sockets import socket_address
 
 HOST: Final = "127.0.0.1"
 """Where the browser screen listens: this computer alone."""
@@ -42,7 +43,8 @@ async def listen(
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before anybody is served)
     mask = os.umask(0o177)
     try:
-        server = await asyncio.start_unix_server(serve, path, limit=line_bytes_max)
+        with socket_address(path) as address:
+            server = await asyncio.start_unix_server(serve, address, limit=line_bytes_max)
         share(path, 0o660)
     finally:
         os.umask(mask)

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.app.preflight import missing_ports, preflight
-from egm.config.cabinet_file import CabinetFile, StateFolder, load_cabinet
+from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.config.faults import Lines, placed, read
 from egm.config.schema import parts, schema
 from egm.errors import OperatorError
@@ -399,21 +399,6 @@ def test_two_rules_between_tables_that_are_broken_are_both_told():
     assert [fault.key for fault in read(f"{GOOD}{second}", CabinetFile)[1]] == [
         "devices.second.position", "host.line",
     ]  # fmt: skip
-
-
-def test_a_state_folder_whose_path_leaves_no_room_for_its_sockets_is_refused_before_anything_is_made(
-    tmp_path,
-):
-    root = tmp_path / ("x" * 107)
-    with pytest.raises(
-        OperatorError, match=f"state folder {root}: its path is too long by .* take a shorter one"
-    ):
-        StateFolder(root).prepare()
-    assert not root.exists()
-    room = StateFolder(Path("/" + "x" * (107 - len("//run/screen.sock"))))
-    room.require_room(1)
-    with pytest.raises(OperatorError, match="too long by 2 characters"):
-        room.require_room(2)
 
 
 def test_the_forms_own_words_are_marked_and_remarked_on_until_they_are_the_owners(tmp_path):

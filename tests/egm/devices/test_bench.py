@@ -21,6 +21,7 @@ from egm.devices.transient import TransientEscrowLedger
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
 from egm.links.bench_client import BenchClient, BenchUnreachableError
+from egm.unix_sockets import socket_address
 from tools.cli.commands.device import command as device_command
 
 PAIR = {"bill": "id003", "io": "ioboard"}
@@ -268,7 +269,8 @@ def test_without_the_token_nothing_moves(tmp_path, lines):
     async def scene():
         bench = Bench(tmp_path, PAIR)
         await bench.start()
-        reader, writer = await asyncio.open_unix_connection(bench.socket_path)
+        with socket_address(bench.socket_path) as address:
+            reader, writer = await asyncio.open_unix_connection(address)
         for line in [*lines, encode(BenchCommand(device="io", action="door", values={"name": "main"}))]:
             writer.write(line)
         try:

@@ -23,6 +23,7 @@ from egm.kernel.messages import (
     encode,
 )
 from egm.links.screen.server import ScreenServer
+from egm.unix_sockets import socket_address
 
 MESSAGES = [
     Hello(token="t"),
@@ -85,7 +86,8 @@ class Desk:
         self.heard.set()
 
     async def connect(self, first: bytes):
-        reader, writer = await asyncio.open_unix_connection(self.path)
+        with socket_address(self.path) as address:
+            reader, writer = await asyncio.open_unix_connection(address)
         writer.write(first)
         return reader, writer
 

@@ -7,6 +7,7 @@ import pytest
 
 from egm.kernel.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode, encode
 from egm.links.screen.client import WAIT_FIRST, WAIT_MOST, Client
+from egm.unix_sockets import socket_address
 
 
 class Peer:
@@ -16,7 +17,8 @@ class Peer:
         self.path, self.token = folder / "m.sock", folder / "m.token"
         self.token.write_text("secret\n")
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.listener.bind(str(self.path))
+        with socket_address(self.path) as address:
+            self.listener.bind(address)
         self.listener.listen()
         self.listener.settimeout(60)
 

@@ -167,7 +167,14 @@ def turned(angles):
 
 @pytest.mark.requirement("B-16:a")
 @pytest.mark.parametrize(
-    "game", ["quebec-roulette-french", "monaco-roulette-american", "monaco-roulette-european"]
+    "game",
+    [
+        "quebec-roulette-french",
+        *(
+            pytest.param(f"monaco-roulette-{name}", marks=pytest.mark.slow)
+            for name in ("american", "european")
+        ),
+    ],
 )
 def test_the_ball_makes_its_turns_however_often_play_is_pressed(tmp_path, theme, game, monkeypatch):
     """Québec by-law, s. 74; Monaco's order, arts 4.2 and 8.3: seven turns at least, and more where a game says so."""

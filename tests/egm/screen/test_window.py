@@ -20,6 +20,7 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
+from egm.unix_sockets import socket_address
 from tools.dev.gallery import pages
 from tools.lab.views import at_rest
 
@@ -162,7 +163,7 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
 
 def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window, tmp_path, monkeypatch):
     """To the machine and to systemd, by no other thread: when a frame hangs nothing is said."""
-    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+    monkeypatch.setenv("NOTIFY_SOCKET", "@open-egm-test-window")  # an abstract address: no path, no length
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "screen.token").write_text("secret")
     now_s = [100.0]
@@ -170,9 +171,10 @@ def test_the_loop_itself_says_every_two_seconds_that_it_goes_round(theme, window
         socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener,
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd,
     ):
-        systemd.bind(str(tmp_path / "notify"))
+        systemd.bind("\0open-egm-test-window")
         systemd.setblocking(False)
-        listener.bind(str(tmp_path / "run" / "screen.sock"))
+        with socket_address(tmp_path / "run" / "screen.sock") as address:
+            listener.bind(address)
         listener.listen()
         machine, _ = clients(tmp_path, bench=False)
         app = app_of(theme, window, machine, lambda: now_s[0])

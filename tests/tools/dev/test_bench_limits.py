@@ -85,7 +85,10 @@ def test_areas_that_are_measured_whole_end_well(monkeypatch):
 
 
 #: Areas whose first figure takes longer than some seconds of processor time; every other area is in the quick tier.
-LONG = {"age", "blackjack", "paytables", "progressive", "sas", "screen", "seats", "start"}
+LONG = {
+    *("age", "blackjack", "cabinet", "host_money", "meters", "paytables"),
+    *("progressive", "sas", "screen", "seats", "start", "whole"),
+}
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
-"""The count of what the type checker cannot see: right on this tree, and it finds each way to name it."""
+"""The count of what the type checker cannot see: it finds each way to name it."""
 
 from pathlib import Path
 
 import pytest
 
 from tools.dev.checks import untyped
-from tools.dev.checks.untyped import MOST, Counts, count, main
-
-ROOT = Path(__file__).parents[3]
+from tools.dev.checks.untyped import Counts, count, main
 
 
 def tree(root: Path, text: str) -> Path:
@@ -15,13 +13,6 @@ def tree(root: Path, text: str) -> Path:
         (root / package).mkdir()
     (root / "egm" / "part.py").write_text(text)
     return root
-
-
-def test_this_tree_has_no_more_than_it_had() -> None:
-    found = count(ROOT)
-    assert found.uses <= MOST.uses
-    assert found.signatures <= MOST.signatures
-    assert found.uses > 0, "lower the number, and look whether anything is counted"
 
 
 @pytest.mark.parametrize(

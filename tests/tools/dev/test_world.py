@@ -7,7 +7,6 @@ import asyncio
 import random
 import shutil
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,10 @@ from tools.dev.simulation.player import Player
 from tools.dev.simulation.shrink import attempt, kind, read, shrink, write
 from tools.dev.simulation.world import World
 
+#: Whole worlds of the quick tier; both have a ticket in dispute that needs a ruling by its own form.
+QUICK_SEEDS = (202611260, 202611101)
+#: Of the slow tier: seeds that failed once, and a range that nobody chose.
+SLOW_SEEDS = (202611050, 860003, 5003, *range(1, 13))
 CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json"))
 
 
@@ -32,19 +35,16 @@ def at(house, seed, actions, cuts):
 
 
 @pytest.mark.requirement("D-04", "F-01", "G-05", "A-08")
-def test_the_world_of_the_day(tmp_path, capsys):
-    """A new seed each day, printed, so that a failure can be run again."""
-    today = int(date.today().strftime("%Y%m%d"))  # noqa: DTZ011 (the seed is whichever day it is here)
-    lived = []
-    for seed in range(today * 10, today * 10 + 3):
-        with capsys.disabled():
-            print(f" [world {seed}]", end="")
-        case = case_of(seed, actions=300, cuts=6)
-        result = simulate(_new(tmp_path / str(seed)), case)
-        assert result.verdict.wrong == [], f"seed {seed}: {case.house}"
-        lived.append(result)
-    assert sum(result.cuts for result in lived) > 3
-    assert sum(result.verdict.games for result in lived) > 10
+@pytest.mark.parametrize(
+    "seed", [*QUICK_SEEDS, *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW_SEEDS)]
+)
+def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
+    """``python -m tools.dev world`` tries more seeds; one that fails is added here or stored as a case."""
+    case = case_of(seed, actions=300, cuts=6)
+    result = simulate(tmp_path, case)
+    assert result.verdict.wrong == [], f"{case.house}"
+    assert result.cuts > 1
+    assert result.verdict.games > 3
 
 
 @pytest.mark.requirement("D-04", "F-01", "G-05")

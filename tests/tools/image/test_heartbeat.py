@@ -12,12 +12,14 @@ from egm.links.systemd import notify
 
 
 @pytest.fixture
-def systemd(tmp_path, monkeypatch):
+def systemd(monkeypatch):
     """The socket of a systemd that wants to hear something every 80 ms."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
-        listening.bind(str(tmp_path / "notify"))
+        listening.bind("\0open-egm-test-heartbeat")
         listening.settimeout(10)
-        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setenv(
+            "NOTIFY_SOCKET", "@open-egm-test-heartbeat"
+        )  # an abstract address: no path, no length
         monkeypatch.setenv("WATCHDOG_USEC", "80000")
         yield lambda: listening.recv(100).decode()
         listening.setblocking(False)

@@ -25,6 +25,7 @@ from egm.kernel.credits import CREDIT
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, decode, encode
 from egm.links.sas.crc import sealed
 from egm.links.sas.line import LINE_PRIORITY, raise_priority
+from egm.unix_sockets import socket_address
 from egm.links.sas.wire import marked
 from meters import Journal, Transaction, Transfer
 from tools.dev.bench import Figure
@@ -177,7 +178,8 @@ class _Hand(threading.Thread):
         self.playing = threading.Event()
         self.games = 0
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(str(state.screen_socket))
+        with socket_address(state.screen_socket) as address:
+            self._socket.connect(address)
         self._socket.sendall(encode(Hello(token=state.screen_token.read_text(encoding="ascii"))))
 
     def run(self) -> None:

@@ -18,6 +18,7 @@ from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import python_module
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Snapshot, decode, encode
 from egm.profiles import available
+from egm.unix_sockets import socket_address
 from tools.dev.bench import Figure
 
 #: What a laboratory has and a cabinet has not.
@@ -48,7 +49,8 @@ def _machine(state: StateFolder, cabinet: Path) -> float:
     try:
         while time.perf_counter() - began < _PATIENCE_SECONDS:
             with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-                line.connect(str(state.screen_socket))
+                with socket_address(state.screen_socket) as address:
+                    line.connect(address)
                 line.settimeout(_PATIENCE_SECONDS)
                 line.sendall(encode(Hello(token=state.screen_token.read_text(encoding="ascii").strip())))
                 with line.makefile("rb") as heard:

@@ -36,6 +36,7 @@ from egm.kernel.messages import (
     decode,
     encode,
 )
+from egm.unix_sockets import socket_address
 from tools.dev.bench import Figure
 from tools.dev.bench.bench_devices import Disk, wire
 
@@ -111,10 +112,8 @@ async def _machine(folder: Path) -> AsyncIterator[_Player]:
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while True:
-                with contextlib.suppress(OSError):
-                    reader, writer = await asyncio.open_unix_connection(
-                        state.screen_socket, limit=LINE_BYTES_MAX
-                    )
+                with contextlib.suppress(OSError), socket_address(state.screen_socket) as address:
+                    reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
                     break
                 await asyncio.sleep(0.05)
         writer.write(encode(Hello(token=state.screen_token.read_text(encoding="ascii").strip())))

@@ -23,6 +23,7 @@ from egm.kernel.messages import (
 )
 from egm.kernel.service_pages import ServicePage
 from egm.screen.table import Spot, is_table, read_table
+from egm.unix_sockets import socket_address
 from tools.dev.simulation.world import STAFF, World
 
 #: The longest an outcome is looked at, or a choice thought about.
@@ -93,8 +94,8 @@ class Player:
 
     async def _watch(self) -> None:
         folder = self._world.folder
-        socket = folder.screen_socket_of(self.position)
-        reader, self._writer = await asyncio.open_unix_connection(socket, limit=LINE_BYTES_MAX)
+        with socket_address(folder.screen_socket_of(self.position)) as address:
+            reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
             token = folder.screen_token_of(self.position).read_text(encoding="ascii")
             self._writer.write(encode(Hello(token=token.strip())))
