@@ -1,6 +1,7 @@
 """Oracle of a simulation: books of its own, from what lies in boxes, trays and pockets and on the screen.
 
-Nothing of the journal goes into them. When the machine rests, paid out and mended, its meters must be these
+Nothing of the journal goes into them but what persons ruled on, and the bets of tables that were given back at
+a cash-out: no screen shows those of a table that is not selected, so the audit alone derives them. When the machine rests, paid out and mended, its meters must be these
 books, its ticket ledger the papers, and ``tools.audit`` must accept its export and play every game again.
 """
 
@@ -104,6 +105,7 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
         journal.self_audit()
         verdict.entries = journal.sequence
         doubt = _in_doubt(journal)
+        taken_down = sum(int(details(entry)["amount_cents"]) for entry in journal.entries("table.returned"))
         read = journal.meters()
         by_position = {n: dict(read.where(position=n).values) for n in players}
         hosts = [account for account, _ in _HOSTS]
@@ -126,7 +128,7 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
     by_hand = sum(balance[account] for account in _OUT if account.startswith("out:handpay"))
     verdict.agree("paid by hand", by_hand, books.by_hand)
     doubled = balance["house:double_up_win"] - balance["house:double_up_bet"]
-    verdict.agree("won", sum(balance[account] for account in _WON) + doubled, books.won)
+    verdict.agree("won", sum(balance[account] for account in _WON) + doubled, books.won + taken_down)
     linked = {name for name in levels if name.rpartition(":")[2] in LINKED}
     own = sum(cents for name, cents in levels.items() if name not in linked)
     verdict.agree("own levels", own, books.own_levels)
