@@ -30,9 +30,11 @@ test: $(VENV)/.dev ## the test suite (the slow tier apart)
 	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-near: $(VENV)/.dev ## the tests of the packages that differ from the last commit, or from BASE
-	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal $(ARGS) \
-	  $$(git diff --name-only $(or $(BASE),HEAD) -- '*.py' | sed -nE 's#^tests/(.*)/[^/]*$$#tests/\1#p; s#^((egm|tools)/[^/]+|meters|paytables|rng)/.*#tests/\1#p' \
-	    | sort -u | while read -r folder; do [ -d "$$folder" ] && echo "$$folder"; done)
+	@folders=$$(git diff --name-only $(or $(BASE),HEAD) -- '*.py' \
+	  | sed -nE 's#^(tests/.*)/[^/]*$$#\1#p; s#^((egm|tools)/[^/]+|meters|paytables|rng)/.*#tests/\1#p' | sort -u \
+	  | while read -r folder; do [ -d "$$folder" ] && echo "$$folder"; done); \
+	if [ -z "$$folders" ]; then echo "make: no package differs from $(or $(BASE),HEAD)"; else \
+	  $(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal $(ARGS) $$folders; fi
 
 test-slow: $(VENV)/.dev ## the slow tier: calibration, long soaks, thousands of flips
 	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m slow --timeout 5400 $(ARGS)

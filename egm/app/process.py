@@ -288,7 +288,7 @@ class MachineProcess:
         named = self._file.machine
         second = journal.media[-1]
         machine = Machine(
-            identity=Identity(named.serial, named.operator_number, named.house),
+            identity=Identity(named.serial, named.operator_number, named.house, named.day_ends_hour),
             journal=journal,
             keys=self._features.keys,
             profile=self._profile,

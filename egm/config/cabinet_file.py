@@ -75,6 +75,9 @@ class Machine(_Table):
     """Whose licence it is, where the place's tickets name one (Québec)."""
     time_zone: str = Field("UTC", examples=["America/Toronto"])
     """The time of the place, an IANA name; records are in UTC."""
+    day_ends_hour: Annotated[int, Field(ge=0, le=23, strict=True)] = 0
+    """The local hour at which the venue's gaming day ends: with 6, what happens until 06:00 belongs to the
+    day before in statements and sheets."""
     positions: Annotated[int, Field(ge=1, le=POSITIONS_MOST, strict=True)] = 1
     """Player positions; each device says which it serves. Every position has a screen of its own."""
     certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""

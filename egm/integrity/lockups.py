@@ -30,7 +30,7 @@ def has_failed(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- coming up
 def record_power_up(machine: Machine, event: Event) -> None:
-    """Count the boot, and keep what is running; the first position speaks for the machine."""
+    """Count the boot, and record what is running and the venue's gaming day; once for all positions."""
     if machine.position.number > 1:
         return
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
@@ -40,7 +40,11 @@ def record_power_up(machine: Machine, event: Event) -> None:
         counts={"power_resets": 1},
         marks=(Mark.POWER_UP,),
         state={IntegrityKey.BOOTS: boots},
-        details=dict(event.data),
+        details={
+            **event.data,
+            "time_zone": machine.identity.house.time_zone,
+            "day_ends_hour": machine.identity.day_ends_hour,
+        },
     )
 
 

@@ -45,6 +45,8 @@ class Identity:
     serial: str
     operator_number: str
     house: House
+    day_ends_hour: int = 0
+    """The local hour at which the venue's gaming day ends."""
 
 
 class Outbox(Protocol):

@@ -17,6 +17,7 @@ from egm.app.features import FEATURES, menu_of
 from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.devices.interface import Barcode, Devices, Note, PrintState, TicketJob
+from egm.gaming_day import UTC_DAY, GamingDay
 from egm.integrity.clock_trust import note_clock
 from egm.integrity.lockups import GeneratorStart
 from egm.kernel.engine import Engine
@@ -234,6 +235,7 @@ class MachineRig:
         denominations_cents: tuple[int, ...] = (),
         storage: Storage | None = None,
         wall: datetime | None = None,
+        day: GamingDay = UTC_DAY,
         acceptor: bool = True,
         holders: tuple[str, ...] = ("host:main", "progressive"),
         features: Features = FEATURES,
@@ -245,6 +247,7 @@ class MachineRig:
 
         ``beside``: the first position of the same machine, with whom the journal and more is shared.
         ``storage``: the medium of the journal, where it is not the folder's own. ``wall``: its clock's time.
+        ``day``: the venue's gaming day.
         """
         self.beside = beside
         self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock
@@ -262,7 +265,12 @@ class MachineRig:
         self.open = True
         self.restarts: list[Any] = []
         self.machine: Machine = Machine(
-            identity=Identity("TEST-1", "7", House(site="test", licence_holder="nobody")),
+            identity=Identity(
+                "TEST-1",
+                "7",
+                House(site="test", licence_holder="nobody", time_zone=day.time_zone),
+                day.ends_hour,
+            ),
             journal=self.journal,
             keys=features.keys,
             profile=self.profile,

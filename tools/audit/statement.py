@@ -1,13 +1,15 @@
 """The statements of a machine by day, month or year: what its meters moved, and what was counted.
 
 Recomputed from the journal's entries alone (FR69 (d); D-21), so the statement of an exported journal is that
-of the machine. A period is one of UTC; an entry belongs to the period its own time says, also where a clock
-was set.
+of the machine. An entry belongs to the gaming day that its own time falls into, also where a clock was set:
+in the time zone, and up to the hour, that the last power-up before it recorded (UTC and midnight where it
+recorded none).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
+from egm.gaming_day import GamingDay
 from meters import StoredEntry, read_meters
 from meters.ledger import Ledger
 
@@ -37,8 +39,8 @@ def statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str,
     ledger, before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
     now = ""
-    for entry in entries:
-        period = entry.time_utc.date().isoformat()[: _LENGTH[by]]
+    for entry, day in _with_days(entries):
+        period = day.date_of(entry.time_utc).isoformat()[: _LENGTH[by]]
         if period != now:
             before = _close(periods, now, ledger, before)
             now = period
@@ -49,6 +51,20 @@ def statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str,
                 periods[period][name] += int(entry.record[name])
     _close(periods, now, ledger, before)
     return periods
+
+
+def _with_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, GamingDay]]:
+    """Yield each entry with the gaming day in force; what comes before the first power-up has that one's."""
+    waiting: list[StoredEntry] = []
+    day: GamingDay | None = None
+    for entry in entries:
+        if entry.kind == "power.up":
+            day = GamingDay.recorded(entry.record)
+        waiting.append(entry)
+        if day is not None:
+            yield from ((each, day) for each in waiting)
+            waiting.clear()
+    yield from ((each, GamingDay()) for each in waiting)
 
 
 def _close(

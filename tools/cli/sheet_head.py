@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from egm.errors import OperatorError
+from egm.gaming_day import UTC_DAY, GamingDay
 from egm.profiles.profile import load_profile
 from meters import JournalView, StoredEntry
 from meters.recall import details
@@ -19,6 +20,7 @@ class SheetHead:
     sequence: int = 0
     first: datetime | None = None
     last: datetime | None = None
+    day: GamingDay = UTC_DAY
 
     @classmethod
     def of(cls, view: JournalView) -> "SheetHead":
@@ -38,6 +40,7 @@ class SheetHead:
             self.machine = str(details(entry).get("machine_id", ""))
         elif entry.kind == "power.up":
             self.rules = str(details(entry).get("profile", ""))
+            self.day = GamingDay.recorded(entry.record)
 
     def watching(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
         """The same entries, noted as they pass."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from egm.gaming_day import GamingDay
 from egm.staff.inventory import KIND
 from meters import StoredEntry
 
@@ -46,13 +47,15 @@ class Machine:
 
 def machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
     """What a journal says of its machine."""
-    found = Machine(source)
+    found, day = Machine(source), GamingDay()
     for entry in entries:
         record: Any = entry.record
         if entry.kind == KIND:
             found.entry = record["after"]
+        elif entry.kind == "power.up":
+            day = GamingDay.recorded(record)
         elif entry.kind == _WITHDRAWN:
-            since = entry.time_utc.date().isoformat()
+            since = day.date_of(entry.time_utc).isoformat()
             found.base = f"out of service since {since}; lock and key: {record['cashier']}"
         elif entry.kind == _RETURNED:
             found.base = _IN_PLACE

@@ -29,7 +29,7 @@ def test_a_statement_says_whose_it_is_and_what_each_line_counts(folder):
     """Its lines were raw keys of "minor units or times", of no machine, place, currency or time."""
     text = run("register", "statement", "--state", folder).output
     assert text.splitlines()[0].startswith("rules monaco, amounts in minor units of EUR, entry ")
-    assert text.splitlines()[0].endswith(" UTC")
+    assert text.splitlines()[0].endswith(" UTC; UTC, days end at 00:00")
     rows = {
         row["meter"]: row
         for row in csv.DictReader(

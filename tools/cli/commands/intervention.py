@@ -11,12 +11,13 @@ from typing import Any
 import click
 
 from egm.config.cabinet_file import default_state_dir
+from egm.gaming_day import GamingDay
 from egm.kernel.service_pages import Row
 from egm.kernel.service_pages import Table as LinesTable
 from egm.screen.text import Texts
 from egm.staff.service.words import columns, moment, plain, say
 from egm.staff.sheet import Sheet, sheets
-from meters import JournalError, open_view
+from meters import JournalError, JournalView, open_view
 from paytables.wording import among, counted
 from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE, NO_MONEY, as_pdf, as_text
@@ -33,12 +34,18 @@ def command() -> None:
 
 
 @contextmanager
-def _read(state: Path | None) -> Iterator[list[Sheet]]:
+def _view(state: Path | None) -> Iterator[JournalView]:
     try:
         with open_view(state or default_state_dir()) as view:
-            yield list(sheets(view))
+            yield view
     except JournalError as error:
         raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def _read(state: Path | None) -> Iterator[list[Sheet]]:
+    with _view(state) as view:
+        yield list(sheets(view))
 
 
 def _find(found: list[Sheet], name: str) -> Sheet:
@@ -110,13 +117,16 @@ def export(name: str, out: Path, form: str, language: str, state: Path | None) -
 @LANGUAGE
 @_state
 def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
-    """Write every sheet of one day (UTC) to one PDF, for the management (Monaco art. 20.3).
+    """Write every sheet of one day to one PDF, for the management (Monaco art. 20.3).
 
-    A sheet belongs to the day its machine was stopped; one that is still open is in it, and says so. The
-    first page lists them, so that a sheet that is missing is missed.
+    A sheet belongs to the gaming day on which its machine was stopped; one that is still open is in it, and
+    says so. The first page lists them, so that a sheet that is missing is missed.
     """
-    with _read(state) as found:
-        of_day = [sheet for sheet in found if sheet.stopped.startswith(date.date().isoformat())]
+    with _view(state) as view:
+        found = list(sheets(view))
+        powered = next(view.entries(("power.up",), newest_first=True, limit=1), None)
+    days = GamingDay.recorded(None if powered is None else powered.record)
+    of_day = [sheet for sheet in found if days.date_of(datetime.fromisoformat(sheet.stopped)) == date.date()]
     texts = Texts(language)
     title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(of_day))
     listed = LinesTable(

@@ -80,7 +80,10 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
 @_EXPORT
 @forms
 def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
-    """Print what the meters moved by day, month or year (UTC), and what was counted against them (D-21)."""
+    """Print what the meters moved by day, month or year, and what was counted against them (D-21).
+
+    A day is a gaming day of the venue: in its time zone, up to the hour the cabinet file says.
+    """
     head = SheetHead()
     try:
         with entries_of(state, file) as entries:
@@ -94,7 +97,7 @@ def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form)
         for name, value in values.items()
     )
     columns = (by, Column("what", "name"), "unit", whole("value"), Column("readout's name", "meter"))
-    show(form, Table(columns, rows), document=periods, before=head.text())
+    show(form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.name}")
 
 
 def _unit(meter: str, currency: str) -> str:

@@ -25,8 +25,8 @@ from egm.kernel.credits import CREDIT
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, decode, encode
 from egm.links.sas.crc import sealed
 from egm.links.sas.line import LINE_PRIORITY, raise_priority
-from egm.unix_sockets import socket_address
 from egm.links.sas.wire import marked
+from egm.unix_sockets import socket_address
 from meters import Journal, Transaction, Transfer
 from tools.dev.bench import Figure
 

@@ -1,0 +1,47 @@
+"""The venue's gaming day: which date something belongs to in statements, registers and sheets."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+
+@dataclass(frozen=True, slots=True)
+class GamingDay:
+    """A time zone (an IANA name) and the local hour, 0 to 23, at which a day ends and the next begins.
+
+    The default is the day of UTC, which journals of machines that recorded no zone are divided by.
+    """
+
+    time_zone: str = "UTC"
+    ends_hour: int = 0
+
+    @classmethod
+    def recorded(cls, power_up: Any) -> Self:
+        """Return the day that the record of a power-up states, or the default where it states none."""
+        record = power_up if isinstance(power_up, dict) else {}
+        return cls(str(record.get("time_zone", "UTC")), int(record.get("day_ends_hour", 0)))
+
+    def date_of(self, moment: datetime) -> date:
+        """Return the date that a moment (aware) belongs to.
+
+        Uses UTC where this computer does not know the zone; :attr:`name` then says so.
+        """
+        return (moment.astimezone(self._zone or UTC) - timedelta(hours=self.ends_hour)).date()
+
+    @property
+    def name(self) -> str:
+        """The zone and the hour in words, for the heading of a report."""
+        zone = self.time_zone if self._zone else f"UTC ({self.time_zone} is not known here)"
+        return f"{zone}, days end at {self.ends_hour:02d}:00"
+
+    @property
+    def _zone(self) -> ZoneInfo | None:
+        try:
+            return ZoneInfo(self.time_zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            return None
+
+
+#: The day of journals that state none.
+UTC_DAY: Final = GamingDay()

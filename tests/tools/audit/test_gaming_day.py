@@ -1,0 +1,64 @@
+"""Statements, sheets and the venue's file are divided by the gaming day of the venue, wherever they are read."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from click.testing import CliRunner
+
+from egm.gaming_day import GamingDay
+from egm.testing.machine import MachineRig
+from tools.cli import main
+
+#: 20:30 on New Year's Eve in Montreal.
+EVENING = datetime(2027, 1, 1, 1, 30, tzinfo=UTC)
+
+
+def statement(folder, by):
+    """The amount of bills by period, as ``egm register statement`` prints it."""
+    run = CliRunner().invoke(main, ["register", "statement", "--state", str(folder), "--by", by, "--csv"])
+    assert run.exit_code == 0, run.output
+    rows = csv.DictReader(io.StringIO(run.output))
+    return {row[by]: int(row["value"]) for row in rows if row["meter"] == "bill_in.value"}
+
+
+@pytest.mark.requirement("D-21")
+@pytest.mark.parametrize(
+    ("day", "by", "expected"),
+    [
+        (GamingDay("America/Toronto"), "day", {"2026-12-31": 2000, "2027-01-01": 500}),
+        (GamingDay("America/Toronto", 6), "day", {"2026-12-31": 2500}),
+        (GamingDay("America/Toronto", 6), "month", {"2026-12": 2500}),
+        (GamingDay("America/Toronto"), "year", {"2026": 2000, "2027": 500}),
+        (GamingDay(), "day", {"2027-01-01": 2500}),
+    ],
+    ids=str,
+)
+def test_a_statement_is_cut_where_the_venues_day_ends(tmp_path, day, by, expected):
+    room = MachineRig(tmp_path, wall=EVENING, day=day).boot().insert(2000)
+    room.clock.pass_seconds(timedelta(hours=5).total_seconds())  # half past one in the morning
+    room.insert(500)
+    room.close()
+    assert statement(tmp_path, by) == expected
+
+
+@pytest.mark.parametrize(
+    ("zone", "name"), [("America/Toronto", "America/Toronto"), ("No/Where", "UTC (No/Where is")]
+)
+def test_a_zone_that_this_computer_does_not_know_is_said(zone, name):
+    day = GamingDay(zone, 6)
+    assert day.name.startswith(name)
+    assert day.name.endswith("days end at 06:00")
+
+
+def test_the_day_a_clock_is_set_back_has_one_end():
+    """On 1 November 2026 the hour from 01:00 comes twice in Montreal; the day ends once, at 06:00 local."""
+    day = GamingDay("America/Toronto", 6)
+    last = datetime(2026, 11, 1, 10, 59, tzinfo=UTC)
+    assert day.date_of(last).isoformat() == "2026-10-31"
+    assert day.date_of(last + timedelta(minutes=1)).isoformat() == "2026-11-01"
+
+
+def test_a_journal_without_a_recorded_day_is_divided_by_utc():
+    assert GamingDay.recorded(None) == GamingDay.recorded({"profile": "generic"}) == GamingDay("UTC", 0)
