@@ -1,9 +1,9 @@
 """Oracle of a simulation: books of its own, from what lies in boxes, trays and pockets and on the screen.
 
-Only two things of the journal go into them: what persons ruled on, and the bets of tables that were given back
-at a cash-out, which no screen shows for a table that is not selected. When the machine rests, paid out and
-mended, its meters must be these books, its ticket ledger the papers, and ``tools.audit`` must accept its export
-and play every game again.
+Only two things of the journal go into them: what persons ruled on, and the bets of tables that were given
+back at a cash-out, which no screen shows for a table that is not selected. When the machine rests, paid out
+and mended, its meters must be these books, its ticket ledger the papers, and ``tools.audit`` must accept its
+export and play every game again.
 """
 
 import re

@@ -35,6 +35,7 @@ from egm.tickets.model import mask
 from meters import open_view
 from meters.copies import SECOND_FOLDER
 from meters.lock import FILE_NAME
+from meters.recall import details
 from tools.dev.simulation.bank import Bank
 from tools.dev.simulation.house import House
 from tools.dev.simulation.link import FloorLink
@@ -258,8 +259,8 @@ class World:
         The number is masked in the journal, so it is compared with the papers' numbers masked alike.
         """
         with open_view(self.folder.root) as view:
-            entries = [entry.record for entry in view.entries("ticket.disputed")]
-        masked = {str(record["number"]) for record in entries if record["id"] == dispute}
+            records = [details(entry) for entry in view.entries("ticket.disputed")]
+        masked = {str(record["number"]) for record in records if record["id"] == dispute}
         papers = self.say(self.of_kind("ticket_printer")[position])["printed"]
         return any(paper["barcode_complete"] and mask(paper["barcode"]) in masked for paper in papers)
 
