@@ -4,9 +4,10 @@ import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -339,9 +340,30 @@ def load_game(name: str | Path) -> Game:
     Figures that its file carries must be bound to it (:mod:`paytables.carried`).
     """
     source = definition.source_of(name)
-    data, file = definition.parse(source), str(source.path)
-    assets = read_assets(data, source.path)
-    game = game_from(with_digests(data, assets, file), file, source, assets)
+    return _game_of(source, _assets_of(source) if _names_files(source) else ())
+
+
+#: Games kept by what was read of them: a command asks for each several times. Refusals are not kept.
+_GAMES_KEPT: Final = 16
+
+_Assets: TypeAlias = tuple[tuple[str, Source], ...]
+
+
+def _assets_of(source: Source) -> _Assets:
+    return tuple(read_assets(definition.parse(source), source.path).items())
+
+
+@lru_cache(_GAMES_KEPT)
+def _names_files(source: Source) -> bool:
+    """Whether a definition has files beside it, which may be others while it is the same."""
+    return bool(_assets_of(source))
+
+
+@lru_cache(_GAMES_KEPT)
+def _game_of(source: Source, assets: _Assets) -> Game:
+    """Make the game of a file and the files beside it, by their paths and contents."""
+    data, file, files = definition.parse(source), str(source.path), dict(assets)
+    game = game_from(with_digests(data, files, file), file, source, files)
     check_bound(data, file)
     return game
 

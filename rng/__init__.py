@@ -13,15 +13,13 @@ and a game plays again from what was recorded (:class:`paytables.ReplayDraw`). W
 in ``tools.lab.rng``.
 """
 
-from rng.draws import Draw, Draws
+from rng.draws import Draw
 from rng.errors import (
     CarryOverDamaged,
     EntropyFailed,
     HealthTestFailed,
     InvalidPolicy,
     InvalidRange,
-    InvalidSample,
-    InvalidWeights,
     OutOfService,
     RejectionLimit,
     RequestTooLarge,
@@ -35,7 +33,6 @@ from rng.errors import (
 )
 from rng.mechanism import MechanismName
 from rng.policy import Personalization, ReseedPolicy
-from rng.scaling import Weights
 from rng.service import RandomService, Step
 from rng.sources import (
     EntropySource,
@@ -48,15 +45,12 @@ from rng.sources import (
 __all__ = [
     "CarryOverDamaged",
     "Draw",
-    "Draws",
     "EntropyFailed",
     "EntropySource",
     "HardwareSource",
     "HealthTestFailed",
     "InvalidPolicy",
     "InvalidRange",
-    "InvalidSample",
-    "InvalidWeights",
     "JitterSource",
     "KernelSource",
     "MechanismName",
@@ -74,6 +68,5 @@ __all__ = [
     "Step",
     "StepClosed",
     "Uninstantiated",
-    "Weights",
     "available_sources",
 ]

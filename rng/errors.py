@@ -9,14 +9,6 @@ class InvalidRange(RngError):
     """A draw was asked from a range that has no members, or whose bound is no whole number."""
 
 
-class InvalidSample(RngError):
-    """A selection without replacement asks for more members than there are, or for a negative number."""
-
-
-class InvalidWeights(RngError):
-    """A table of weights is empty, holds something else than whole numbers >= 0, or misses its total."""
-
-
 class InvalidPolicy(RngError):
     """A reseed policy or a personalization is not usable; the message names the field."""
 

@@ -10,13 +10,10 @@ can read a whole stream of them at once (:mod:`tools.lab.rng.bulk`). A bound of 
 nothing.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
-from typing import Final, Self
+from typing import Final
 
-from rng.errors import InvalidRange, InvalidSample, InvalidWeights
+from rng.errors import InvalidRange
 
 #: No draw may have more outcomes than the generator has keys.
 BOUND_MAX: Final = 2**256
@@ -48,43 +45,3 @@ def check_bound(bound: object) -> int:
     if not 1 <= bound <= BOUND_MAX:
         raise InvalidRange(f"cannot draw below {bound}: a range has from 1 to 2**256 outcomes")
     return bound
-
-
-def selection_bounds(population: int, picks: int) -> range:
-    """The bounds, in order, of the draws that select ``picks`` of ``population`` without replacement.
-
-    The i-th draw chooses among the members not yet chosen (Fisher-Yates from the front); the last member of
-    a full shuffle is certain and is not drawn. Raises :class:`InvalidSample`.
-    """
-    if type(population) is not int or type(picks) is not int or not 0 <= picks <= population:
-        raise InvalidSample(f"cannot select {picks!r} of {population!r} without replacement")
-    return range(population, population - min(picks, population - 1), -1)
-
-
-def bytes_for(bounds: Sequence[int]) -> int:
-    """Bytes that draws below ``bounds`` read when no word is thrown away."""
-    return sum(plan(check_bound(bound))[0] for bound in bounds)
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """A table of whole-number weights whose total is stated, as a PAR sheet states it.
-
-    ``cumulative`` are the running sums; outcome i owns the numbers from ``cumulative[i-1]`` up to, not
-    including, ``cumulative[i]``. Build it with :meth:`of`.
-    """
-
-    total: int
-    cumulative: tuple[int, ...]
-
-    @classmethod
-    def of(cls, weights: Sequence[int], total: int) -> Self:
-        """Check ``weights`` against ``total``. Raises :class:`InvalidWeights`, naming the weight at fault."""
-        for i, weight in enumerate(weights):
-            if type(weight) is not int or weight < 0:
-                raise InvalidWeights(f"weight {i} is {weight!r}; a weight is a whole number, 0 or more")
-        if type(total) is not int or not 1 <= total <= BOUND_MAX:
-            raise InvalidWeights(f"the stated total is {total!r}; it is a whole number from 1 to 2**256")
-        if sum(weights) != total:
-            raise InvalidWeights(f"{len(weights)} weights sum to {sum(weights)}; the stated total is {total}")
-        return cls(total, tuple(accumulate(weights)))

@@ -1,4 +1,4 @@
-"""The self-test of the whole chain, from AES to a shuffled deck.
+"""The self-test of the whole chain, from AES to unbiased numbers.
 
 Run at start-up, on demand, and between games as the policy asks (SP 800-90A section 11.3). It tests code with
 fixed inputs; the state of the generator in service is neither read nor changed.
@@ -7,7 +7,6 @@ fixed inputs; the state of the generator in service is neither read nor changed.
 from collections.abc import Callable
 from fractions import Fraction
 from io import BytesIO
-from itertools import product
 from typing import Final
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -26,14 +25,11 @@ from rng.health import HealthTests
 from rng.known_answers import AES_256, KNOWN_ANSWERS, KnownAnswer
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, Mechanism, MechanismName
 from rng.mechanisms import MECHANISMS
-from rng.scaling import Weights
 
 #: block_cipher_df of the bytes 0 to 99, as an independent, block-by-block computation gives it.
 _DF_ANSWER: Final = bytes.fromhex(
     "1647e68c0842ec4b98c8873a25008617b4f56aeaf8d99c6fac618e7ae1c18b9bd8843996b0cf331ac47e4ed228a35416"
 )
-#: A deck of 52 shuffled with the words 0x0000, 0x0409, 0x0812, ...: the first seven places.
-_SHUFFLE_ANSWER: Final = (0, 1, 3, 5, 7, 8, 10)
 
 
 def _expect(what: str, answer: object, known: object) -> None:
@@ -110,7 +106,6 @@ def _scaling() -> None:
     draws = words([0xFFFF, 65_515, 65_516, 0, 0xFFFF, 0xFFFF, 12_345])
     _expect("below(22)", [draws.below(22), draws.below(22), draws.below(80)], [21, 0, 12_345 // 819])
     _expect("rejections", draws.rejections, 4)
-    _expect("weighted choice", words([32_768]).weighted(Weights.of([3, 0, 5], 8)), 2)
 
 
 def _every_word() -> None:
@@ -125,22 +120,6 @@ def _every_word() -> None:
         )
 
 
-def _every_order() -> None:
-    """Each order of four, and each two of them, from the one run of words that chooses it."""
-    for picks, bounds in ((4, (4, 3, 2)), (2, (4, 3))):
-        chosen = [
-            words([n * (65_536 // bound) for n, bound in zip(each, bounds, strict=True)])
-            for each in product(*map(range, bounds))
-        ]
-        orders = {tuple(draws.shuffle("abcd") if picks == 4 else draws.sample(4, picks)) for draws in chosen}
-        _expect(f"every order of {picks} of 4", len(orders), len(chosen))
-
-
-def _shuffle() -> None:
-    order = words([0x0409 * i for i in range(51)]).shuffle(range(52))
-    _expect("a shuffle", (sorted(order), *order[:7]), (list(range(52)), *_SHUFFLE_ANSWER))
-
-
 TESTS: Final[dict[str, Callable[[], None]]] = {
     "AES-256": _aes,
     "Block_Cipher_df": _derivation_function,
@@ -149,8 +128,6 @@ TESTS: Final[dict[str, Callable[[], None]]] = {
     "health tests": _health,
     "scaling": _scaling,
     "every word": _every_word,
-    "shuffle": _shuffle,
-    "every order": _every_order,
 }
 
 

@@ -1,8 +1,9 @@
 """The generator in service: what a cabinet draws every outcome from.
 
-One Generate a step of a game and no read-ahead: a step's bytes are generated when its first number is
-drawn, used at once and in order, and what is left is thrown away when the step ends. Any failure puts the
-service out of service; nothing but a new :meth:`RandomService.start`, under authority, leaves that state.
+There is no read-ahead: a step's bytes are generated when its first number is drawn (and again when it draws
+more than they serve), used at once and in order, and what is left is thrown away when the step ends. Any
+failure puts the service out of service; nothing but a new :meth:`RandomService.start`, under authority,
+leaves that state.
 """
 
 import os
@@ -20,18 +21,14 @@ from rng.errors import (
     RngError,
     StepClosed,
 )
-from rng.mechanism import REQUEST_BYTES_MAX
 from rng.mechanisms import MECHANISMS
 from rng.policy import Personalization, ReseedPolicy
-from rng.scaling import bytes_for
 from rng.seeding import SeedGatherer, pack_carry_over, unpack_carry_over
 from rng.self_test import run_self_test
 from rng.sources import EntropySource, available_sources
 
-#: What a step generates unless it is known to need more: 32 draws below 256, at the price of one.
+#: What a step generates at once: 32 draws below 256, at the price of one.
 STEP_BYTES = 64
-#: Room for words thrown away in a long selection, so that it still is one Generate.
-_SPARE_BYTES = 16
 #: Fresh bytes mixed into each step where the policy says so.
 _FRESH_INPUT_BYTES = 16
 #: A cycle throws away 1 to this many Generates.
@@ -51,7 +48,7 @@ class Step(WordDraws):
     the moment the service is, also for bytes the step already holds.
     """
 
-    __slots__ = ("_buffer", "_ended", "_need", "_open", "_service", "_used", "generates")
+    __slots__ = ("_buffer", "_ended", "_open", "_service", "_used", "generates")
 
     def __init__(self, service: "RandomService") -> None:
         super().__init__(self._take)
@@ -59,7 +56,6 @@ class Step(WordDraws):
         self._open = self._ended = False
         self._buffer = b""
         self._used = 0
-        self._need = STEP_BYTES
         #: Generates this step has cost.
         self.generates = 0
 
@@ -84,17 +80,13 @@ class Step(WordDraws):
         end = self._used + count
         if end > len(self._buffer):
             left = self._buffer[self._used :]
-            wanted = max(count, self._need) - len(left)
-            self._buffer = left + self._service._generate(min(wanted, REQUEST_BYTES_MAX))  # noqa: SLF001
-            self._need = STEP_BYTES
+            wanted = max(count, STEP_BYTES) - len(left)
+            self._buffer = left + self._service._generate(wanted)  # noqa: SLF001
             self.generates += 1
             self._used, end = 0, count
         taken = self._buffer[self._used : end]
         self._used = end
         return taken
-
-    def _expect(self, bounds: Sequence[int]) -> None:
-        self._need = max(STEP_BYTES, bytes_for(bounds) + _SPARE_BYTES)
 
     def _give_up(self, bound: int) -> NoReturn:
         try:

@@ -9,7 +9,15 @@ All of it is plain data that goes to JSON and back, because the journal keeps it
 Amounts are credits (int).
 """
 
-from paytables.contract.chance import Draw, RecordingDraw, ReplayDraw
+from paytables.contract.chance import (
+    FACES,
+    Draw,
+    RecordingDraw,
+    ReplayDraw,
+    deal_one,
+    throw_dice,
+    weighted_index,
+)
 from paytables.contract.data import Json
 from paytables.contract.prizes import LevelHit, LevelPlay, LevelShare, PrizeInKind, Remark
 from paytables.contract.round import (
@@ -29,6 +37,7 @@ from paytables.contract.round import (
 from paytables.contract.wager import WHOLE, Bet, Spot, Wager
 
 __all__ = [
+    "FACES",
     "WHEEL_DECIDES",
     "WHOLE",
     "Bet",
@@ -52,6 +61,9 @@ __all__ = [
     "Step",
     "Wager",
     "answered",
+    "deal_one",
     "drive",
     "of_seat",
+    "throw_dice",
+    "weighted_index",
 ]

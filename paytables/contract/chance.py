@@ -1,8 +1,13 @@
-"""Chance as a game sees it: numbers drawn one at a time, recorded, and given back from the record."""
+"""Chance as a game sees it: numbers drawn one at a time, recorded, and given back from the record.
+
+What several families draw is drawn here, once: dice, one of the pieces left, one of weighted things. A
+laboratory tests these functions (:mod:`tools.lab.rng.outcomes`), so a family that draws the same by code of
+its own would be outside that test.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol, TypeVar
 
 from paytables.contract.data import Json
 from paytables.errors import ReplayError
@@ -13,6 +18,31 @@ class Draw(Protocol):
 
     def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``); ``purpose`` says in the record what it decided."""
+
+
+T = TypeVar("T")
+#: The faces of a die.
+FACES: Final = 6
+
+
+def throw_dice(draw: Draw, dice: int) -> tuple[int, ...]:
+    """Throw dice, each by its own number."""
+    return tuple([1 + draw.below(FACES, f"die {n}") for n in range(1, dice + 1)])
+
+
+def deal_one(draw: Draw, left: list[T], purpose: str) -> T:
+    """Remove one of ``left`` and return it: each is equally likely, and the others keep their order."""
+    return left.pop(draw.below(len(left), purpose))
+
+
+def weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int:
+    """Draw an index of ``weights``, each as likely as its share of their sum."""
+    value = draw.below(sum(weights), purpose)
+    for index, weight in enumerate(weights):
+        if value < weight:
+            return index
+        value -= weight
+    raise ValueError(f"{purpose}: drawn beyond the sum of {len(weights)} weights")
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager
+from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager, throw_dice
 from paytables.craps import figures
 from paytables.craps.places import Felt, Place
 from paytables.craps.schema import CrapsDefinition
@@ -192,7 +192,8 @@ class CrapsRules(TableRules):
         """Throw the dice once, and settle every bet the throw decides."""
         wager = self.wager(wager.credits, **wager.options)
         laid = self.laid(wager)
-        dice = (draw.below(6, "die 1") + 1, draw.below(6, "die 2") + 1)
+        first, second = throw_dice(draw, 2)
+        dice = (first, second)
         yield Cue("dice", {"dice": list(dice)})
         for bet in wager.bets:
             if bet.credits < 0:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from paytables.contract import Draw, Settlement
+from paytables.contract import Draw, Settlement, deal_one, weighted_index
 from paytables.keno.tables import Options, Tables, prize_name
 from paytables.keno.ticket import Ticket, subsets
 
@@ -48,13 +48,13 @@ def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[in
     Each draw is the place of the next number among those left, which keep their order.
     """
     left = list(field)
-    return tuple(left.pop(draw.below(len(left), f"{purpose} {i + 1}")) for i in range(count))
+    return tuple(deal_one(draw, left, f"{purpose} {i + 1}") for i in range(count))
 
 
 def weighted(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
     """Draw one of the factors by its weight."""
-    factors = [factor for factor, weight in sorted(weights.items()) for _ in range(weight)]
-    return factors[draw.below(len(factors), purpose)]
+    factors = sorted(weights)
+    return factors[weighted_index(draw, [weights[factor] for factor in factors], purpose)]
 
 
 def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[Way]:

@@ -8,7 +8,20 @@ from functools import cached_property
 from typing import ClassVar, Final, TypeAlias
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
-from paytables.contract import Bet, Cue, Decision, Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.contract import (
+    Bet,
+    Cue,
+    Decision,
+    Draw,
+    Json,
+    Outcome,
+    Play,
+    Remark,
+    Settlement,
+    Spot,
+    Wager,
+    deal_one,
+)
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import Layout, Limits, TableDefinition, TableRules, check_forms, law_of, stakes_stated
@@ -202,7 +215,7 @@ class TwoHands(TableRules):
 
     def _dealt(self, hand: str, left: list[int], draw: Draw) -> list[int]:
         numbers = range(1, self.HAND + 1)
-        return [left.pop(draw.below(len(left), f"{hand} {self.PIECE} {n}")) for n in numbers]
+        return [deal_one(draw, left, f"{hand} {self.PIECE} {n}") for n in numbers]
 
     def _asked(self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, object]) -> Decision:
         prompt = {

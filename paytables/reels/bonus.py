@@ -7,13 +7,13 @@ same distribution and no strategy exists.
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import comb
 
-from paytables.contract import Decision, Draw
+from paytables.contract import Decision, Draw, weighted_index
 from paytables.reels.automaton import Award
 from paytables.reels.run import (
     Given,
@@ -111,7 +111,7 @@ class Pick(_Known):
             decision = Decision("pick", tuple(closed), {"stage": self.name, "opened": list(opened)})
             box = decision.check((yield decision))
             closed.remove(box)
-            index = _nth(left, draw.below(sum(left), f"{self.name}.pick{n + 1}"))
+            index = weighted_index(draw, left, f"{self.name}.pick{n + 1}")
             left = self._without(left, index)
             prop = self.props[index]
             paid += prop.paid({"box": box})
@@ -223,20 +223,20 @@ class Hold(_Known):
 
     def run(self, draw: Draw) -> Run:
         """Spin the empty cells until the respins run out or no cell is empty."""
-        weight = sum(p.count for p in self.props)
+        weights = [p.count for p in self.props]
         worth: list[int | None] = [None] * self.cells
         order = list(range(self.cells))
         for n in range(self.start):  # where the first coins lie: a uniform sample, each worth its own draw
             k = n + draw.below(self.cells - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
-            worth[order[n]] = _nth([p.count for p in self.props], draw.below(weight, f"{self.name}.coin"))
+            worth[order[n]] = weighted_index(draw, weights, f"{self.name}.coin")
         spins = [{"left": self.respins, "cells": list(worth)}]
         left = self.respins
         while left and None in worth:
             left -= 1
             for cell in [c for c, w in enumerate(worth) if w is None]:
                 if draw.below(self.of, f"{self.name}.land") < self.hit:
-                    worth[cell] = _nth([p.count for p in self.props], draw.below(weight, f"{self.name}.coin"))
+                    worth[cell] = weighted_index(draw, weights, f"{self.name}.coin")
                     left = self.respins
             spins.append({"left": left, "cells": list(worth)})
         paid: list[Paid] = []
@@ -328,12 +328,3 @@ class Hold(_Known):
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the levels and merchandise a run gives on average."""
         return extras_of((award, rate) for prop, rate in self._rates() for award in prop.awards)
-
-
-def _nth(counts: Sequence[int], value: int) -> int:
-    """Return which of the counted things the ``value``-th is."""
-    for index, count in enumerate(counts):
-        if value < count:
-            return index
-        value -= count
-    raise ValueError(f"{value} is beyond the {sum(counts)} things counted")

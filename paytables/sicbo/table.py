@@ -10,14 +10,14 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Final
 
-from paytables.contract import Cue, Draw, Spot
+from paytables.contract import FACES, Cue, Draw, Spot, throw_dice
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, check_forms, check_whole
 from paytables.onedraw.table import OneDrawTable, Place
 from paytables.sicbo.schema import NAMES, DiceBet, SicBoDefinition
 
 _DICE: Final = 3
-_FACES: Final = range(1, 7)
+_FACES: Final = range(1, FACES + 1)
 _EACH: Final = tuple((face,) for face in _FACES)
 _ALONE: Final[tuple[tuple[int, ...], ...]] = ((),)
 #: Every throw, as a result, and how many of the 216 cases it is.
@@ -47,7 +47,7 @@ class SicBoTable(OneDrawTable):
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
         """Throw the dice, each for itself."""
-        dice = [1 + draw.below(len(_FACES), f"die {n}") for n in range(1, _DICE + 1)]
+        dice = list(throw_dice(draw, _DICE))
         shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
         return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
 

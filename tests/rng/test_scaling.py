@@ -1,17 +1,14 @@
 """Zero bias, shown by exhaustion: every word, every range, through the code that draws in the cabinet."""
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import product
-from math import perm
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rng import InvalidRange, InvalidSample, InvalidWeights, RejectionLimit, SelfTestFailed, Weights
-from rng.draws import Draws, WordDraws
-from rng.scaling import BOUND_MAX, REJECTIONS_MAX, plan, selection_bounds, word_bits
+from rng import InvalidRange, RejectionLimit, SelfTestFailed
+from rng.draws import WordDraws
+from rng.scaling import BOUND_MAX, REJECTIONS_MAX, plan, word_bits
 from tools.lab.rng.battery.exhaustion import BOUNDS, every_word, exhaust, reader
 
 
@@ -79,68 +76,10 @@ def test_fewer_than_one_word_in_256_is_thrown_away(bound: int) -> None:
     assert (words - bound * (words // bound)) * 256 < words
 
 
-class Scripted(Draws):
-    """Draws that follow a script, so that every course of a selection can be walked."""
-
-    def __init__(self, script: tuple[int, ...]) -> None:
-        self._script = iter(script)
-
-    def below(self, bound: int, purpose: str = "") -> int:
-        return next(self._script)
-
-
-def courses(population: int, picks: int) -> Iterator[tuple[int, ...]]:
-    return product(*(range(bound) for bound in selection_bounds(population, picks)))
-
-
-@pytest.mark.requirement("B-06", "B-13")
-@pytest.mark.parametrize(("population", "picks"), [(1, 1), (4, 0), (5, 2), (6, 3), (5, 5), (7, 7)])
-def test_every_ordered_selection_comes_from_exactly_one_course_of_draws(population: int, picks: int) -> None:
-    selections = [tuple(Scripted(c).sample(population, picks)) for c in courses(population, picks)]
-    assert len(selections) == len(set(selections)) == perm(population, picks)
-    assert all(len(set(s)) == picks and set(s) <= set(range(population)) for s in selections)
-
-
-def test_a_shuffle_keeps_every_item() -> None:
-    orders = {tuple(Scripted(c).shuffle("abcd")) for c in courses(4, 4)}
-    assert len(orders) == 24
-    assert {tuple(sorted(order)) for order in orders} == {tuple("abcd")}
-
-
-@pytest.mark.requirement("B-06")
-def test_a_weighted_choice_is_drawn_exactly_as_often_as_its_weight() -> None:
-    weights = [3, 0, 5, 1, 0, 91]
-    table = Weights.of(weights, 100)
-    counts = Counter(Scripted((number,)).weighted(table) for number in range(100))
-    assert [counts[i] for i in range(len(weights))] == weights
-
-
 @pytest.mark.parametrize("bound", [0, -1, BOUND_MAX + 1, 2.0, "22", None, True])
 def test_a_range_that_is_none_is_refused(bound: object) -> None:
     with pytest.raises(InvalidRange, match="range"):
         WordDraws(reader(bytes(64))).below(bound)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("population", "picks"), [(20, 21), (5, -1), (-1, 0), (5, 2.0), ("5", 1)])
-def test_more_picks_than_balls_are_refused(population: object, picks: object) -> None:
-    with pytest.raises(InvalidSample, match="without replacement"):
-        WordDraws(reader(bytes(64))).sample(population, picks)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("weights", "total", "match"),
-    [
-        ([1, 2], 4, "sum to 3"),
-        ([], 0, "stated total is 0"),
-        ([1, -1, 2], 2, "weight 1 is -1"),
-        ([0.5, 0.5], 1, "weight 0 is 0.5"),
-        ([True, 1], 2, "weight 0 is True"),
-        ([1], "1", "stated total is '1'"),
-    ],
-)
-def test_weights_that_do_not_sum_are_refused(weights: list[int], total: int, match: str) -> None:
-    with pytest.raises(InvalidWeights, match=match):
-        Weights.of(weights, total)
 
 
 def test_words_out_of_range_again_and_again_are_a_failure_and_never_a_biased_draw() -> None:

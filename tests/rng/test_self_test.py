@@ -42,17 +42,6 @@ class Modulo(WordDraws):
         return int.from_bytes(self._read(2), "little") % bound
 
 
-class Careless(WordDraws):
-    """The other classic: every place is swapped with any place."""
-
-    def sample(self, population: int, picks: int, purpose: str = "") -> list[int]:
-        members = list(range(population))
-        for i in range(population - 1):
-            j = self.below(population)
-            members[i], members[j] = members[j], members[i]
-        return members[:picks]
-
-
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 BREAKS: dict[str, tuple[Patch, str]] = {
@@ -91,7 +80,6 @@ BREAKS: dict[str, tuple[Patch, str]] = {
         "a source of two values",
     ),
     "scaling": (lambda p: p.setattr("rng.self_test.WordDraws", Modulo), r"below\(22\)"),
-    "shuffle": (lambda p: p.setattr("rng.self_test.WordDraws", Careless), "shuffle"),
 }
 
 

@@ -123,7 +123,7 @@ def judge_distribution(tally: Tally, law: Law) -> Fit | None:
 
     Wins are put together, from the smallest on, until each class is expected often enough; what the exact
     distribution leaves out belongs to the last. A win it does not know, where it leaves nothing out, is
-    infinitely far away. The z-score is Wilson and Hilferty's (1931).
+    infinitely far away.
     """
     impossible = sum(times for win, times in tally.wins.items() if win not in law.counts)
     if impossible and not law.tail:
@@ -149,9 +149,13 @@ def judge_distribution(tally: Tally, law: Law) -> Fit | None:
         return None
     expected = [float(p * tally.games) for p, _ in classes]
     chi_square = math.fsum((n - e) ** 2 / e for (_, n), e in zip(classes, expected, strict=True))
-    free = len(classes) - 1
+    return Fit(len(classes), chi_square, chi_square_z(chi_square, len(classes) - 1))
+
+
+def chi_square_z(chi_square: float, free: int) -> float:
+    """Return the z-score of a chi-square of ``free`` degrees of freedom (Wilson and Hilferty, 1931)."""
     spread = 2 / (9 * free)
-    return Fit(len(classes), chi_square, (math.cbrt(chi_square / free) - (1 - spread)) / math.sqrt(spread))
+    return (math.cbrt(chi_square / free) - (1 - spread)) / math.sqrt(spread)
 
 
 @dataclass(frozen=True, slots=True)

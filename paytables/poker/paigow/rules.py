@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
-from paytables.contract import Cue, Draw, Settlement, Spot, Wager
+from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, check_whole, law_of, settled
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
@@ -130,7 +130,7 @@ class PaiGowPokerRules(TwoHands):
             return
         total = 0
         for n in range(REMAIN):
-            card = left.pop(draw.below(len(left), f"remaining card {n + 1}"))
+            card = deal_one(draw, left, f"remaining card {n + 1}")
             total += self.value(card)
             yield Cue("deal", {"hand": "remaining", "card": card_name(card), "total": total})
         won = self._decided(total)

@@ -10,6 +10,7 @@ from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import law_of
 from paytables.poker.table.schema import PokerDefinition, Proof, Won
+from paytables.poker.table.words import best_play, simplest_play
 from paytables.side_bets import Progressive, SideBet
 
 #: How the figures can be had again, and how long that takes.
@@ -70,7 +71,7 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
     bets = {spot: int(factor * unit) for spot, factor in times.items()}
     cost = sum(bets.values())
     law = law_of({int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()})
-    words, simplest = definition.strategy, definition.simplest
+    spot = None if name == MAIN else name
     mean = law.moment(1)
     levels = [side_bet(definition, level) for level in definition.progressive if level.spot == name]
     return BetAnalysis(
@@ -80,9 +81,9 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
         rtp=mean / cost,
         prizes=tuple(_prize(won, unit, cost) for won in proof.won),
         progressives=tuple(level.share(mean) for level in levels),
-        strategy=words.en if words else None,
+        strategy=best_play(definition, spot),
         worst_rtp=1 + Fraction(proof.worst) * unit / cost,
-        simplest_strategy=simplest.en if simplest and proof.simplest else None,
+        simplest_strategy=None if proof.simplest is None else simplest_play(definition, spot),
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
         notes=(REPEATED.format(time=_time(definition)),) if name == MAIN else (),

@@ -214,8 +214,8 @@ class PokerDefinition(TableDefinition):
     spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
     step: Annotated[tuple[Step, ...], Field(min_length=1)]
     progressive: tuple[Progressive, ...] = ()
-    strategy: Text | None = Field(None, description="the best play, in words")
-    simplest: Text | None = Field(None, description="the simplest published play, in words")
+    strategy: Text | None = Field(None, description="not read: the words are made of `best`")
+    simplest: Text | None = Field(None, description="not read: the words are made of `simple`")
     best: tuple[Line, ...] = Field((), description="the best play, where such lines are the best there is")
     simple: tuple[Line, ...] = Field((), description="that play, as data: the first line that fits")
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
@@ -244,6 +244,21 @@ class PokerDefinition(TableDefinition):
     def size(self) -> int:
         """Of how many cards hands are that are compared."""
         return ORDERS[self.ante.order if self.duel is None else self.duel.order].size
+
+    @property
+    def asks_once(self) -> bool:
+        """Whether lines by the player's hand can be held: one question, against the bank, without a board."""
+        boards = any(step.deal is not None and step.deal.board for step in self.step)
+        return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
+
+    @model_validator(mode="after")
+    def _lines(self) -> "PokerDefinition":
+        """The best play is advised by its lines, so it may only have lines that are held against the best."""
+        if self.best and not self.asks_once:
+            raise ValueError("best: lines go with one question against the bank, where no board is dealt")
+        if self.best and self.best[-1].least is not None:
+            raise ValueError("best: the last line has no `least`, for a hand that fits no other")
+        return self
 
     @model_validator(mode="after")
     def _of_one_deck(self) -> "PokerDefinition":

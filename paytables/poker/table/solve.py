@@ -411,9 +411,12 @@ class Stud:
         laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
         staked, won = Fraction(0), Counter[Pays]()
         ids = [choice.option.id for choice in choices]
-        always = [ids.index(line.option) for line in self.definition.simple if line.least is None]
         ways = [stacked.argmax(axis=0), stacked.argmin(axis=0)]
-        ways += [np.full_like(ways[0], answer) for answer in always if len(self.definition.simple) == 1]
+        for line in self.definition.best[:1]:
+            if line.least is not None or (stacked[ids.index(line.option)] != stacked.max(axis=0)).any():
+                raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
+        simple = self.definition.simple[:1]
+        ways += [np.full_like(ways[0], ids.index(line.option)) for line in simple if line.least is None]
         for mask in range(1 << self.own):
             if mask.bit_count() != self.known:
                 continue

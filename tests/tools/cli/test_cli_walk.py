@@ -122,7 +122,7 @@ def test_what_needs_no_laboratory_works_on_a_cabinet(args, tmp_path):
 
 @pytest.mark.parametrize(
     "args",
-    ["certify maple-classic --jurisdiction quebec-casino --out bundle --games-played 20", "rng battery",
+    ["certify maple-classic --jurisdiction quebec-casino --out bundle --games-played 200", "rng battery",
      "simulate maple-classic --compiled --games 200", "par maple-classic --html --out sheet.html"],
 )  # fmt: skip
 def test_what_needs_the_laboratory_says_so_in_one_line(args, tmp_path):

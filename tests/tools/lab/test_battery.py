@@ -11,13 +11,13 @@ import pytest
 from scipy import stats
 
 from rng import InvalidPolicy
-from rng.errors import InvalidSample
 from tools.lab.rng.battery import independent, selection
 from tools.lab.rng.battery.judgement import holm, judge
 from tools.lab.rng.battery.planted import DEFECTS
 from tools.lab.rng.battery.result import Result, TooFewOutcomes, chi_square, duplicates, joined, runs
 from tools.lab.rng.battery.run import GAMES, RETEST_FACTOR, honest, results_of, run_game
 from tools.lab.rng.bulk import BulkDraws
+from tools.lab.rng.errors import InvalidSample
 from tools.lab.rng.outcomes import KENO, Numbers, Selection
 from tools.lab.rng.stream import LaboratoryStream
 

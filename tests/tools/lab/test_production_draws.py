@@ -1,25 +1,29 @@
 """The battery tests the draws of the machine: a defect planted in production code is found by each of its parts."""
 
 import json
+import pkgutil
 
 import pytest
 from click.testing import CliRunner
 
 import rng
-from rng.draws import Draws, WordDraws
+from paytables.cards import Shoe
+from rng.draws import WordDraws
 from rng.errors import RngError, SelfTestFailed
-from rng.scaling import selection_bounds
 from rng.self_test import run_self_test
 from rng.service import Step
 from tools.cli.commands.rng import command
 from tools.lab.rng import production
 from tools.lab.rng.battery.run import GAMES, run_game
-from tools.lab.rng.outcomes import Numbers, Selection
-from tools.lab.rng.production import Production, bounds_of, exhaust, hold_compiled
+from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, Numbers, Selection
+from tools.lab.rng.production import Production, exhaust, ranges_of
 from tools.lab.rng.service import start_service
 
-BELOW, SAMPLE, TAKE = WordDraws.below, Draws.sample, Step._take
-DICE, CARDS = Numbers(6, 2), Selection(12, 12)
+BELOW, DEAL, TAKE = WordDraws.below, Shoe.deal, Step._take
+
+
+def play(name, game, plays):
+    return Production(start_without_self_test()).play(name, game, plays)
 
 
 def biased(self, bound, purpose=""):
@@ -31,15 +35,6 @@ def biased(self, bound, purpose=""):
     return 0 if words and int.from_bytes(words[-1], "little") % 1000 == 999 else value
 
 
-def off_by_one(self, population, picks, purpose=""):
-    """No member ever stays where it is: each is swapped with one after it."""
-    members = list(range(population))
-    for i, bound in enumerate(selection_bounds(population, picks)):
-        j = i + 1 + self.below(bound - 1, purpose) if bound > 1 else i
-        members[i], members[j] = members[j], members[i]
-    return members[:picks]
-
-
 def reused(self, count):
     """One word in eight of a step is the one before it again."""
     if self._used and self._buffer[self._used - 1] % 8 == 0:
@@ -47,10 +42,21 @@ def reused(self, count):
     return TAKE(self, count)
 
 
+class Never:
+    """Draws that never give the last of several outcomes: the last piece left is not dealt."""
+
+    def __init__(self, draws):
+        self._draws = draws
+
+    def below(self, bound, purpose=""):
+        return min(self._draws.below(bound, purpose), max(bound - 2, 0))
+
+
 def test_honest_draws_pass_all_of_it():
     run_self_test()
-    for name, game in GAMES.items():
-        hold_compiled(start_service, name, game[0])
+    production_ = Production(start_service())
+    for name, (game, _) in GAMES.items():
+        assert production_.play(name, game, 600).shape == (600, len(game.bounds))
     assert exhaust(22).words_each == 65_536 // 22
     assert run_game("dice", DICE, 5_000, 0.0001, lambda: Production(start_service())).passed
 
@@ -61,27 +67,58 @@ def test_a_bias_of_one_in_a_thousand_is_found(monkeypatch):
     with pytest.raises(SelfTestFailed, match="not shared equally"):
         exhaust(22)
     with pytest.raises(SelfTestFailed, match=r"cards: play \d+ of the machine's own draws"):
-        hold_compiled(start_without_self_test, "cards", GAMES["cards"][0])
+        play("cards", CARDS, 600)
 
 
-@pytest.mark.requirement("B-06", "B-08")
-def test_a_shuffle_that_is_off_by_one_is_found(monkeypatch):
-    monkeypatch.setattr(Draws, "sample", off_by_one)
-    with pytest.raises(SelfTestFailed, match=r"every order|shuffle"):
-        run_self_test()
-    with pytest.raises(SelfTestFailed, match="cards: play 1 "):
-        hold_compiled(start_without_self_test, "cards", CARDS)
-    verdict = run_game("cards", CARDS, 5_000, 0.01, lambda: Production(start_without_self_test()))
-    assert not verdict.passed
+@pytest.mark.requirement("B-02", "B-08")
+@pytest.mark.parametrize(
+    ("name", "function", "game"),
+    [
+        ("cards", "paytables.cards.card.Shoe.deal", CARDS),
+        ("keno", "paytables.keno.draws.deal_one", KENO),
+        ("dice", "tools.lab.rng.outcomes.throw_dice", DICE),
+        ("wheel", "paytables.roulette.spun.SpunTable.drawn", WHEEL),
+        ("reels", "paytables.reels.stage.Reels.spin", REELS),
+        ("long-reels", "paytables.reels.stage.Reels.spin", LONG_REELS),
+    ],
+)
+def test_what_a_games_own_function_never_draws_is_found(monkeypatch, name, function, game):
+    """The battery's outcomes are the games': planted in the function by which they deal, throw or spin."""
+    module, _, called = function.rpartition(".")
+    holder = pkgutil.resolve_name(module)
+    own = getattr(holder, called)
+
+    def without_the_last(*arguments):
+        return own(*(Never(each) if hasattr(each, "below") else each for each in arguments))
+
+    monkeypatch.setattr(holder, called, without_the_last)
+    with pytest.raises(SelfTestFailed, match=rf"{name}: play \d+ of the machine's own draws"):
+        play(name, game, 2_000)
+
+
+@pytest.mark.requirement("B-08")
+def test_every_play_is_held_and_not_only_the_first_ones(monkeypatch):
+    plays = iter(range(4_000))
+
+    def once(shoe, draw, purpose):
+        return DEAL(shoe, Never(draw) if next(plays) >= 52 * 60 else draw, purpose)
+
+    monkeypatch.setattr(Shoe, "deal", once)
+    with pytest.raises(SelfTestFailed, match=r"cards: play 6\d of the machine's own draws"):
+        play("cards", CARDS, 70)
+
+
+def test_a_dealing_function_that_draws_too_few_is_named(monkeypatch):
+    monkeypatch.setattr("paytables.keno.draws.deal_one", lambda _draw, left, _purpose: left.pop())
+    with pytest.raises(SelfTestFailed, match="keno: play 1 of the machine's own draws"):
+        play("keno", KENO, 5)
 
 
 @pytest.mark.requirement("B-06", "B-08")
 def test_words_that_are_used_again_are_found(monkeypatch):
     monkeypatch.setattr(Step, "_take", reused)
     with pytest.raises(SelfTestFailed, match="dice: play "):
-        hold_compiled(start_without_self_test, "dice", Numbers(6, 3))
-    verdict = run_game("dice", Numbers(6, 3), 5_000, 0.01, lambda: Production(start_without_self_test()))
-    assert not verdict.passed
+        play("dice", Numbers(6, 3), 500)
 
 
 def start_without_self_test():
@@ -92,9 +129,9 @@ def start_without_self_test():
 
 
 def test_every_range_of_a_game_is_exhausted_by_the_machines_draws():
-    assert list(bounds_of(Selection(5, 5))) == [2, 3, 4, 5]
-    assert list(bounds_of(Selection(80, 20))) == list(range(61, 81))
-    assert list(bounds_of(Numbers(22, 5))) == [22]
+    assert ranges_of(Selection(5, 5)) == [2, 3, 4, 5]
+    assert ranges_of(Selection(80, 20)) == list(range(61, 81))
+    assert ranges_of(Numbers(22, 5)) == [22]
 
 
 def test_an_error_of_the_exhaustion_leaves_a_report(monkeypatch, tmp_path):
@@ -119,7 +156,7 @@ def test_the_battery_says_which_draws_are_not_the_machines(monkeypatch):
     def differs(*_):
         raise RngError("dice: play 1 of the machine's own draws is another")
 
-    monkeypatch.setattr(production, "hold_compiled", differs)
+    monkeypatch.setattr(Production, "play", differs)
     result = CliRunner().invoke(command, ["battery", "--game", "dice", "--plays", "2000"])
     assert (result.exit_code, "own draws is another" in result.output) == (1, True)
     assert rng.RngError is RngError

@@ -32,7 +32,7 @@ def test_a_share_has_all_its_decimals(share, said):
 
 
 def test_the_list_of_games_says_of_each_what_the_screen_says():
-    listed = json.loads(CliRunner().invoke(main, ["game", "list", "--json"]).output)
+    listed = json.loads(CliRunner().invoke(main, ["game", "list", "--returns", "--json"]).output)
     said = {line["game"]: line["return"].removesuffix(" %") for line in listed}
     assert said.keys() == set(shipped())
     for name, figure in said.items():

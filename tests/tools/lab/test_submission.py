@@ -214,7 +214,16 @@ def names_in(folder):
 
 
 def submit(out, *more, code=0):
-    asked = ("maple-classic", "--jurisdiction", "generic", "--games-played", 20, "--out", out, "--submission")
+    asked = (
+        "maple-classic",
+        "--jurisdiction",
+        "generic",
+        "--games-played",
+        200,
+        "--out",
+        out,
+        "--submission",
+    )
     return run("certify", *asked, *more, code=code)
 
 

@@ -116,16 +116,19 @@ def _same_versions(cabinet: CabinetFile, state: Path) -> Iterator[Fault]:
 
 def _less_than_printed(cabinet: CabinetFile) -> Iterator[Fault]:
     """Tables whose rounds may cost more than a bet, where the place's limit leaves less than is printed."""
+    try:
+        limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
+    except OperatorError:
+        return
     for number, slot in enumerate(cabinet.games, 1):
-        with suppress(PaytableError, OperatorError):
-            limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
+        with suppress(PaytableError):
             game = load_game(slot.game)
             for cents in slot.denominations_cents or game.denominations_cents:
+                most_on = game.rules.most_on(limit_cents // cents)
                 said = [
-                    f"{counted(most, 'credit')} of {spot.most:,} on {spot.id}"
+                    f"{counted(most_on[spot.id], 'credit')} of {spot.most:,} on {spot.id}"
                     for spot in game.rules.layout()
-                    for most in [game.rules.most_on(limit_cents // cents).get(spot.id, spot.most)]
-                    if most < spot.most
+                    if most_on.get(spot.id, spot.most) < spot.most
                 ]
                 if said:
                     what = (

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import click
 
-from egm.screen.art.own import drawn_apart
 from egm.screen.theme import load_theme
 from paytables import (
     AnalysisError,
@@ -62,29 +61,31 @@ def command() -> None:
 
 
 @command.command("list")
+@click.option(
+    "--returns", is_flag=True, help="also each game's lowest return, rounded down as on the screen: seconds"
+)
 @forms
-def list_(*, form: Form) -> None:
-    """List the games of the library with their lowest returns, rounded down as on the screen."""
-    rows = []
-    with working("analysing", len(shipped())) as done, ProcessPoolExecutor() as processors:
-        for row in processors.map(_listed, shipped()):
-            rows.append(row)
-            done(len(rows))
-    columns = (
-        "game",
-        "family",
-        Column("lowest return", "return", right=True),
-        "title",
-        Column("title in French", "title_fr"),
-    )
+def list_(*, returns: bool, form: Form) -> None:
+    """List the games of the library."""
+    columns: tuple[Column | str, ...] = ("game", "family", "title", Column("title in French", "title_fr"))
+    rows = [_header(name) for name in shipped()]
+    if returns:
+        columns = (*columns, Column("lowest return", "return", right=True))
+        with working("analysing", len(rows)) as done, ProcessPoolExecutor() as processors:
+            for n, lowest in enumerate(processors.map(_lowest_return, shipped())):
+                rows[n] = (*rows[n], lowest)
+                done(n)
     show(form, Table(columns, rows))
 
 
-def _listed(name: str) -> tuple[str, ...]:
-    """A game's line in the list."""
-    game = load_game(name)
-    lowest = percent(analyse(game, Depth.RETURN).minimum_rtp, 2)
-    return name, game.family, lowest, game.title["en"], game.title["fr"]
+def _header(name: str) -> tuple[str, ...]:
+    """Return what a definition says of itself; the library's need not be built for it."""
+    game = parse(source_of(name))["game"]
+    return name, game["family"], game["title"]["en"], game["title"]["fr"]
+
+
+def _lowest_return(name: str) -> str:
+    return percent(analyse(load_game(name), Depth.RETURN).minimum_rtp, 2)
 
 
 @command.command()
@@ -127,6 +128,8 @@ def check(file: str, jurisdiction: str | None) -> None:
 
 def _require_drawable(file: str, game: Game) -> None:
     """Raise ``click.ClickException`` for a picture of the game's that the screen would not show."""
+    from egm.screen.art.own import drawn_apart  # noqa: PLC0415 (pygame, which no other command here takes)
+
     named = {name: key for key, name in game.art.pictures.items() if name in game.assets}
     answers = drawn_apart([(name, game.assets[name].data) for name in named]) if named else []
     for (name, key), answer in zip(named.items(), answers, strict=True):

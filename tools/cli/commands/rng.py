@@ -103,7 +103,7 @@ def outcomes(  # one parameter an option
         elif deck is not None:
             game = lab.Selection(deck, deck)
         else:
-            game = lab.KENO if weights is None else lab.Weighted(_read_weights(weights))
+            game = lab.KENO if weights is None else lab.Weighted(*_read_weights(weights))
         plays = (lab.collect_in_bulk if bulk else lab.collect)(start_service(), game, count)
         first = 1 if keno else 0
         lines = ((" ".join(str(n + first) for n in play) + "\n").encode() for play in plays)
@@ -117,7 +117,7 @@ def outcomes(  # one parameter an option
         raise click.ClickException(str(error)) from error
 
 
-def _read_weights(path: Path) -> rng.Weights:
+def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
     try:
         table = json.loads(contents(path))
         weights, total = table["weights"], table["total"]
@@ -125,7 +125,7 @@ def _read_weights(path: Path) -> rng.Weights:
         raise click.ClickException(f'{path}: not {{"weights": [...], "total": N}}: {error!r}') from error
     if not isinstance(weights, list):
         raise click.ClickException(f"{path}: weights is {weights!r}; it is a list of whole numbers")
-    return rng.Weights.of(weights, total)
+    return tuple(weights), total
 
 
 def _write(stream: BinaryIO, blocks: Iterable[bytes]) -> None:

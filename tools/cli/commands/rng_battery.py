@@ -77,14 +77,15 @@ def battery(
 ) -> None:
     """Test final outcomes of reels, keno and cards; exit status 1 when a finding stands.
 
-    They are drawn by the objects a machine draws with, one step a play, and some of each game are held draw
-    for draw against what is compiled for speed. A game with a finding is tested once more, on a fresh
-    generator with ten times the plays; the second run decides and both are reported.
+    They are drawn by the objects a machine draws with and dealt by the functions its games deal with, one
+    step a play; each play is held draw for draw against the same rule, compiled. A game with a finding is
+    tested once more, on a fresh generator with ten times the plays; the second run decides and both are
+    reported.
     """
     from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
     from tools.lab.rng.battery.run import GAMES, Source, honest, run_game  # noqa: PLC0415
     from tools.lab.rng.collection import raw_reader  # noqa: PLC0415
-    from tools.lab.rng.production import Production, hold_compiled  # noqa: PLC0415
+    from tools.lab.rng.production import Production  # noqa: PLC0415
 
     def fresh() -> Source:
         return raw_reader(start_service()) if planted else Production(start_service())
@@ -95,7 +96,6 @@ def battery(
         for name in names or GAMES:
             game, own = GAMES[name]
             outcomes = DEFECTS[planted] if planted else honest
-            hold_compiled(start_service, name, game)
             with working(f"testing {name}, {plays or own:,} plays"):
                 verdicts.append(run_game(name, game, plays or own, alpha, fresh, outcomes))
             _say(console, verdicts[-1])

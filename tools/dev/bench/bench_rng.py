@@ -12,6 +12,7 @@ from rng.ctr_drbg import CtrDrbg
 from tools.dev.bench import Figure
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.collection import raw_reader
+from tools.lab.rng.outcomes import CARDS, KENO
 
 _BULK = 2_000_000
 _GAMES = 20_000
@@ -55,7 +56,7 @@ def _bulk(service: RandomService) -> Iterator[Figure]:
     deck = _seconds(lambda: draws.sample(52, 52, _GAMES), 1) / _GAMES
     plain_deck = _seconds(lambda: plain.permuted(permuted, axis=1), 1) / _GAMES
     yield Figure(
-        name="bulk 52-card shuffle", value=1e-6 / deck, unit="M/s", baseline_name="numpy PCG64 permuted",
+        name="bulk deck of 52 dealt", value=1e-6 / deck, unit="M/s", baseline_name="numpy PCG64 permuted",
         baseline=1e-6 / plain_deck,
     )  # fmt: skip
     keno = _seconds(lambda: draws.sample(80, 20, _GAMES), 1) / _GAMES
@@ -83,15 +84,15 @@ def _scalar(service: RandomService) -> Iterator[Figure]:
 
     def deck() -> None:
         with service.step() as draws:
-            draws.shuffle(range(52), "deck")
+            CARDS.draw(draws)
 
     def keno() -> None:
         with service.step() as draws:
-            draws.sample(80, 20, "keno")
+            KENO.draw(draws)
 
     cards = list(range(52))
     yield Figure(
-        name="step of a 52-card shuffle", value=1e6 * _seconds(deck, 500), unit="us",
+        name="step of a deck of 52 dealt", value=1e6 * _seconds(deck, 500), unit="us",
         baseline_name="SystemRandom.shuffle", baseline=1e6 * _seconds(lambda: system.shuffle(cards), 500),
         better="lower",
     )  # fmt: skip

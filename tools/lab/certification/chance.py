@@ -1,21 +1,14 @@
 """Rules about chance: that it decides, that what is shown has its real odds, that every prize can be won."""
 
-import contextlib
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, RecordingDraw, answered
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import INSURANCE, MAIN
-from paytables.keno.rules import KenoRules
-from paytables.onedraw.table import OneDrawTable
-from paytables.reels.bonus import Wheel
-from paytables.reels.enumerated import Falls, Holds
 from paytables.reels.rules import ReelRules
-from paytables.reels.spin import Spin
-from paytables.wheel.rules import WheelRules
 from paytables.wording import counted
+from tools.lab.certification.depicted import WAYS, depicted_odds, wager_of
 from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
 from tools.lab.parsheet import percent
 from tools.lab.simulation import policy
@@ -28,12 +21,6 @@ _GAMES_OF_WIN: Final = 400
 _HOLD: Final[Mapping[str, tuple[str, ...]]] = {
     "en": ("hold", "held"),
     "fr": ("garde", "conserv", "bloqu", "reten"),
-}
-#: Ways of deciding: the option taken, from how many were asked before and how many options there are.
-_WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
-    "always the first option": lambda _asked, _options: 0,
-    "always the last": lambda _asked, options: options - 1,
-    "by turns": lambda asked, options: asked % options,
 }
 
 
@@ -54,7 +41,7 @@ def chance_decides(case: Case) -> Iterator[Finding]:
 def draw_on_every_path(case: Case) -> Iterator[Finding]:
     """However the player decides, something is drawn before there is a result."""
     bets = [bet for bet in case.analysis.bets if bet.options]
-    for name, option in _WAYS.items() if bets else ():
+    for name, option in WAYS.items() if bets else ():
         asked = 0
         for bet in bets:
             for _ in range(_GAMES):
@@ -75,8 +62,7 @@ def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], ask
     """Play a game; how many decisions there were, and whether anything was drawn that had two ways to go."""
     draw = RecordingDraw(case.draw)
     game, decided = case.game.at(bet.table), 0
-    laid = {"bets": {**bet.options["bets"], **bet.beside}} if bet.beside else bet.options
-    wager = game.wager(bet.cost_credits + sum(bet.beside.values()), **laid)
+    wager = wager_of(game, bet)
 
     def choose(decision: Decision) -> Choice:
         nonlocal decided
@@ -116,62 +102,6 @@ def strategy(case: Case) -> Iterator[Finding]:
     yield Finding("strategy", ("P-10",), Status.PASS, f"{words}, decisions counted")
 
 
-def depicted_odds(case: Case) -> Iterator[Finding]:
-    """What is depicted has the odds of the real thing: reels, wheels, balls, the colour of a card.
-
-    Of a wheel and of balls the draws of a game are held against the parts and the balls that are left.
-    """
-    rules, requirements = case.game.rules, ("B-09", "B-10", "B-17")
-    if isinstance(rules, OneDrawTable):
-        draw, whole = RecordingDraw(case.draw), sum(rules.weights.values())
-        rules.drawn(draw)
-        found = f"{len(draw.records)} drawn: {whole:,} equally likely results"
-        drawn = math.prod(bound for bound, _, _ in draw.records)
-        yield Finding("depicted-odds", requirements, passed(ok=drawn == whole), found)
-    elif isinstance(rules, WheelRules):
-        parts = len(rules.definition.wheel.parts)
-        found = f"{counted(parts, 'equal part')} of the wheel"
-        yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "spin") == {parts}), found)
-    elif isinstance(rules, KenoRules):
-        field = rules.definition.field
-        found = f"{field.drawn} of {field.numbers} balls, every order as likely"
-        left = set(range(field.numbers - field.drawn + 1, field.numbers + 1))
-        yield Finding("depicted-odds", requirements, passed(ok=_bounds(case, "ball") == left), found)
-    elif isinstance(rules, ReelRules):
-        for name, stage in rules.shown_stages().items():
-            reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
-            for reel, weights in enumerate(reels.weights if reels else (), 1):
-                if set(weights) == {1}:
-                    status, found = Status.PASS, f"{counted(len(weights), 'equally likely stop')}"
-                elif 0 in weights:
-                    status = Status.FAIL
-                    found = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
-                else:
-                    status, found = Status.NOTED, f"{len(weights)} stops that are not equally likely"
-                yield Finding("depicted-odds", requirements, status, f"{name}, reel {reel}: {found}")
-            if isinstance(stage, Wheel):
-                draw = RecordingDraw(case.draw)
-                shown = len(stage.run(draw).display["parts"])
-                real = [bound for bound, _, _ in draw.records] == [shown]
-                found = f"{name}: {counted(shown, 'equal part')} of the wheel"
-                yield Finding("depicted-odds", requirements, passed(ok=real), found)
-    else:
-        words = f"what a game of {case.game.family} shows is not held against its draws here"
-        yield Finding("depicted-odds", requirements, Status.NOTED, words)
-
-
-def _bounds(case: Case, purpose: str) -> set[int]:
-    """How many ways the draws for a purpose could go, over some games."""
-    found: set[int] = set()
-    for _ in range(_GAMES):
-        draw = RecordingDraw(case.draw)
-        wager = case.game.wager(case.game.bet_options[0])
-        with contextlib.suppress(StopIteration):
-            next(case.game.play(wager, draw))
-        found |= {bound for bound, _, why in draw.records if why.startswith(purpose)}
-    return found
-
-
 def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
     """Each bet can win something, every prize of its pay table, and what the profile asks of other bets'.
 
@@ -203,10 +133,8 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
 def _first_win(case: Case, bet: BetAnalysis) -> int:
     """How many games of a bet it took until one won more than its stakes; 0: none of many did."""
     game = case.game.at(bet.table)
-    bets = {**bet.beside, **bet.options.get("bets", {})}
-    options = {**bet.options, "bets": bets} if bet.beside else bet.options
     for n in range(1, _GAMES_OF_WIN + 1):
-        wager = game.wager(bet.cost_credits + sum(bet.beside.values()), **options)
+        wager = wager_of(game, bet)
         outcome = answered(game.play(wager, case.draw), wager, lambda asked: policy(asked, case.draw))
         if any(
             each.credits > each.staked and each.spot in bet.options.get("bets", {each.spot})

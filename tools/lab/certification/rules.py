@@ -4,7 +4,8 @@ A finding passes, fails, or is noted: noted is what a laboratory must read but t
 A rule that finds nothing in a game to hold says that it is not applicable: it passes nothing unread.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -29,11 +30,15 @@ from paytables.wording import counted
 from tools.lab.certification import chance
 from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
 from tools.lab.parsheet import one_in, percent
-from tools.lab.simulation import INTERVAL_Z, judge, play_batch, policy
+from tools.lab.simulation import INTERVAL_Z, Verdict, chi_square_z, judge, play_batch, policy
 
 #: A simulation so many standard errors away is wrong; between this and its interval it is noted, because sums
 #: of few games with rare high prizes are not normal yet.
 WRONG_Z = 6
+#: The bets of a game together are nearer to normal than each by itself, and wrong at fewer standard errors.
+WRONG_TOGETHER_Z = 5
+#: Games that a bet without an exact distribution is played at least, before they are held against its return.
+_GAMES_LEAST = 100
 #: How the rules speak of a double-up, by language.
 _DOUBLE_UP = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
 #: What a profile's floor is held against, in words.
@@ -327,16 +332,21 @@ def simulation(case: Case) -> Iterator[Finding]:
     """Games played through the production path return what the exact analysis says, within the interval.
 
     A z-score means something only where no single win decides it. So both sides count a win as at most the
-    largest one that so many games meet ten times, where the exact distribution is known.
+    largest one that so many games meet ten times, where the exact distribution is known. The bets, each
+    played by itself, are judged together as well; games too few to show any bet are no evidence, and fail.
     """
+    found: list[Verdict] = []
+    unshown = 0
     for bet in case.analysis.bets:
         if bet.variance is None:
             words = f"bet {bet.bet}: not simulated, its variance is beyond exact reach"
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, words)
             continue
         rtp, variance, most, words = bet.rtp, bet.variance, None, ""
+        shown = case.games >= _GAMES_LEAST
         if bet.law is not None:
             most = max((w for w in bet.law.counts if bet.law.at_least(w) * case.games >= 10), default=0)
+            shown = most > 0
             held = bet.law.capped(most)
             rtp, variance = held.moment(1) / bet.cost_credits, held.variance()
             words = (
@@ -345,7 +355,8 @@ def simulation(case: Case) -> Iterator[Finding]:
                 if most < max(bet.law.counts)
                 else ""
             )
-        if most is not None and most <= 0:
+        if not shown:
+            unshown += 1
             words = f"bet {bet.bet}: no win is so likely that {counted(case.games, 'game')} would show it"
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
             continue
@@ -353,6 +364,7 @@ def simulation(case: Case) -> Iterator[Finding]:
             case.game, bet.cost_credits, bet.options, case.games, case.draw, most, bet.table, bet.beside
         )
         v = judge(tally, bet.cost_credits, rtp, variance)
+        found.append(v)
         yield Finding(
             "simulation",
             ("R-10", "B-08"),
@@ -360,6 +372,25 @@ def simulation(case: Case) -> Iterator[Finding]:
             f"bet {bet.bet}: {counted(v.games, 'game')}, {100 * v.rtp:.3f} %, exact {percent(v.exact)}, "
             f"z {v.z:+.2f}{words}",
         )
+    if len(found) > 1:
+        yield _together(found)
+    elif unshown and not found:
+        words = f"{counted(case.games, 'game')} of each bet show nothing: more must be played"
+        yield Finding("simulation", ("R-10", "B-08"), Status.FAIL, words)
+
+
+def _together(found: Sequence[Verdict]) -> Finding:
+    """Judge a game's bets together: whether they lean one way, or stray more than chance does."""
+    bets = len(found)
+    leaning = sum(v.z for v in found) / math.sqrt(bets)
+    straying = chi_square_z(sum(v.z**2 for v in found), bets)
+    worst = max(abs(leaning), straying)
+    return Finding(
+        "simulation",
+        ("R-10", "B-08"),
+        Status.FAIL if worst > WRONG_TOGETHER_Z else Status.NOTED if worst > INTERVAL_Z else Status.PASS,
+        f"{counted(bets, 'bet')} together: z {leaning:+.2f} in sum, {straying:+.2f} of the squares",
+    )
 
 
 def replay(case: Case) -> Iterator[Finding]:

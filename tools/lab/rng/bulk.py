@@ -1,8 +1,9 @@
 """Draws by the million, for laboratories: numpy arrays of the very numbers the scalar path draws.
 
-From the same stream of bytes, :class:`BulkDraws` gives draw for draw what :class:`rng.draws.WordDraws` gives:
-the same words, the same shares, the same words thrown away. It reads no byte more than the draws need, so
-calls may follow each other on one stream as scalar draws do. No cabinet code imports this module.
+From the same stream of bytes, :class:`BulkDraws` gives draw for draw what :class:`rng.draws.WordDraws` and
+the games' dealing functions give: the same words, the same shares, the same words thrown away, the same
+pieces. It reads no byte more than the draws need, so calls may follow each other on one stream as scalar
+draws do. No cabinet code imports this module.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,9 +11,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rng.errors import InvalidRange, InvalidSample, RejectionLimit
+from rng.errors import InvalidRange, RejectionLimit
 from rng.mechanism import REQUEST_BYTES_MAX
-from rng.scaling import REJECTIONS_MAX, Weights, check_bound, plan, selection_bounds
+from rng.scaling import REJECTIONS_MAX, check_bound, plan
+from tools.lab.rng.errors import InvalidSample
 
 #: The largest bound whose words numpy can hold.
 BULK_BOUND_MAX = 2**32
@@ -34,6 +36,16 @@ def _planned(bound: int) -> tuple[int, int]:
     if check_bound(bound) > BULK_BOUND_MAX:
         raise InvalidRange(f"cannot draw below {bound} in bulk: at most 2**32 outcomes")
     return plan(bound)
+
+
+def selection_bounds(population: int, picks: int) -> range:
+    """Return the bounds, in order, of the draws that deal ``picks`` of ``population`` pieces.
+
+    Raises :class:`InvalidSample`.
+    """
+    if type(population) is not int or type(picks) is not int or not 0 <= picks <= population:
+        raise InvalidSample(f"cannot select {picks!r} of {population!r} without replacement")
+    return range(population, population - picks, -1)
 
 
 class BulkDraws:
@@ -79,10 +91,10 @@ class BulkDraws:
             self.rejections += len(thrown_away)
         return outcomes
 
-    def weighted(self, weights: Weights, count: int) -> NDArray[np.intp]:
-        """``count`` indices of the table: an array of that length."""
-        numbers = self.below(weights.total, count)
-        return np.searchsorted(np.array(weights.cumulative, dtype=np.uint64), numbers, side="right")
+    def weighted(self, cumulative: Sequence[int], count: int) -> NDArray[np.intp]:
+        """Return ``count`` indices of a table of weights, given as its running sums."""
+        numbers = self.below(cumulative[-1], count)
+        return np.searchsorted(np.array(cumulative, dtype=np.uint64), numbers, side="right")
 
     def sample(self, population: int, picks: int, count: int) -> Array:
         """``count`` selections: an array of shape (count, picks), each row in the order drawn.
@@ -91,30 +103,28 @@ class BulkDraws:
         """
         bounds = selection_bounds(population, picks)
         _check_count(count)
-        dtype = smallest_type(max(population, 2))
-        chosen = np.empty((count, picks), dtype=dtype)
+        chosen = np.empty((count, picks), dtype=smallest_type(max(population, 2)))
         if not picks:
             return chosen
         rows = max(1, _UNITS_AT_ONCE // max(1, _Pattern.units_of(bounds)))
         for first in range(0, count, rows):
-            chosen[first : first + rows] = self._selections(
-                population, picks, bounds, min(rows, count - first)
-            )
+            chosen[first : first + rows] = self._selections(chosen.dtype, bounds, min(rows, count - first))
         return chosen
 
-    def _selections(self, population: int, picks: int, bounds: Sequence[int], rows: int) -> Array:
-        """Fisher-Yates on ``rows`` decks at once, place by place."""
-        offsets = self._rows_of_draws(bounds, rows)
-        dtype = smallest_type(max(population, 2))
-        members = np.tile(np.arange(population, dtype=dtype), rows)
-        here = np.arange(rows, dtype=np.int64) * population
-        for i, offset in enumerate(offsets):
-            there = here + (offset.astype(np.int64) + i)
-            front = here + i
-            taken = members[there]
-            members[there] = members[front]
-            members[front] = taken
-        return members.reshape(rows, population)[:, :picks]
+    def _selections(self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int) -> Array:
+        """Deal ``rows`` decks at once: each draw is a place among the pieces left, which keep their order.
+
+        The i-th piece is found from its place by putting the pieces before it back, the last one first: a
+        piece put back at or before that place moves it on by one.
+        """
+        places = [offset.astype(dtype) for offset in self._rows_of_draws(bounds, rows)]
+        dealt = np.empty((len(places), rows), dtype=dtype)
+        for i, place in enumerate(places):
+            piece = dealt[i]
+            piece[:] = place
+            for before in reversed(places[:i]):
+                piece += piece >= before
+        return dealt.T
 
     def _rows_of_draws(self, bounds: Sequence[int], rows: int) -> list[Array]:
         """``rows`` times the draws below ``bounds``, in that order: for each bound an array of ``rows``."""
@@ -186,8 +196,8 @@ class _Pattern:
             width //= 2
             self.words.append((self.units, width, share))
             self.units += width
-            self._at_end[self.units - 1] = (width, bound, share)
             if width:
+                self._at_end[self.units - 1] = (width, bound, share)
                 top = bound * share >> 16 * (width - 1)
                 self.lowest_thrown_away = min(self.lowest_thrown_away, top)
 

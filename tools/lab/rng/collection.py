@@ -6,15 +6,15 @@ for as many bytes as one request may give, where a game asks for a few. No cabin
 
 from collections.abc import Callable, Iterator
 
-from rng.errors import InvalidSample
 from rng.mechanism import REQUEST_BYTES_MAX
 from rng.service import RandomService
+from tools.lab.rng.errors import InvalidSample
 
 
 def raw_bytes(service: RandomService, count: int | None = None) -> Iterator[bytes]:
     """``count`` bytes of raw output, in blocks; without end when ``count`` is None.
 
-    Raises :class:`~rng.errors.InvalidSample` for a negative count, and what the service raises.
+    Raises :class:`~tools.lab.rng.errors.InvalidSample` for a negative count, and what the service raises.
     """
     if count is not None and count < 0:
         raise InvalidSample(f"cannot collect {count} bytes")

@@ -1,94 +1,181 @@
-"""Final outcomes for laboratories: what games would have drawn, collected through the production path.
+"""Final outcomes for laboratories: what games draw, by the very functions games deal, throw and spin with.
 
-Each outcome is one step of the service, as in a cabinet; :func:`collect_in_bulk` gives the same numbers the
-scalar path would give from the same bytes, a hundred times faster. No cabinet code imports this module.
+A selection of ``k`` from ``n`` pieces is one draw a piece, below the pieces left, and takes the piece at that
+place of those left, which keep their order: :func:`paytables.contract.deal_one`, and
+:meth:`paytables.cards.Shoe.deal` for cards that are counted. ``draw_many`` is the same rule compiled, written
+a second time on purpose: the battery holds each play of a game against it. No cabinet code imports this
+module.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import accumulate
+from typing import Any, Final, TypeAlias
 
-from rng.draws import Draws
-from rng.errors import InvalidSample
-from rng.scaling import Weights, check_bound, selection_bounds
+from paytables import Draw, load_game
+from paytables.cards import Shoe
+from paytables.contract import throw_dice, weighted_index
+from paytables.keno.draws import pick
+from paytables.reels.automaton import Graph
+from paytables.reels.stage import Reels
+from rng.scaling import check_bound
 from rng.service import RandomService
-from tools.lab.rng.bulk import Array, BulkDraws
+from tools.lab.rng.bulk import Array, BulkDraws, selection_bounds
 from tools.lab.rng.collection import raw_reader
+from tools.lab.rng.errors import InvalidSample, InvalidWeights
 
 _BATCH: Final = 10_000
+
+Deal: TypeAlias = Callable[[Draw], Sequence[int]]
+"""How a game draws one play."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """``positions`` independent numbers below ``bound`` a play: reels, dice, wheels."""
+    """``positions`` independent numbers below ``bound`` a play: reels, dice, wheels.
+
+    ``deal`` is the game's own function; without one each number is drawn by itself.
+    """
 
     bound: int
     positions: int = 1
+    deal: Deal | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_bound(self.bound)
         if self.positions < 1:
             raise InvalidSample(f"a play has 1 number or more, not {self.positions}")
 
-    def draw(self, draws: Draws) -> list[int]:
-        """One play."""
+    @property
+    def bounds(self) -> Sequence[int]:
+        """What the draws of one play are below, in order."""
+        return (self.bound,) * self.positions
+
+    def draw(self, draws: Draw) -> list[int]:
+        """Draw one play."""
+        if self.deal is not None:
+            return list(self.deal(draws))
         return [draws.below(self.bound, f"position {i}") for i in range(self.positions)]
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
-        """``plays`` plays, of shape (plays, positions)."""
+        """Return ``plays`` plays, of shape (plays, positions)."""
         return draws.below(self.bound, plays * self.positions).reshape(plays, self.positions)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``picks`` of ``population`` without replacement, in the order drawn: keno, bingo, cards."""
+    """``picks`` of ``population`` without replacement, in the order drawn: keno, bingo, cards.
+
+    ``deal`` is the game's own function; without one the pieces are dealt as Keno balls and tiles are.
+    """
 
     population: int
     picks: int
+    deal: Deal | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         selection_bounds(self.population, self.picks)
         if not self.picks:
             raise InvalidSample("a selection picks 1 or more")
 
-    def draw(self, draws: Draws) -> list[int]:
-        """One play."""
-        return draws.sample(self.population, self.picks, "selection")
+    @property
+    def bounds(self) -> Sequence[int]:
+        """What the draws of one play are below, in order."""
+        return selection_bounds(self.population, self.picks)
+
+    def draw(self, draws: Draw) -> list[int]:
+        """Draw one play."""
+        if self.deal is not None:
+            return list(self.deal(draws))
+        return list(pick(draws, range(self.population), self.picks, "selection"))
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
-        """``plays`` plays, of shape (plays, picks)."""
+        """Return ``plays`` plays, of shape (plays, picks)."""
         return draws.sample(self.population, self.picks, plays)
 
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """One index of a table of weights a play."""
+    """One index of a table of weights a play, whose total is stated, as a PAR sheet states it."""
 
-    weights: Weights
+    weights: tuple[int, ...]
+    total: int
 
-    def draw(self, draws: Draws) -> list[int]:
-        """One play."""
-        return [draws.weighted(self.weights, "weighted")]
+    def __post_init__(self) -> None:
+        for i, weight in enumerate(self.weights):
+            if type(weight) is not int or weight < 0:
+                raise InvalidWeights(f"weight {i} is {weight!r}; a weight is a whole number, 0 or more")
+        if type(self.total) is not int or self.total < 1:
+            raise InvalidWeights(f"the stated total is {self.total!r}; it is a whole number, 1 or more")
+        if sum(self.weights) != self.total:
+            count, found = len(self.weights), sum(self.weights)
+            raise InvalidWeights(f"{count} weights sum to {found}; the stated total is {self.total}")
+
+    def draw(self, draws: Draw) -> list[int]:
+        """Draw one play."""
+        return [weighted_index(draws, self.weights, "weighted")]
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
-        """``plays`` plays, of shape (plays, 1)."""
-        return draws.weighted(self.weights, plays).astype("u8").reshape(plays, 1)
+        """Return ``plays`` plays, of shape (plays, 1)."""
+        return draws.weighted(tuple(accumulate(self.weights)), plays).astype("u8").reshape(plays, 1)
 
 
 Game = Numbers | Selection | Weighted
 
+
+def _reels(stops: int, reels: int) -> Numbers:
+    """Equally likely stops, as a reel game's stages are spun."""
+    strips = (tuple(range(stops)),) * reels
+    spun = Reels(
+        name="base", heights=(1,) * reels, strips=strips, weights=((1,) * stops,) * reels, multiplier=1,
+        columns=(), column_at=(), components=(), graph=Graph(),
+    )  # fmt: skip
+
+    def spin(draws: Draw) -> Sequence[int]:
+        return spun.spin(draws)
+
+    return Numbers(stops, reels, spin)
+
+
+def _dice(draws: Draw) -> list[int]:
+    return [face - 1 for face in throw_dice(draws, 2)]
+
+
+@cache
+def _cylinder() -> Any:
+    return load_game("monaco-roulette-european").rules
+
+
+def _pocket(draws: Draw) -> list[int]:
+    """The part of a roulette's cylinder in which the ball comes to rest."""
+    _, _, shown = _cylinder().drawn(draws)
+    return [shown["part"]]
+
+
+def _deck(draws: Draw) -> list[int]:
+    """A whole deck, dealt card by card."""
+    shoe = Shoe.of()
+    return [shoe.deal(draws, f"card {n}") for n in range(1, shoe.left + 1)]
+
+
+REELS: Final = _reels(22, 5)
+LONG_REELS: Final = _reels(72, 3)
+DICE: Final = Numbers(6, 2, _dice)
+WHEEL: Final = Numbers(37, 1, _pocket)
 KENO: Final = Selection(80, 20)
+CARDS: Final = Selection(52, 52, _deck)
 
 
 def collect(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
-    """``plays`` outcomes, each drawn in a step of its own."""
+    """Yield ``plays`` outcomes, each drawn in a step of its own, as in a cabinet."""
     for _ in range(plays):
         with service.step() as draws:
             yield game.draw(draws)
 
 
 def collect_in_bulk(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
-    """``plays`` outcomes from raw output, through the bulk path."""
+    """Yield ``plays`` outcomes from raw output, through the compiled path."""
     draws = BulkDraws(raw_reader(service))
     for first in range(0, plays, _BATCH):
         yield from game.draw_many(draws, min(_BATCH, plays - first)).tolist()

@@ -1,11 +1,10 @@
 """Final outcomes drawn by the very objects a machine draws with: the service, one step a play.
 
-What is compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) proves nothing about a machine by itself:
-:func:`hold_compiled` holds it against these objects draw for draw, and :func:`exhaust` gives every word to
-the code a machine scales with.
+What is compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) proves nothing about a machine by itself.
+So the battery's data are the machine's own plays, each held draw for draw against the compiled rule on the
+bytes that the generator gave for it, and :func:`exhaust` gives every word to the code a machine scales with.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -18,33 +17,9 @@ from rng.scaling import plan
 from rng.service import RandomService
 from tools.lab.rng.battery.exhaustion import Exhaustion, every_word, reader
 from tools.lab.rng.bulk import Array, BulkDraws
-from tools.lab.rng.outcomes import Game, Numbers, Selection, collect
+from tools.lab.rng.outcomes import Numbers, Selection
 
-#: Plays of each game that are held draw for draw.
-HELD_PLAYS: Final = 500
 _AT_ONCE: Final = 10_000
-
-
-class Production:
-    """Plays drawn by one service, each in a step of its own, as a machine draws them."""
-
-    __slots__ = ("_service",)
-
-    def __init__(self, service: RandomService) -> None:
-        self._service = service
-
-    @property
-    def rejections(self) -> int:
-        """Words thrown away because no outcome owns them."""
-        return int(self._service.statistics()["rejected_words"])
-
-    def play(self, game: Game, plays: int) -> Array:
-        """``plays`` plays, a row each."""
-        parts = [
-            np.array(list(collect(self._service, game, min(_AT_ONCE, plays - first))), dtype=np.uint16)
-            for first in range(0, plays, _AT_ONCE)
-        ]
-        return np.concatenate(parts)
 
 
 class _Tap:
@@ -64,23 +39,65 @@ class _Tap:
         return getattr(self._mechanism, name)
 
 
-def hold_compiled(start: Callable[[], RandomService], name: str, game: Numbers | Selection) -> None:
-    """Play through the service and hold each play against the compiled path on the bytes it was given.
+class Production:
+    """Plays drawn by one service, each in a step of its own, as a machine draws them."""
 
-    Raises :class:`~rng.errors.SelfTestFailed` at the first that differs: one of the two draws otherwise.
-    """
-    service = start()
-    tap = _Tap(service._drbg)  # noqa: SLF001 (a tap no game is offered)
-    service._drbg = tap  # type: ignore[assignment]  # noqa: SLF001
-    for play in range(1, HELD_PLAYS + 1):
-        tap.output.clear()
-        (drawn,) = collect(service, game, 1)
-        compiled = game.draw_many(BulkDraws(reader(bytes(tap.output))), 1)[0].tolist()
-        if drawn != compiled:
-            raise SelfTestFailed(
-                f"{name}: play {play} of the machine's own draws is {drawn}; of the same bytes it should be "
-                f"{compiled}"
-            )
+    __slots__ = ("_service", "_tap")
+
+    def __init__(self, service: RandomService) -> None:
+        self._service = service
+        self._tap = _Tap(service._drbg)  # noqa: SLF001 (a tap no game is offered)
+        service._drbg = self._tap  # type: ignore[assignment]  # noqa: SLF001
+
+    @property
+    def rejections(self) -> int:
+        """Words thrown away because no outcome owns them."""
+        return int(self._service.statistics()["rejected_words"])
+
+    def play(self, name: str, game: Numbers | Selection, plays: int) -> Array:
+        """Return ``plays`` plays, a row each, every one of them held against the compiled rule.
+
+        Raises :class:`~rng.errors.SelfTestFailed` at the first that differs: one of the two draws otherwise.
+        """
+        batches = range(0, plays, _AT_ONCE)
+        return np.concatenate(
+            [self._held(name, game, first, min(_AT_ONCE, plays - first)) for first in batches]
+        )
+
+    def _held(self, name: str, game: Numbers | Selection, first: int, plays: int) -> Array:
+        """Play, and compare: the plays without a word thrown away all at once, the few others one by one."""
+        words = sum(plan(bound)[0] for bound in game.bounds)
+        drawn: list[list[int]] = []
+        outputs: list[bytes] = []
+        apart: list[int] = []
+        for row in range(plays):
+            self._tap.output.clear()
+            with self._service.step() as draws:
+                drawn.append(game.draw(draws))
+            outputs.append(bytes(self._tap.output))
+            if draws.rejections:
+                apart.append(row)
+        together = sorted(set(range(plays)).difference(apart))
+        stream = b"".join(outputs[row][:words] for row in together)
+        if _compiled(game, stream, len(together)) != [drawn[row] for row in together]:
+            apart = list(range(plays))
+        for row in apart:
+            expected = _compiled(game, outputs[row], 1)
+            if expected != [drawn[row]]:
+                raise SelfTestFailed(
+                    f"{name}: play {first + row + 1} of the machine's own draws is {drawn[row]}; of the same "
+                    f"bytes it should be {expected[0] if expected else 'another'}"
+                )
+        return np.array(drawn, dtype=np.uint16)
+
+
+def _compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list[int]]:
+    """Return what the compiled rule draws of these bytes; nothing where they do not serve."""
+    try:
+        found: list[list[int]] = game.draw_many(BulkDraws(reader(output)), plays).tolist()
+    except EOFError:
+        return []
+    return found
 
 
 def exhaust(bound: int) -> Exhaustion:
@@ -98,8 +115,6 @@ def exhaust(bound: int) -> Exhaustion:
     return Exhaustion(bound=bound, words_each=share, words_thrown_away=65_536 - bound * share)
 
 
-def bounds_of(game: Numbers | Selection) -> range:
-    """The ranges a game draws in that have an outcome to choose."""
-    if isinstance(game, Numbers):
-        return range(game.bound, game.bound + 1)
-    return range(max(2, game.population - game.picks + 1), game.population + 1)
+def ranges_of(game: Numbers | Selection) -> list[int]:
+    """Return the ranges a game draws in that have an outcome to choose."""
+    return sorted({bound for bound in game.bounds if bound > 1})

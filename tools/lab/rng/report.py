@@ -43,7 +43,7 @@ STANDARDS: Final = (
 )
 LIMITS: Final = (
     "No source of entropy has been assessed under SP 800-90B; each claim is stated with what it rests on.",
-    "Statistics see large bias only. That scaling and shuffling have none is proved in section 6.",
+    "Statistics see large bias only. That scaling has none is proved in section 6; each play is held in 7.",
     "The state is overwritten when service ends; copies inside CPython and OpenSSL cannot be reached.",
     "After a restored snapshot, copies part if the kernel's generator has: where the hypervisor tells it.",
     "Figures were taken on the machine named in section 2, not on the cabinet's hardware.",
@@ -152,7 +152,7 @@ def _scaling(verdicts: Sequence[Verdict]) -> list[Report]:
 
     One that is not even is a line with its error: a report without it would say nothing of it.
     """
-    own = sorted({bound for verdict in verdicts for bound in production.bounds_of(GAMES[verdict.game][0])})
+    own = sorted({bound for verdict in verdicts for bound in production.ranges_of(GAMES[verdict.game][0])})
     rows: list[Report] = []
     for by, bounds, proof in (("machine", own, production.exhaust), ("compiled", BOUNDS, exhaust)):
         for bound in bounds:

@@ -59,10 +59,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def judge(results: Sequence[Result], alpha: float) -> Judgement:
-    """Judge ``results`` as one family. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
+def check_level(alpha: float) -> None:
+    """Raise :class:`InvalidPolicy` for a level outside 0 to 1."""
     if not 0 < alpha < 1:
         raise InvalidPolicy(f"a level of significance lies between 0 and 1; it is {alpha}")
+
+
+def judge(results: Sequence[Result], alpha: float) -> Judgement:
+    """Judge ``results`` as one family. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
+    check_level(alpha)
     evenness = float(stats.kstest([result.p_value for result in results], "uniform").pvalue)
     members = [(f"{r.test}, {r.detail}", r.p_value) for r in results]
     members += [

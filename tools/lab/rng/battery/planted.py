@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from rng.errors import InvalidSample
 from tools.lab.rng.battery.result import Ints
 from tools.lab.rng.bulk import BulkDraws
+from tools.lab.rng.errors import InvalidSample
 from tools.lab.rng.outcomes import Game, Numbers, Selection
 
 Defect = Callable[[BulkDraws, Game, int], Ints]

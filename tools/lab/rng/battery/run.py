@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from rng.errors import InvalidSample
 from tools.lab.rng.battery import independent, selection
-from tools.lab.rng.battery.judgement import Judgement, judge
+from tools.lab.rng.battery.judgement import Judgement, check_level, judge
 from tools.lab.rng.battery.result import Ints, Result
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.errors import InvalidSample
+from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, Numbers, Selection
 from tools.lab.rng.production import Production
 
 #: The games tested unless others are named: what it is, and plays.
 GAMES: Final[Mapping[str, tuple[Numbers | Selection, int]]] = {
-    "reels": (Numbers(22, 5), 400_000),
-    "long-reels": (Numbers(72, 3), 400_000),
-    "dice": (Numbers(6, 2), 400_000),
-    "wheel": (Numbers(37), 1_000_000),
+    "reels": (REELS, 400_000),
+    "long-reels": (LONG_REELS, 400_000),
+    "dice": (DICE, 400_000),
+    "wheel": (WHEEL, 1_000_000),
     "keno": (KENO, 200_000),
-    "cards": (Selection(52, 52), 100_000),
+    "cards": (CARDS, 100_000),
 }
 #: How many times the plays of the first run a retest has.
 RETEST_FACTOR: Final = 10
@@ -86,6 +86,7 @@ def run_game(
     Where that is the machine's own objects, their outcomes are the data. Of raw output ``outcomes`` makes it;
     a planted defect may stand in its place.
     """
+    check_level(alpha)
     if plays < 1:
         raise InvalidSample(f"{name}: a battery needs plays, not {plays}")
     runs: list[Run] = []
@@ -93,7 +94,7 @@ def run_game(
         source = fresh()
         if isinstance(source, Production):
             draws: Production | BulkDraws = source
-            data: Ints = source.play(game, size)
+            data: Ints = source.play(name, game, size)
         else:
             draws = compiled = BulkDraws(source)
             data = outcomes(compiled, game, size)

@@ -1,0 +1,64 @@
+"""Ways to play in words, made of what plays them: the lines of a definition, or the rule its figures are of.
+
+A definition does not say these words itself, so that none can be false beside right figures.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from paytables.cards import cards_of, rank_of
+from paytables.cards.ranking import Ranking
+from paytables.poker.pays import NAMES
+from paytables.poker.table.schema import ORDERS, Line, PokerDefinition
+
+_HIGHEST_MEAN: Final = "at each question the answer with the highest exact mean"
+_NOTHING_DECIDED: Final = "nothing is decided"
+_SEEN_WINS: Final = "leave a bet only where the cards seen win already"
+_NEVER_BACK: Final = "never take the bet back"
+_RANKS: Final = (
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace",
+)  # fmt: skip
+
+
+def best_play(definition: PokerDefinition, spot: str | None) -> str:
+    """Return the best play of the bets that go together, or of the bet on ``spot`` that stands by itself."""
+    if spot is not None and not _may_be_taken_back(definition, spot):
+        return _NOTHING_DECIDED
+    return _lines(definition, definition.best) if definition.best else _HIGHEST_MEAN
+
+
+def simplest_play(definition: PokerDefinition, spot: str | None) -> str:
+    """Return the simplest published play of them, as its figure is worked out."""
+    if spot is not None:
+        return _NEVER_BACK
+    return _lines(definition, definition.simple) if definition.asks_once else _SEEN_WINS
+
+
+def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
+    options = (option for step in definition.step for option in step.option)
+    return any(option.spot == spot and option.back is not None for option in options)
+
+
+def _lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
+    """Return what lines say: the first that fits a hand counts."""
+    if lines[0].least is None:
+        return f"always {lines[0].option}"
+    order = "five" if definition.duel is None else definition.duel.order
+    said = [
+        f"otherwise {line.option}"
+        if line.least is None
+        else f"{line.option} with {_hand(line.least, Ranking(ORDERS[order]))} or better"
+        for line in lines
+    ]
+    return ", ".join(said)
+
+
+def _hand(names: str, ranking: Ranking) -> str:
+    """Return a hand by its ranks, those that come most often first, and its combination where it has one."""
+    cards = cards_of(names)
+    times = Counter(map(rank_of, cards))
+    ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)
+    combination = ranking.category(cards)
+    name = "" if combination == "high-card" else f" ({NAMES[combination][0].lower()})"
+    return "-".join(_RANKS[rank] for rank in ranks) + name

@@ -1,0 +1,85 @@
+"""What is said of a way to play at a poker table is made of what plays it."""
+
+import pytest
+
+from paytables import AnalysisError, DefinitionError, analyse, game_from
+from paytables.definition import parse, source_of
+
+
+def changed(name, **more):
+    data = parse(source_of(name))
+    data.update(more)
+    return game_from(data, "changed")
+
+
+def words(game):
+    return {bet.bet: (bet.strategy, bet.simplest_strategy) for bet in analyse(game).bets}
+
+
+FALSE = {"en": "always fold", "fr": "toujours passer"}
+
+
+@pytest.mark.requirement("P-10")
+def test_a_definition_cannot_say_another_play_than_its_figures_are_of():
+    game = changed("quebec-three-card-poker", strategy=FALSE, simplest=FALSE)
+    assert words(game) == {
+        "main": (
+            "play with queen-six-four or better, otherwise fold",
+            "play with queen-three-two or better, otherwise fold",
+        ),
+        "pair-plus": ("nothing is decided", None),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "bet", "best", "simplest"),
+    [
+        ("quebec-boston-poker", "main", "always raise", "always raise"),
+        ("quebec-caribbean-stud", "main", "at each question the answer with the highest exact mean",
+         "raise with two-two-five-four-three (pair) or better, otherwise fold"),
+        ("quebec-let-it-ride", "main", "at each question the answer with the highest exact mean",
+         "leave a bet only where the cards seen win already"),
+        ("quebec-poker-3-5-7", "seven", "at each question the answer with the highest exact mean",
+         "never take the bet back"),
+        ("france-casino-holdem", "main", "at each question the answer with the highest exact mean", None),
+    ],
+)  # fmt: skip
+def test_the_library_says_its_plays(name, bet, best, simplest):
+    assert words(changed(name))[bet] == (best, simplest)
+
+
+@pytest.mark.requirement("P-10")
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("quebec-three-card-poker", [{"option": "fold"}]),
+        ("quebec-three-card-poker", [{"option": "play", "least": "Qs 6d 3h"}, {"option": "fold"}]),
+        ("quebec-boston-poker", [{"option": "stay"}]),
+        ("quebec-boston-poker", [{"option": "raise", "least": "2s 2d 3h 4c 5s"}, {"option": "stay"}]),
+    ],
+)
+def test_lines_that_are_not_the_best_play_are_refused(name, lines):
+    data = parse(source_of(name))
+    options = [option["id"] for step in data["step"] for option in step.get("option", ())]
+    other = next(option for option in options if option != "raise")
+    lines = [{**line, "option": other if line["option"] == "stay" else line["option"]} for line in lines]
+    game = changed(name, best=lines, proved={})
+    with pytest.raises(AnalysisError, match="best: these lines are not the best play"):
+        analyse(game)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "why"),
+    [
+        ("quebec-let-it-ride", [{"option": "leave"}], "one question against the bank"),
+        ("france-casino-holdem", [{"option": "fold"}], "one question against the bank"),
+        (
+            "quebec-three-card-poker",
+            [{"option": "play", "least": "Qs 6d 4h"}],
+            "the last line has no `least`",
+        ),
+    ],
+)
+def test_lines_that_nobody_can_hold_are_refused_at_once(name, lines, why):
+    with pytest.raises(DefinitionError, match=why):
+        changed(name, best=lines)

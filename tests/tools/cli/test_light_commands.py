@@ -1,0 +1,73 @@
+"""What a command does not print it does not work out, and what it does not use it does not load."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from paytables import DefinitionError, load_game, shipped
+from paytables.definition import source_of
+from tools.cli import main
+
+PROGRAM = """
+import sys, tools.cli
+try:
+    tools.cli.main({arguments!r}, prog_name="egm")
+except SystemExit:
+    pass
+print(*sorted({{"numpy", "scipy", "numba", "matplotlib", "pygame", "PIL"}} & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def loaded(*arguments):
+    """The heavy packages that a command has loaded when it ends."""
+    program = PROGRAM.format(arguments=list(arguments))
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    return run.stderr.split()
+
+
+def test_the_list_of_games_loads_no_heavy_package():
+    assert loaded("game", "list") == []
+
+
+def test_a_cabinet_file_is_checked_without_a_heavy_package(tmp_path):
+    file = str(tmp_path / "cabinet.toml")
+    given = ["--profile", "generic", "--game", "maple-classic", "--game", "quebec-blackjack"]
+    assert CliRunner().invoke(main, ["cabinet", "new", file, *given]).exit_code == 0
+    assert loaded("cabinet", "check", file) == []
+
+
+def test_the_list_of_games_analyses_nothing(monkeypatch):
+    def analysed(*_):
+        raise AssertionError("a game was analysed or built for the list")
+
+    monkeypatch.setattr("paytables.game.game_from", analysed)
+    monkeypatch.setattr("tools.cli.commands.game.analyse", analysed)
+    result = CliRunner().invoke(main, ["game", "list"])
+    assert result.exit_code == 0
+    assert all(name in result.output for name in shipped())
+
+
+class TestOneGameIsMadeOnce:
+    def file(self, folder, text):
+        path = folder / "own.toml"
+        path.write_text(text)
+        return path
+
+    def test_the_same_file_is_the_same_game(self, tmp_path):
+        path = self.file(tmp_path, source_of("maple-classic").data.decode())
+        assert load_game(path) is load_game(path)
+
+    def test_a_changed_file_is_another_game(self, tmp_path):
+        text = source_of("maple-classic").data.decode()
+        before = load_game(self.file(tmp_path, text))
+        after = load_game(self.file(tmp_path, text.replace('"Maple Classic"', '"Maple"')))
+        assert before.digest != after.digest
+
+    def test_a_refused_file_is_read_again(self, tmp_path):
+        text = source_of("maple-classic").data.decode()
+        path = self.file(tmp_path, text.replace('family = "reels"', 'family = "none"'))
+        with pytest.raises(DefinitionError):
+            load_game(path)
+        assert load_game(self.file(tmp_path, text)).id == "maple-classic"

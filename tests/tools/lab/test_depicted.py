@@ -1,0 +1,144 @@
+"""Certification gives every number of every draw to a game, and wants each card, ball, face and part as it is."""
+
+import importlib
+
+import pytest
+
+from egm.profiles import load_profile
+from paytables import Depth, analyse, load_game
+from paytables.cards import Shoe
+from paytables.reels.stage import Reels
+from paytables.roulette.spun import SpunTable
+from tools.dev.gallery import Walk
+from tools.lab.certification import rules
+from tools.lab.certification.depicted import depicted_odds
+from tools.lab.certification.finding import Case, Status
+from tools.lab.simulation import Tally
+
+#: A game of each way to draw: its family's own dealing function, and what it never draws when that is planted.
+GAMES = {
+    "quebec-three-card-poker": "Shoe.deal",
+    "jacks-or-better-9-6": "Shoe.deal",
+    "monaco-punto-banco": "ace of spades",
+    "quebec-blackjack": "ace of spades",
+    "summit-keno": "paytables.keno.draws.deal_one",
+    "quebec-pai-gow": "paytables.poker.two_hands.deal_one",
+    "quebec-pai-gow-poker": "paytables.poker.paigow.rules.deal_one",
+    "quebec-sic-bo": "paytables.sicbo.table.throw_dice",
+    "quebec-craps": "paytables.craps.rules.throw_dice",
+    "quebec-roulette-french": "SpunTable.drawn",
+    "maple-classic": "Reels.spin",
+}
+
+
+def case_of(name):
+    game = load_game(name)
+    return Case(game, name, analyse(game, Depth.RETURN), load_profile("generic"), Walk("depicted"), 0)
+
+
+class NeverTheLast:
+    """Draws by which the last of several outcomes never comes: the one before it comes twice as often."""
+
+    def __init__(self, draw):
+        self._draw = draw
+
+    def below(self, bound, purpose):
+        return min(self._draw.below(bound, purpose), max(bound - 2, 0))
+
+
+def planted(monkeypatch, where):
+    """Plant the mistake in a game's own dealing function."""
+    if where == "ace of spades":
+        deal = Shoe.deal
+
+        def without(shoe, draw, purpose):
+            dealt = deal(shoe, draw, purpose)
+            if dealt == 51 and shoe.counts[50]:
+                shoe.counts[50], shoe.counts[51] = shoe.counts[50] - 1, shoe.counts[51] + 1
+                return 50
+            return dealt
+
+        monkeypatch.setattr(Shoe, "deal", without)
+        return
+    owner, _, called = where.rpartition(".")
+    holder = {"Shoe": Shoe, "SpunTable": SpunTable, "Reels": Reels}.get(owner) or importlib.import_module(
+        owner
+    )
+    own = getattr(holder, called)
+
+    def never(*arguments):
+        return own(*(NeverTheLast(each) if hasattr(each, "below") else each for each in arguments))
+
+    monkeypatch.setattr(holder, called, never)
+
+
+@pytest.mark.requirement("B-09", "B-10", "B-17")
+@pytest.mark.parametrize("name", GAMES)
+def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
+    case = case_of(name)
+    assert {each.status for each in depicted_odds(case)} == {Status.PASS}
+    planted(monkeypatch, GAMES[name])
+    assert Status.FAIL in {each.status for each in depicted_odds(case)}
+
+
+def test_what_is_given_and_found_is_said():
+    (found,) = depicted_odds(case_of("quebec-three-card-poker"))
+    assert found.evidence == (
+        "each piece as often as there are of it, by 297 numbers given to: bank card n, player card n"
+    )
+
+
+@pytest.mark.requirement("B-09")
+def test_a_pack_without_a_card_fails(monkeypatch):
+    case = case_of("quebec-war")
+    monkeypatch.setattr("paytables.cards.card.deck", lambda **_: tuple(range(51)))
+    (found,) = depicted_odds(case)
+    assert found.status is Status.FAIL
+    assert found.evidence == "seat 0: one of 306 is drawn, where 52 are depicted"
+
+
+class TestBetsTogether:
+    """A bias that no bet shows by itself is shown by all of them."""
+
+    def case(self, monkeypatch, away):
+        """Simulations whose bets are so many standard errors from their exact returns."""
+        game = load_game("quebec-roulette-french")
+        case = Case(game, game.id, analyse(game), load_profile("generic"), Walk("together"), 2_000)
+        aways = iter(away * len(case.analysis.bets))
+        bets = {bet.bet: bet for bet in case.analysis.bets}
+        assert len(bets) > len(away)
+
+        def played(_game, cost, options, games, *_more):
+            bet = next(each for each in bets.values() if each.options == options)
+            most = max(w for w in bet.law.counts if bet.law.at_least(w) * games >= 10)
+            held = bet.law.capped(most)
+            mean, error = float(held.moment(1)), (float(held.variance()) / games) ** 0.5
+            return Tally(games=games, credits=round(games * (mean + next(aways) * error)))
+
+        monkeypatch.setattr(rules, "play_batch", played)
+        return [(each.status, each.evidence) for each in rules.simulation(case)]
+
+    @pytest.mark.requirement("R-10", "B-08")
+    def test_bets_that_lean_one_way_fail_together(self, monkeypatch):
+        found = self.case(monkeypatch, [2.0])
+        assert {status for status, _ in found[:-1]} == {Status.PASS}
+        assert found[-1][0] is Status.FAIL
+        assert "bets together: z +" in found[-1][1]
+
+    @pytest.mark.requirement("R-10", "B-08")
+    def test_bets_that_stray_both_ways_fail_together(self, monkeypatch):
+        found = self.case(monkeypatch, [3.0, -3.0])
+        assert {status for status, _ in found[:-1]} == {Status.PASS}
+        assert found[-1][0] is Status.FAIL
+
+    def test_bets_that_stray_as_chance_does_pass(self, monkeypatch):
+        found = self.case(monkeypatch, [1.0, -0.8])
+        assert {status for status, _ in found} == {Status.PASS}
+
+    @pytest.mark.requirement("R-10")
+    def test_games_too_few_to_show_any_bet_fail(self):
+        case = case_of("quebec-roulette-french")
+        few = Case(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
+        assert [each.evidence for each in rules.simulation(few) if each.status is Status.FAIL] == [
+            "2 games of each bet show nothing: more must be played"
+        ]

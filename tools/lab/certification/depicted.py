@@ -1,0 +1,284 @@
+"""What is depicted has the odds of the real thing: cards, balls, dice, wheels, reels.
+
+A game is played with numbers given to it. At each draw every number is given in turn, and what the game shows
+from there on is compared: numbers that show the same stand for the same piece. The pieces found are held
+against what the real thing has of each. So a card that no number deals, or that two deal, is found wherever
+the mistake is, and a game that draws by code of its own is held as every other.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from paytables import BetAnalysis, Choice, Decision, Game, RecordingDraw, Wager
+from paytables.contract import FACES, Play
+from paytables.craps.rules import CrapsRules
+from paytables.game import Rules
+from paytables.keno.rules import KenoRules
+from paytables.keno.schema import MultiplierBonus
+from paytables.poker.paigow.rules import POSITIONS
+from paytables.poker.two_hands import TwoHands
+from paytables.poker.video.rules import VideoPokerRules
+from paytables.reels.bonus import Wheel
+from paytables.reels.enumerated import Falls, Holds
+from paytables.reels.rules import ReelRules
+from paytables.reels.spin import Spin
+from paytables.reels.stage import Reels
+from paytables.roulette.spun import SpunTable
+from paytables.sicbo.table import SicBoTable
+from paytables.wheel.rules import WheelRules
+from paytables.wording import counted
+from tools.lab.certification.finding import Case, Finding, Status, passed
+
+_REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
+#: Ways of deciding: the option taken, from how many were asked before and how many options there are.
+WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "always the first option": lambda _asked, _options: 0,
+    "always the last": lambda _asked, options: options - 1,
+    "by turns": lambda asked, options: asked % options,
+}
+#: Different cards in a pack, where it is not of 52.
+_PACK: Final = {"super-pan-9": 36}
+#: The draw of the position that has the first cards of Pai Gow poker.
+_FIRST_POSITION: Final = "first position"
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """What a draw takes a piece of: how many equal pieces there are of each kind.
+
+    ``returned``: a piece is there again for the next draw (a die, a wheel). ``packs``: there may be several.
+    """
+
+    pieces: Collection[int]
+    returned: bool = False
+    packs: bool = False
+
+    def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
+        """Whether so many pieces may be left after draws below the ``earlier`` bounds."""
+        whole = sum(self.pieces)
+        if bound == whole or (self.packs and bound % whole == 0):
+            return True
+        return not self.returned and bound + 1 in earlier
+
+    def are_pieces(self, found: Collection[int]) -> bool:
+        """Whether ``found`` numbers of each kind of piece can be what is left of it."""
+        packs = -(-sum(found) // sum(self.pieces))
+        both = zip(sorted(found, reverse=True), sorted(self.pieces, reverse=True), strict=False)
+        return len(found) <= len(self.pieces) and all(n <= packs * of for n, of in both)
+
+
+def real_of(game: Game, purpose: str) -> Real:
+    """Return what the draw for ``purpose`` is depicted as."""
+    rules = game.rules
+    if isinstance(rules, KenoRules):
+        for bonus in rules.definition.bonus:
+            if isinstance(bonus, MultiplierBonus) and bonus.id == purpose:
+                return Real(tuple(bonus.weights.values()), returned=True)
+        return Real((1,) * rules.definition.field.numbers)
+    if isinstance(rules, TwoHands) and purpose != _FIRST_POSITION:
+        return Real(tuple(Counter(rules.PIECES).values()))
+    if (equal := _equal_parts(rules)) is not None:
+        return Real((1,) * equal, returned=True)
+    joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
+    return Real((1,) * (_PACK.get(game.family, 52) + joker), packs=True)
+
+
+def _equal_parts(rules: Rules) -> int | None:
+    """Return the parts of a wheel, the faces of a die or the positions at a table; None of anything else."""
+    if isinstance(rules, WheelRules):
+        return len(rules.definition.wheel.parts)
+    if isinstance(rules, SpunTable):
+        return len(rules.parts)
+    if isinstance(rules, SicBoTable | CrapsRules):
+        return FACES
+    return POSITIONS if isinstance(rules, TwoHands) else None
+
+
+# ------------------------------------------------------------------ a round with numbers given to it
+@dataclass(slots=True)
+class _Given:
+    """Draws given beforehand; what is drawn after them is always the first of what is left, or the last."""
+
+    values: list[int]
+    last: bool
+    made: int = 0
+
+    def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the same for every purpose)
+        """Return the next value."""
+        self.made += 1
+        if self.made <= len(self.values):
+            return self.values[self.made - 1]
+        return bound - 1 if self.last else 0
+
+
+class _Watched:
+    """A round with given draws, step by step: what it shows from the last given draw on."""
+
+    def __init__(self, game: Game, wager: Wager, draw: _Given, way: Callable[[int, int], int]) -> None:
+        self.shown: list[str] = []
+        self.ended = False
+        self._draw = draw
+        self._play: Play = game.play(wager, draw)
+        self._answer: Choice | None = None
+        self._way, self._asked = way, 0
+
+    def go_on(self) -> None:
+        """Play one step; before the last given draw is made, as many as it takes to make it."""
+        given = len(self._draw.values)
+        while not self.ended:
+            try:
+                step = self._play.send(self._answer)
+            except StopIteration as end:
+                self.ended = True
+                self.shown.append(repr(end.value))
+                return
+            self._answer = None
+            if isinstance(step, Decision):
+                self._answer = Choice(step.options[self._way(self._asked, len(step.options))])
+                self._asked += 1
+            if self._draw.made >= given:
+                self.shown.append(repr(step))
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """One round as it was played: the game as it was found, the wager, the way of deciding, the draws."""
+
+    game: Game
+    wager: Wager
+    way: Callable[[int, int], int]
+    draws: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def pieces(self, at: int, real: Real) -> Collection[int]:
+        """Return how many numbers of the draw ``at`` stand for each piece.
+
+        The rounds are played side by side, and no further than it takes to tell the pieces apart: what is
+        face down is told by what comes later.
+        """
+        before = [value for _, value, _ in self.draws[:at]]
+        runs = [
+            [
+                _Watched(self.game, self.wager, _Given([*before, value], last), self.way)
+                for last in (False, True)
+            ]
+            for value in range(self.draws[at][0])
+        ]
+        while True:
+            for run in (run for pair in runs for run in pair):
+                run.go_on()
+            found = Counter(tuple(tuple(run.shown) for run in pair) for pair in runs).values()
+            if real.are_pieces(found) or all(run.ended for pair in runs for run in pair):
+                return found
+
+
+def _courses(case: Case) -> Iterator[_Course]:
+    """Yield a round of each bet and way of deciding."""
+    for bet in case.analysis.bets:
+        game = case.game if bet.table is None else case.game.at(bet.table)
+        wager = wager_of(game, bet)
+        for way in WAYS.values():
+            draw = RecordingDraw(case.draw)
+            play, answer, asked = game.play(wager, draw), None, 0
+            try:
+                while True:
+                    step = play.send(answer)
+                    answer = None
+                    if isinstance(step, Decision):
+                        answer = Choice(step.options[way(asked, len(step.options))])
+                        asked += 1
+            except StopIteration:
+                yield _Course(game, wager, way, draw.records)
+            if not asked:
+                break
+
+
+def wager_of(game: Game, bet: BetAnalysis) -> Wager:
+    """Return the wager of a bet, with what has to lie beside it."""
+    laid = {"bets": {**bet.options["bets"], **bet.beside}} if bet.beside else bet.options
+    return game.wager(bet.cost_credits + sum(bet.beside.values()), **laid)
+
+
+def depicted_odds(case: Case) -> Iterator[Finding]:
+    """What is depicted has the odds of the real thing: each number of each draw is given to the game."""
+    if isinstance(case.game.rules, ReelRules):
+        yield from _reels(case, case.game.rules)
+        return
+    kinds: set[str] = set()
+    given = 0
+    for course in _courses(case):
+        fresh = {_kind(purpose) for _, _, purpose in course.draws} - kinds
+        kinds |= fresh
+        for at, (bound, _, purpose) in enumerate(course.draws):
+            if _kind(purpose) not in fresh:
+                continue
+            real = real_of(case.game, purpose)
+            earlier = {each for each, _, _ in course.draws[:at]}
+            if not real.could_be_left(bound, earlier):
+                words = f"{purpose}: one of {bound:,} is drawn, where {sum(real.pieces)} are depicted"
+                yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
+                return
+            found = course.pieces(at, real)
+            if not real.are_pieces(found):
+                words = (
+                    f"{purpose}: {bound:,} numbers show {counted(len(found), 'different piece')}, one of "
+                    f"them {counted(max(found), 'time')}; there are not so many of it"
+                )
+                yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, words)
+                return
+            given += bound
+    if not given:
+        words = "no number is drawn: a real wheel decides"
+        yield Finding("depicted-odds", _REQUIREMENTS, Status.NOTHING, words)
+        return
+    names = ", ".join(sorted(kinds))
+    words = f"each piece as often as there are of it, by {counted(given, 'number')} given to: {names}"
+    yield Finding("depicted-odds", _REQUIREMENTS, Status.PASS, words)
+
+
+def _kind(purpose: str) -> str:
+    """Return what a draw is for, whichever of several it is."""
+    return re.sub(r"\d+", "n", purpose)
+
+
+# ------------------------------------------------------------------ reels
+def _reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
+    """Hold what each stage shows of its reels and wheels against what its draws give."""
+    for name, stage in rules.shown_stages().items():
+        reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
+        for reel, weights in enumerate(reels.weights if reels else ()):
+            if reels and (wrong := _misspun(reels, reel)):
+                status, found = Status.FAIL, wrong
+            elif set(weights) == {1}:
+                status, found = Status.PASS, f"{counted(len(weights), 'equally likely stop')}"
+            elif 0 in weights:
+                status = Status.FAIL
+                found = f"{weights.count(0)} of {len(weights)} stops are shown and never drawn"
+            else:
+                status, found = Status.NOTED, f"{len(weights)} stops that are not equally likely"
+            yield Finding("depicted-odds", _REQUIREMENTS, status, f"{name}, reel {reel + 1}: {found}")
+        if isinstance(stage, Wheel):
+            draw = RecordingDraw(case.draw)
+            parts = len(stage.run(draw).display["parts"])
+            real = [bound for bound, _, _ in draw.records] == [parts]
+            shown = [stage.run(_Given([part], last=False)).display["part"] for part in range(parts)]
+            found = f"{name}: {counted(parts, 'equal part')} of the wheel"
+            ok = real and sorted(shown) == list(range(parts))
+            yield Finding("depicted-odds", _REQUIREMENTS, passed(ok=ok), found)
+
+
+def _misspun(reels: Reels, reel: int) -> str:
+    """Say which stop of a reel is not drawn as often as its weight says; each number is given to it."""
+    weights = reels.weights[reel]
+    total = sum(weights)
+    spun = Counter(reels.spin(_Given([0] * reel + [value], last=False))[reel] for value in range(total))
+    again = Counter(reels.spin_some(_Given([value], last=False), [reel])[reel] for value in range(total))
+    for stop, weight in enumerate(weights):
+        if spun[stop] != weight or again[stop] != weight:
+            return (
+                f"stop {stop + 1} is drawn by {spun[stop]} of {total:,} numbers, and its weight is {weight}"
+            )
+    return ""
