@@ -3,6 +3,11 @@
 A protocol's driver translates its statuses into a handful of calls here (``_offered``, ``_box_has_it``,
 ``_clear``, ...) and asks :meth:`BillDriver._answer` what to tell the device. The money rule itself is
 :mod:`egm.devices.escrow`.
+
+An order to stack ends within a bound. An acceptor that leaves the paper in escrow for
+:data:`REFUSED_SECONDS` is told to return it; one that has not said after
+:data:`~egm.devices.driver.ORDER_SECONDS` what became of it leaves a disputed amount. A jam, a full box and
+every other fault that a person must clear stops that clock: the acceptor reports the paper once it is cleared.
 """
 
 import asyncio
@@ -10,8 +15,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from egm.devices.driver import LineDriver, M
+from egm.devices.driver import ORDER_SECONDS, LineDriver, M, OrderTimer
 from egm.devices.escrow import Escrow, Verdict
 from egm.devices.framing import Cutter
 from egm.devices.interface import (
@@ -20,6 +26,7 @@ from egm.devices.interface import (
     Disputed,
     Escrowed,
     EventSink,
+    FaultCode,
     Note,
     Ready,
     Returned,
@@ -31,8 +38,20 @@ from egm.devices.line import SerialLine
 
 #: A machine that has not answered an escrow by then gets the note sent back to the player.
 ANSWER_SECONDS = 5.0
+#: How long an acceptor that answers may leave a paper in escrow that it was told to stack.
+REFUSED_SECONDS = 10.0
 #: An acceptor that gives one paper back and draws another in is busy for longer than this.
 FRESH_SECONDS = 1.0
+#: Faults in which a paper stays where it is until a person has cleared them.
+_HOLDING_FAULTS: Final = frozenset(
+    {
+        FaultCode.JAM,
+        FaultCode.STACKER_JAM,
+        FaultCode.STACKER_FULL,
+        FaultCode.STACKER_REMOVED,
+        FaultCode.FAILURE,
+    }
+)
 
 
 class Answer(StrEnum):
@@ -83,6 +102,8 @@ class BillDriver(LineDriver[M]):
         self._ready: bool | None = None
         self._contradicted = False
         self._doubted = False
+        self._given_up = False  # the last order ended in dispute, and the acceptor may yet report its paper
+        self._timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
     @property
@@ -199,13 +220,30 @@ class BillDriver(LineDriver[M]):
             self._escrow.order(offer.content, mark)
             self._wake.set()
             return Answer.UNDECIDED
+        if offer.answer is Answer.STACK and self._timer.seconds > REFUSED_SECONDS:
+            return Answer.RETURN
         if offer.answer is Answer.STACK and self._since_asked() > FRESH_SECONDS:
             self._wake.set()  # nobody has let this machine run since: it asks once more
             return Answer.UNDECIDED
         return offer.answer
 
+    def _end_overdue_order(self) -> None:
+        if not self._escrow.is_ordered():
+            self._timer.restart()
+        elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):
+            self._timer.restart()  # a person must clear it, and then the acceptor says where the paper is
+        elif self._timer.count() > ORDER_SECONDS:
+            text = "the acceptor did not say what became of a note or ticket that it was told to stack"
+            self._escrow.give_up(text)
+            self._offer, self._left, self._given_up = None, None, True
+            self._emit(Disputed(device=self.name, text=text))
+
     def _box_has_it(self) -> None:
         """The device says: irrevocably in the box. Acknowledge after this returns."""
+        if self._given_up and self._escrow.content is None:
+            self._given_up = False
+            self._emit(Disputed(device=self.name, text="the disputed note or ticket is in the box"))
+            return
         content = self._escrow.content
         verdict = self._escrow.stacked()
         if verdict is Verdict.CREDITED and content is not None:
@@ -222,7 +260,7 @@ class BillDriver(LineDriver[M]):
 
         ``quiet`` when the content of an open record is still there, so that nothing was returned.
         """
-        self._contradicted = self._doubted = False
+        self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
         verdict = self._escrow.path_clear(why, in_escrow=quiet)
         offer, self._offer, self._left = self._offer or self._left, None, None

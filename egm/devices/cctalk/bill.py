@@ -88,8 +88,9 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
                 await self._route()
                 await self._apply()
                 self._identified = self._identified or await self._identify()
+            self._understood()
         except ProtocolError as error:
-            self._refused(error)
+            self._refuse(error)
         await self._pause()
 
     async def _take(self, events: Events) -> bool:
@@ -188,12 +189,12 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         ordered = self._escrow.is_ordered()
         answer = self._answer(self._mark or 0)
         now = asyncio.get_running_loop().time()
-        if answer is Answer.STACK or ordered:
+        if answer is Answer.RETURN:
+            await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
+        elif answer is Answer.STACK or ordered:
             if self._since_asked() > FRESH_SECONDS:
                 return  # nobody has let this machine run since: it asks once more
             await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
-        elif answer is Answer.RETURN:
-            await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
         elif answer is Answer.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_SECONDS
             await self._ask(Header.ROUTE_BILL, bytes((Route.EXTEND,)))

@@ -110,8 +110,9 @@ class CctalkCoinDriver(CctalkDriver):
                 if self._worth.is_known:
                     await self._apply()
                 self._identified = self._identified or await self._identify()
+            self._understood()
         except ProtocolError as error:
-            self._refused(error)
+            self._refuse(error)
         self._show_fault()
         await self._pause()
 
