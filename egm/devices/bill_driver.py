@@ -7,7 +7,7 @@ A protocol's driver translates its statuses into a handful of calls here (``_off
 An order to stack ends within a bound. An acceptor that leaves the paper in escrow for
 :data:`REFUSED_SECONDS` is told to return it; one that has not said after
 :data:`~egm.devices.driver.ORDER_SECONDS` what became of it leaves a disputed amount. A jam, a full box and
-every other fault that a person must clear stops that clock: the acceptor reports the paper once it is cleared.
+every other fault that a person must clear stops that clock: the acceptor reports the paper once it is clear.
 """
 
 import asyncio
@@ -73,6 +73,11 @@ class _Offer:
     since: float
     answer: Answer = Answer.UNDECIDED
     reason: ReturnReason = ReturnReason.DEVICE
+
+
+def ticket_of(text: str) -> Barcode | None:
+    """Return the ticket of a bar code as read; None, which goes back, where it is anything but digits."""
+    return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
 class BillDriver(LineDriver[M]):

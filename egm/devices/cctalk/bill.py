@@ -14,13 +14,13 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver
+from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver, ticket_of
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
 from egm.devices.cctalk.events import accepted_since, accepted_up_to, mark_of, news_since, unchanged
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import Barcode, Content, Disputed, EventSink, FaultCode, Note, Rejected
+from egm.devices.interface import Content, Disputed, EventSink, FaultCode, Note, Rejected
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
@@ -181,8 +181,8 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if pair.a:
             cents = self._notes.get(pair.a)
             return None if cents is None else Note(cents)
-        digits = codec.read_text(await self._ask(Header.READ_BARCODE) or b"")
-        return Barcode(digits) if digits.isdigit() else None
+        answer = await self._ask(Header.READ_BARCODE) or b""
+        return ticket_of(answer.rstrip(b"\0 ").decode("ascii", "replace"))
 
     # ------------------------------------------------------------ what to tell it
     async def _route(self) -> None:

@@ -237,10 +237,3 @@ def read_count(data: bytes) -> int:
     if len(data) != 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of a count, not 3", data)
     return int.from_bytes(data, "little")
-
-
-def read_text(data: bytes) -> str:
-    """An ASCII answer. Raises :class:`ProtocolError`."""
-    if not data.isascii():
-        raise ProtocolError(PROTOCOL, "text is not ASCII", data)
-    return data.decode("ascii").strip()

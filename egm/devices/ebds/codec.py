@@ -9,6 +9,10 @@ poll with the number it answered last makes it say the same again. The line is 9
 Known answer, from published examples: an idle acceptor with its box says
 ``02 0B 20 01 10 00 00 01 02 03 39``.
 
+A bar code comes in 28 characters. Acceptors fill the rest with NUL or with ``(`` (0x28); what was read need
+not be a number. Every extended frame of the acceptor has the six status bytes behind its subtype, so one
+whose subtype is not known here still says whether a paper was stacked.
+
 Confidence: frame, poll and status bits are seen in several independent public implementations; what follows a
 power loss (policy A: the paper goes on to the box and is reported) is general knowledge only.
 """
@@ -28,6 +32,10 @@ _ETX: Final = 0x03
 _FRAME_MIN: Final = 5
 _STATUS_BYTES: Final = 6
 BARCODE_MAX: Final = 28
+#: What acceptors fill a bar code with, behind its last character.
+_FILLERS: Final = b"\0( "
+#: Stands for a bar code of which no character was read.
+_NO_CHARACTER: Final = "?"
 
 #: Note value code (1 to 7) to minor units, dollars.
 DOLLARS: Final[Mapping[int, int]] = {1: 1_00, 2: 2_00, 3: 5_00, 4: 10_00, 5: 20_00, 6: 50_00, 7: 100_00}
@@ -147,7 +155,7 @@ class Status:
         status = bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
         if not self.barcode:
             return Frame(Type.DEVICE | self.ack, status).encode()
-        text = self.barcode.encode("ascii").ljust(BARCODE_MAX, b"\0")
+        text = self.barcode.encode("ascii").ljust(BARCODE_MAX, b"(")
         return Frame(Type.EXTENDED | self.ack, bytes((_EXTENDED_BARCODE,)) + status + text).encode()
 
 
@@ -204,22 +212,19 @@ def read_device(frame: Frame) -> Status | Text:
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.DEVICE and len(data) == _STATUS_BYTES:
         return _status(ack, data, "")
-    if (
-        kind == Type.EXTENDED
-        and len(data) == 1 + _STATUS_BYTES + BARCODE_MAX
-        and data[0] == _EXTENDED_BARCODE
-    ):
-        return _status(ack, data[1 : 1 + _STATUS_BYTES], _digits(data[1 + _STATUS_BYTES :]))
+    if kind == Type.EXTENDED and len(data) > _STATUS_BYTES:
+        text = ""
+        if data[0] == _EXTENDED_BARCODE:
+            text = data[1 + _STATUS_BYTES :].rstrip(_FILLERS).decode("ascii") or _NO_CHARACTER
+        return _status(ack, data[1 : 1 + _STATUS_BYTES], text)
     if kind == Type.AUXILIARY:
         return Text(ack, data.decode("ascii").strip("\0 "))
     raise ProtocolError(PROTOCOL, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
 
 
-def _digits(data: bytes) -> str:
-    digits = data.rstrip(b"\0")
-    if not digits.isdigit():
-        raise ProtocolError(PROTOCOL, "bar code holds other than digits", digits)
-    return digits.decode("ascii")
+def is_of_device(frame: Frame) -> bool:
+    """Return whether a frame is the acceptor's, and not the host's own on a line that echoes."""
+    return frame.control & 0x70 != Type.HOST
 
 
 def _status(ack: int, data: bytes, barcode: str) -> Status:

@@ -7,6 +7,10 @@ never saw. So while a stacking is open, the number of each new poll is recorded 
 answers it again, one that had not answers it now. Either way no answer is skipped, and none is taken twice:
 the sender's half of the alternating-bit protocol, with its one bit kept where it cannot be lost.
 
+Every whole frame is acknowledged, whether it can be read or not: an acceptor whose answer is never
+acknowledged repeats it and says nothing else. Where an unread answer was the report of a stacking, the path
+shows clear without it, and the amount is a person's to decide.
+
 The first answer of a session may thus be an old one. Its *events* (stacked) are true whenever they were said;
 its *states* (escrowed, idling) are believed from the second answer on.
 """
@@ -14,17 +18,14 @@ its *states* (escrowed, idling) are believed from the second answer on.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver
+from egm.devices.bill_driver import Answer, BillDriver, ticket_of
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import Ask, Bits, Frame, Poll, Query, Status, Text
-from egm.devices.framing import ProtocolError
 from egm.devices.interface import (
-    Barcode,
     Content,
     EventSink,
     FaultCode,
     Identified,
-    LineError,
     Note,
     Rejected,
 )
@@ -91,12 +92,8 @@ class EbdsDriver(BillDriver[Frame]):
     async def _ask(self, question: Poll | Ask) -> None:
         self._escrow.set_mark(self._ack)
         for frame in await self._exchange(question.encode()):
-            try:
-                message = codec.read_device(frame)
-            except ProtocolError as error:
-                self._emit(LineError(device=self.name, text=str(error)))
-                continue
-            if message.ack != self._ack:
+            message = self._read(codec.read_device, frame)
+            if frame.control & 1 != self._ack or not codec.is_of_device(frame):
                 continue  # the repeat of an answer that was taken
             match message:
                 case Text():
@@ -133,6 +130,6 @@ class EbdsDriver(BillDriver[Frame]):
 
     def _content(self, status: Status) -> Content | None:
         if status.barcode:
-            return Barcode(status.barcode)
+            return ticket_of(status.barcode)
         cents = self._notes.get(status.note)
         return None if cents is None else Note(cents)

@@ -149,7 +149,10 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 # ---------------------------------------------------------------- what a frame from the acceptor means
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """A status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``."""
+    """A status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``.
+
+    ``barcode`` is what was read, which need not be a number. Without either, nobody can name what is held.
+    """
 
     status: Status
     note: int | None = None
@@ -205,10 +208,6 @@ def read_report(frame: Frame) -> Report:
 
 def _escrow(data: bytes) -> StatusReport:
     if len(data) > 1 and data[0] == BARCODE_MARK:
-        digits = data[1:]
-        if not digits.isdigit():
-            raise ProtocolError(PROTOCOL, "bar code holds other than digits", data)
-        return StatusReport(Status.ESCROW, barcode=digits.decode("ascii"), data=data)
-    if len(data) != 1:
-        raise ProtocolError(PROTOCOL, "escrow without one note code or a bar code", data)
-    return StatusReport(Status.ESCROW, note=data[0], data=data)
+        text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
+        return StatusReport(Status.ESCROW, barcode=text, data=data)
+    return StatusReport(Status.ESCROW, note=data[0] if len(data) == 1 else None, data=data)

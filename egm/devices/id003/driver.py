@@ -13,17 +13,14 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver
-from egm.devices.framing import ProtocolError
+from egm.devices.bill_driver import Answer, BillDriver, ticket_of
 from egm.devices.id003 import codec
-from egm.devices.id003.codec import Acknowledged, Command, Frame, SettingEcho, Status, StatusReport, Version
+from egm.devices.id003.codec import Command, Frame, SettingEcho, Status, StatusReport, Version
 from egm.devices.interface import (
-    Barcode,
     Content,
     EventSink,
     FaultCode,
     Identified,
-    LineError,
     Note,
     Rejected,
 )
@@ -98,20 +95,15 @@ class Id003Driver(BillDriver[Frame]):
     async def _ask(self, frame: Frame) -> bool:
         answers = await self._exchange(frame.encode())
         for answer in answers:
-            try:
-                report = codec.read_report(answer)
-            except ProtocolError as error:
-                self._emit(LineError(device=self.name, text=str(error)))
-                continue
-            match report:
-                case StatusReport():
+            match self._read(codec.read_report, answer):
+                case StatusReport() as report:
                     self._status_seen(report)
-                case SettingEcho():
-                    self._applied[report.command] = report.data
-                case Version():
+                case SettingEcho(command=command, data=data):
+                    self._applied[command] = data
+                case Version(text=text):
                     self._identified = True
-                    self._emit(Identified(device=self.name, identity=report.text))
-                case Acknowledged():
+                    self._emit(Identified(device=self.name, identity=text))
+                case _:  # an acknowledgement, or what could not be read
                     pass
         return bool(answers)
 
@@ -143,7 +135,7 @@ class Id003Driver(BillDriver[Frame]):
 
     def _content(self, report: StatusReport) -> Content | None:
         if report.barcode is not None:
-            return Barcode(report.barcode)
+            return ticket_of(report.barcode)
         cents = self._notes.get(report.note if report.note is not None else -1)
         return None if cents is None else Note(cents)
 
