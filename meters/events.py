@@ -107,6 +107,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:bill_acceptor.*jam", _OFF, _SELF, 0x28),
         ("fault.raised:bill_acceptor.cheat", _STOP, _ATT, 0x2C),
         ("fault.raised:bill_acceptor.disputed", _STOP, _RUL, 0x2A),
+        ("fault.raised:bill_acceptor.values_untold", _LOG, _SELF, None),
         ("fault.raised:bill_acceptor.*", _OFF, _SELF, 0x29),
         ("bill.rejected", _LOG, _NO, 0x2B),
         ("bill.in:100", _LOG, _NO, 0x47),

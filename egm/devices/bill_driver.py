@@ -35,6 +35,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
+from egm.devices.worth import DOLLARS, Told, Worth
 
 #: A machine that has not answered an escrow by then gets the note sent back to the player.
 ANSWER_SECONDS = 5.0
@@ -93,11 +94,14 @@ class BillDriver(LineDriver[M]):
         protocol: str,
         ledger: EscrowLedger,
         notes: Mapping[int, int],
+        currencies: frozenset[str] = DOLLARS,
     ) -> None:
-        """``notes`` maps the protocol's note codes to minor units."""
+        """``notes`` maps the protocol's note codes to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, cutter, protocol)
         self._escrow = Escrow(ledger)
         self._notes = dict(notes)
+        self._currencies = currencies
+        self._worth = Worth(self._notes, currencies)
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._offer: _Offer | None = None
@@ -155,11 +159,28 @@ class BillDriver(LineDriver[M]):
     @property
     def _wanted(self) -> bool:
         """Whether anything at all is to be accepted."""
-        return bool(self._denominations) or self._barcodes
+        return bool(self._wanted_notes) or self._wants_tickets
+
+    @property
+    def _wanted_notes(self) -> list[int]:
+        """The codes of the notes to accept."""
+        if self._worth.differs:
+            return []
+        return [code for code, cents in self._notes.items() if cents in self._denominations]
+
+    @property
+    def _wants_tickets(self) -> bool:
+        return self._barcodes and not self._worth.differs
+
+    def _note_worth(self, code: int, told: Told | None) -> None:
+        """Note what the acceptor says of a note code; None where it does not answer."""
+        self._worth.note(code, told)
+        self._show_worth(self._worth)
 
     def _session_begins(self) -> None:
         self._left, self._offer = self._offer or self._left, None
         self._ready = None
+        self._worth = Worth(self._notes, self._currencies)
         self._device_unknown()
 
     @abstractmethod
@@ -172,8 +193,13 @@ class BillDriver(LineDriver[M]):
             self._emit(Ready(device=self.name, accepting=accepting))
 
     def _offered(self, content: Content | None, code: bytes) -> None:
-        """The device holds ``content`` in escrow (None: something called ``code`` that our table has not)."""
+        """The device holds ``content`` in escrow (None: something called ``code`` that our table has not).
+
+        Nothing is decided about it before the device has been asked what its channels take.
+        """
         self._in_escrow = code
+        if not self._worth.is_known:
+            return
         if self._offer is not None and self._offer.code == code:
             return
         if self._escrow.is_ordered() and not self._doubted:
@@ -191,9 +217,9 @@ class BillDriver(LineDriver[M]):
         self._offer = offer = _Offer(self._offers, content, code, now)
         match content:
             case Note(amount_cents=cents):
-                accepted = cents in self._denominations
+                accepted = cents in self._denominations and not self._worth.differs
             case Barcode():
-                accepted = self._barcodes
+                accepted = self._barcodes and not self._worth.differs
             case None:
                 accepted = False
         if accepted and content is not None:

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
 from egm.devices.interface import CommLost, CommUp, DeviceEvent, EventSink, Fault, FaultCode, LineError
 from egm.devices.line import LineLostError, SerialLine
+from egm.devices.worth import WORTH_FAULTS, Worth
 
 M = TypeVar("M")
 T = TypeVar("T")
@@ -280,6 +281,12 @@ class LineDriver(ABC, Generic[M]):
         else:
             self._found[code] = detail
         self._show_faults(self._reported)
+
+    def _show_worth(self, worth: Worth) -> None:
+        """Make what has been found of an acceptor's channels its faults, once all of them have been asked."""
+        if worth.is_known or worth.differs:
+            for code in WORTH_FAULTS:
+                self._set_found(code, worth.faults.get(code))
 
     def _show_faults(self, reported: dict[FaultCode, str]) -> None:
         """Make what the device has ``reported`` its faults, with those that the driver has found itself.

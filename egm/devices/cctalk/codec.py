@@ -36,6 +36,8 @@ class Header(IntEnum):
     RESET = 1
     READ_BARCODE = 129
     OPERATING_MODE = 153
+    COUNTRY_SCALING = 156
+    BILL_ID = 157
     ROUTE_BILL = 154
     READ_BILL_EVENTS = 159
     TEST_HOPPER = 163
@@ -230,6 +232,27 @@ def read_hopper_test(data: bytes) -> HopperTest:
         powered_up=bool(bits & 0x40),
         disabled=bool(bits & 0x80),
     )
+
+
+def read_scaling(data: bytes) -> tuple[int, int]:
+    """An answer to COUNTRY_SCALING: the factor and the decimal places. Raises :class:`ProtocolError`."""
+    if len(data) != 3:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of country scaling, not 3", data)
+    return int.from_bytes(data[:2], "little"), data[2]
+
+
+def read_name(data: bytes, digits: int) -> tuple[str, int | None]:
+    """What a coin or bill is called: its country, and its value in units of its country.
+
+    A name is two letters, ``digits`` digits and an issue letter (``US025A``, ``EU0010B``); dots where nothing
+    is programmed, which is a value of 0. The value is None for any other name.
+    """
+    name = data.decode("ascii", "replace")
+    if name and not name.strip("."):
+        return "", 0
+    value = name[2 : 2 + digits]
+    whole = len(name) == digits + 3 and value.isascii() and value.isdigit()
+    return name[:2], int(value) if whole else None
 
 
 def read_count(data: bytes) -> int:

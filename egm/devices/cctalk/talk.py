@@ -14,7 +14,9 @@ _TRIES: Final = 3
 #: A device that answers other questions has failed once one that is needed has gone unanswered this often.
 _MISSING_ANSWERS: Final = 5
 #: Questions that a device need not know, or whose refusal its driver handles itself.
-_MAY_BE_UNANSWERED: Final = frozenset({Header.COIN_ID, Header.READ_BARCODE, Header.DISPENSE})
+_MAY_BE_UNANSWERED: Final = frozenset(
+    {Header.COIN_ID, Header.BILL_ID, Header.COUNTRY_SCALING, Header.READ_BARCODE, Header.DISPENSE}
+)
 #: Settings are told again this often: no ccTalk device says that it has forgotten them.
 RENEW_SECONDS: Final = 5.0
 
@@ -68,10 +70,6 @@ class CctalkDriver(LineDriver[Frame]):
             self._missing.pop(header, None)
         if self._found.get(FaultCode.FAILURE) == _no_answer_to(header):
             self._set_found(FaultCode.FAILURE, None)
-
-    async def ask(self, header: Header, data: bytes) -> bytes | None:
-        """The answer's data, or None for silence."""
-        return await self._ask(header, data)
 
     async def _tell(self, header: Header, data: bytes) -> bool:
         """Ask for something to be done; whether it was acknowledged."""

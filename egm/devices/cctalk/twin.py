@@ -64,6 +64,11 @@ class CctalkTwin(Twin[Frame]):
             Header.SERIAL: self.serial,
         }[Header(message.header)]
 
+    @property
+    def _country(self) -> str:
+        """The country of its money: the first letters of an ISO 4217 code, EU for euros."""
+        return self.currency[:2]
+
     def _answer(self, message: Frame) -> bytes | None:
         """The answer's data, or None for silence."""
         raise NotImplementedError

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from egm.devices.cctalk import codec as cctalk
 from egm.devices.ebds import codec
 from egm.devices.ebds.driver import EbdsDriver
 from egm.devices.framing import FrameReader
+from egm.devices.id003 import codec as id003
 from egm.devices.interface import Barcode, Escrowed, Returned, Stacked
 from egm.devices.transient import TransientEscrowLedger
+from egm.devices.worth import minor_units
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
@@ -43,6 +46,37 @@ def test_a_bar_code_is_read_whatever_fills_it(frame):
 def test_the_simulated_acceptor_fills_a_bar_code_as_real_ones_do():
     filled = [frame for frame in BARCODES if "28 28" in frame]
     assert [read(frame).encode() for frame in filled] == [bytes.fromhex(frame) for frame in filled]
+
+
+def test_the_note_table_is_asked_and_read_as_others_do():
+    table = VECTORS["ebds"]["note_table"]
+    (query,) = FrameReader(codec.cut).feed(bytes.fromhex(table["query"]))
+    asked = codec.read_host(query)
+    assert (asked.index, asked.ack, asked.poll.notes) == (1, 0, 0)
+    row = read(table["row"])
+    assert (row.index, row.currency, row.base * 10**row.exponent) == (
+        0,
+        table["currency"],
+        table["major_units"],
+    )
+    assert minor_units(row.base, row.exponent, row.currency) == table["major_units"]  # yen have no decimals
+
+
+@pytest.mark.parametrize("currency", VECTORS["id003"]["countries"])
+def test_the_countries_of_id003_are_those_of_others(currency):
+    country = VECTORS["id003"]["countries"][currency]
+    assert id003.CURRENCIES[country] == currency
+    answer = id003.Frame(0x8A, bytes((0x64, country, 1, 1, 0x65, country, 2, 1, 0x66, 0, 0, 0)))
+    assert id003.read_report(answer).rows[1] == id003.Denomination(0x65, country, 2, 1)
+
+
+@pytest.mark.parametrize("name", VECTORS["cctalk"]["bills"])
+def test_the_names_of_bills_are_read_as_others_do(name):
+    assert list(cctalk.read_name(name.encode(), 4)) == VECTORS["cctalk"]["bills"][name]
+
+
+def test_the_scaling_of_a_country_is_read_low_byte_first():
+    assert cctalk.read_scaling(b"\x64\x00\x02") == (100, 2)
 
 
 class Replayed(DeviceRig):
