@@ -34,6 +34,7 @@ class Header(IntEnum):
 
     REPLY = 0
     RESET = 1
+    COMMS_REVISION = 4
     READ_BARCODE = 129
     OPERATING_MODE = 153
     COUNTRY_SCALING = 156
@@ -46,6 +47,7 @@ class Header(IntEnum):
     DISPENSE = 167
     DISPENSE_COUNT = 168
     EMERGENCY_STOP = 172
+    BUILD_CODE = 192
     SORTER_PATH = 210
     HIGH_LOW = 217
     MASTER_INHIBIT = 228
@@ -53,10 +55,12 @@ class Header(IntEnum):
     INHIBIT_MASK = 231
     ACCEPT_COUNT = 225
     COIN_ID = 184
+    SOFTWARE = 241
     SERIAL = 242
     PRODUCT = 244
     CATEGORY = 245
     MANUFACTURER = 246
+    POLLING_PRIORITY = 249
     SIMPLE_POLL = 254
 
 

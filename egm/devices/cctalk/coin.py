@@ -157,7 +157,9 @@ class CctalkCoinDriver(CctalkDriver):
             self._applied.clear()
             self._worth = Worth(self._coins, self._currencies)
         coins = tuple(
-            (self._coins[pair.a], pair.b == codec.PATH_HOPPER) for pair in news.pairs if pair.a in self._coins
+            (self._coins[pair.a], self._path_of(pair) == codec.PATH_HOPPER)
+            for pair in news.pairs
+            if pair.a in self._coins
         )
         passed = accepted_since(position, accepted)
         unseen = passed - sum(pair.a > 0 for pair in news.pairs)
@@ -174,6 +176,11 @@ class CctalkCoinDriver(CctalkDriver):
         for pair in news.pairs:
             self._not_a_coin(pair)
         return True
+
+    def _path_of(self, pair: Pair) -> int:
+        """Where a coin fell; an acceptor that cannot say has no sorter, or it fell where it was sent."""
+        sent = self._applied.get((Header.SORTER_PATH, pair.a))
+        return pair.b or (self._path if sent is None else sent[1])
 
     def _doubt(self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]) -> CoinDoubt | None:
         """What cannot be credited: coins its counter has and no event, or the other way, or of no slot."""
@@ -243,7 +250,8 @@ class CctalkCoinDriver(CctalkDriver):
             if self._applied.get(setting) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            if not await self._tell(setting[0], data):
+            taken = await self._tell(setting[0], data)
+            if not taken and setting[0] is not Header.SORTER_PATH:  # one without a sorter does not know it
                 return
             self._applied[setting] = data
         now = asyncio.get_running_loop().time()

@@ -15,7 +15,14 @@ _TRIES: Final = 3
 _MISSING_ANSWERS: Final = 5
 #: Questions that a device need not know, or whose refusal its driver handles itself.
 _MAY_BE_UNANSWERED: Final = frozenset(
-    {Header.COIN_ID, Header.BILL_ID, Header.COUNTRY_SCALING, Header.READ_BARCODE, Header.DISPENSE}
+    {
+        Header.COIN_ID,
+        Header.BILL_ID,
+        Header.COUNTRY_SCALING,
+        Header.READ_BARCODE,
+        Header.SORTER_PATH,
+        Header.DISPENSE,
+    }
 )
 #: Settings are told again this often: no ccTalk device says that it has forgotten them.
 RENEW_SECONDS: Final = 5.0

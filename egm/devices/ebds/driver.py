@@ -152,9 +152,8 @@ class EbdsDriver(BillDriver[Frame]):
             self._settled = True
             return
         self._bits = bits
-        if bits & Bits.ESCROWED and not isinstance(
-            question, NoteQuery
-        ):  # a row does not say which paper it is
+        # The answer to a question about the note table does not say which paper is in escrow.
+        if bits & Bits.ESCROWED and not isinstance(question, NoteQuery):
             self._offered(self._content(status), bytes((status.note,)) + status.barcode.encode())
         elif bits & Bits.STACKING:
             self._escrow.moving(to_box=True)

@@ -47,6 +47,7 @@ class Id003Twin(BillTwin[Frame]):
         self._revend = False
         self._orders: dict[int, Callable[[], bool]] = {
             Command.STACK_1: self.order_stack,
+            Command.STACK_2: self.order_stack,
             Command.RETURN: self.order_return,
             Command.HOLD: self.order_hold,
         }
