@@ -96,6 +96,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
         ("fault.raised:coin_acceptor.values_untold", _LOG, _SELF, None),
         ("fault.raised:coin_acceptor.*", _OFF, _SELF, 0x21),
         ("fault.raised:hopper.hopper_empty", _PAY, _SELF, 0x23),
+        ("fault.raised:hopper.hopper_full", _LOG, _SELF, 0x80),
         ("fault.raised:hopper.hopper_runaway", _STOP, _ATT, 0x24),
         ("fault.raised:hopper.disputed", _STOP, _RUL, 0x22),
         ("fault.raised:hopper.jam", _STOP, _ATT, 0x22),

@@ -39,6 +39,7 @@ class FaultCode(StrEnum):
     UNINVITED = "uninvited"  # a coin came in while coins were refused
     # hopper
     HOPPER_EMPTY = "hopper_empty"
+    HOPPER_FULL = "hopper_full"  # its upper level sensor is covered
     HOPPER_RUNAWAY = "hopper_runaway"
     # printer
     PAPER_OUT = "paper_out"

@@ -9,6 +9,7 @@ is stacked, and redeemed there after it is credited (H-08).
 """
 
 from dataclasses import replace
+from typing import Final
 
 from egm.devices.interface import Devices
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
@@ -87,10 +88,14 @@ def no_ticket_is_asked(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
+#: The fault of a hopper whose upper level sensor is covered.
+HOPPER_FULL: Final = "hopper.hopper_full"
+
+
 def hopper_takes_coins(machine: Machine) -> bool:
     """Coins are sent to the hopper; else to the box in the base (Monaco art. 19.5)."""
     coins = machine.profile.coins
-    if not coins.hopper_cents:
+    if not coins.hopper_cents or HOPPER_FULL in machine.faults:
         return False
     return (
         not coins.hopper_full_cents or machine.journal.balance_cents("stock:hopper") < coins.hopper_full_cents

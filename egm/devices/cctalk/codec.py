@@ -215,12 +215,14 @@ class HopperTest:
     jammed: bool = False
     timed_out: bool = False
     fraud: bool = False
+    sensor_blocked: bool = False
     powered_up: bool = False
     disabled: bool = False
 
     def encode(self) -> bytes:
         """As answer data."""
-        flags = (self.jammed, self.timed_out, False, False, self.fraud, False, self.powered_up, self.disabled)
+        fraud, blocked = self.fraud, self.sensor_blocked
+        flags = (self.jammed, self.timed_out, False, False, fraud, blocked, self.powered_up, self.disabled)
         return bytes((sum(flag << place for place, flag in enumerate(flags)),))
 
 
@@ -233,9 +235,27 @@ def read_hopper_test(data: bytes) -> HopperTest:
         jammed=bool(bits & 0x01),
         timed_out=bool(bits & 0x02),
         fraud=bool(bits & 0x18),
+        sensor_blocked=bool(bits & 0x20),
         powered_up=bool(bits & 0x40),
         disabled=bool(bits & 0x80),
     )
+
+
+#: Of an answer to HIGH_LOW: the upper sensor is covered, and there is one.
+_HIGH_LEVEL: Final = 0x02
+_HIGH_FITTED: Final = 0x20
+
+
+def read_is_full(data: bytes) -> bool:
+    """An answer to HIGH_LOW: whether an upper level sensor is fitted and covered. Raises ProtocolError."""
+    if len(data) != 1:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)
+    return data[0] & (_HIGH_LEVEL | _HIGH_FITTED) == _HIGH_LEVEL | _HIGH_FITTED
+
+
+def encode_is_full(*, full: bool) -> bytes:
+    """The answer to HIGH_LOW of a hopper with an upper level sensor."""
+    return bytes((_HIGH_FITTED | (_HIGH_LEVEL if full else 0),))
 
 
 def read_scaling(data: bytes) -> tuple[int, int]:

@@ -21,11 +21,12 @@ Every order ends within a bound, whatever the hopper does:
   seen to leave. The rest is a disputed amount, unless it is certain that the hopper never received the order.
 """
 
+import asyncio
 from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
-from egm.devices.cctalk.talk import CctalkDriver
+from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.driver import ORDER_SECONDS, OrderTimer
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import Disputed, EventSink, FaultCode, PayoutFinished, PayoutProgress
@@ -54,6 +55,8 @@ class CctalkHopperDriver(CctalkDriver):
         self._serial: bytes | None = None
         self._empty = False
         self._runaway = False
+        self._is_full = False
+        self._levels_at: float | None = 0.0  # when to ask for its level sensors; None: it has none
         self._total_at_rest: int | None = None
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
         self._withdrawn = False  # whether it was disarmed since
@@ -77,6 +80,7 @@ class CctalkHopperDriver(CctalkDriver):
     # ------------------------------------------------------------ the cycle
     def _session_begins(self) -> None:
         self._serial = None
+        self._levels_at = 0.0
 
     async def _cycle(self) -> None:
         if self._serial is None:
@@ -97,6 +101,7 @@ class CctalkHopperDriver(CctalkDriver):
         if answer is None or test is None or count is None:
             return
         status, total = codec.read_hopper_status(answer), codec.read_count(count)
+        await self._ask_levels()
         self._show(codec.read_hopper_test(test))
         if self._stop_wished and await self._ask(Header.EMERGENCY_STOP) is not None:
             self._stop_wished = False
@@ -219,6 +224,18 @@ class CctalkHopperDriver(CctalkDriver):
             )
         )
 
+    async def _ask_levels(self) -> None:
+        """Ask now and then whether it is full; a hopper without level sensors is asked once a session."""
+        now = asyncio.get_running_loop().time()
+        if self._levels_at is None or now < self._levels_at:
+            return
+        self._levels_at = now + RENEW_SECONDS
+        answer = await self._ask(Header.HIGH_LOW)
+        if answer is None:
+            self._is_full, self._levels_at = False, None
+        else:
+            self._is_full = codec.read_is_full(answer)
+
     def _show(self, test: codec.HopperTest) -> None:
         faults: dict[FaultCode, str] = {}
         if test.jammed:
@@ -229,4 +246,8 @@ class CctalkHopperDriver(CctalkDriver):
             faults[FaultCode.HOPPER_RUNAWAY] = ""
         if test.fraud:
             faults[FaultCode.CHEAT] = ""
+        if test.sensor_blocked:
+            faults[FaultCode.SENSOR_STUCK] = ""
+        if self._is_full:
+            faults[FaultCode.HOPPER_FULL] = ""
         self._show_faults(faults)

@@ -21,6 +21,7 @@ _MAY_BE_UNANSWERED: Final = frozenset(
         Header.COUNTRY_SCALING,
         Header.READ_BARCODE,
         Header.SORTER_PATH,
+        Header.HIGH_LOW,
         Header.DISPENSE,
     }
 )
