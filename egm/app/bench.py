@@ -41,6 +41,7 @@ from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, Messag
 from egm.links.screen.private import is_token, listen, make_token
 from egm.links.systemd import notify
 from egm.private_process import close_process
+from egm.profiles import load_profile
 from egm.secret_files import replace_private
 from egm.terminal import echo
 from egm.unix_sockets import socket_address
@@ -69,8 +70,12 @@ class Bench:
         *,
         speed: float = 1.0,
         values_cents: Mapping[str, tuple[int, ...]] | None = None,
+        currency: str = Twin.currency,
     ) -> None:
-        """``values_cents``: what the channels of a device are worth, by its name; see the cabinet file."""
+        """``values_cents``: what the channels of a device are worth, by its name; see the cabinet file.
+
+        ``currency``: ISO 4217, what its devices are programmed for.
+        """
         self._run = state / "run"
         self._memory = state / "bench"
         self._token = ""  # made anew at each start
@@ -81,6 +86,7 @@ class Bench:
             entry = PROTOCOLS[protocol]
             port = Port(self._run / "dev" / name, entry.line.character_seconds)
             self.twins[name] = entry.twin(name, port, speed, (values_cents or {}).get(name, ()))
+            self.twins[name].currency = currency
 
     @property
     def socket_path(self) -> Path:
@@ -194,7 +200,8 @@ class Bench:
 async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
     """Run a bench until SIGTERM or SIGINT. Raises :class:`BenchError` when another runs."""
     values = {name: device.values_cents for name, device in cabinet.devices.items()}
-    bench = Bench(state, simulated(cabinet), speed=speed, values_cents=values)
+    currency = load_profile(cabinet.machine.profile).currency
+    bench = Bench(state, simulated(cabinet), speed=speed, values_cents=values, currency=currency)
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)

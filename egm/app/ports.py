@@ -32,19 +32,24 @@ from egm.devices.transient import (
     TransientPrintLedger,
 )
 from egm.devices.wheel.driver import WheelDriver
+from egm.devices.worth import DOLLARS
 from egm.money.device_ledgers import Ledgers
 from egm.tickets.templates import available, load_template
 
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """What a driver is made of. ``values``: what its channels are worth, where the cabinet file says so."""
+    """What a driver is made of.
+
+    ``values``: what its channels are worth, where the cabinet file says so. ``currencies``: those to take.
+    """
 
     name: str
     line: SerialLine
     sink: EventSink
     ledgers: Ledgers
     values: tuple[dict[int, int], ...]
+    currencies: frozenset[str] = DOLLARS
 
 
 def _resident() -> dict[str, Template]:
@@ -62,10 +67,18 @@ def _lines() -> dict[str, list[str]]:
 
 #: Protocol (as in cabinet files) -> how its driver is made.
 DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
-    "id003": lambda fit: Id003Driver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
-    "ebds": lambda fit: EbdsDriver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
-    "cctalk_bill": lambda fit: CctalkBillDriver(fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values),
-    "cctalk_coin": lambda fit: CctalkCoinDriver(fit.name, fit.line, fit.sink, fit.ledgers.coins, *fit.values),
+    "id003": lambda fit: Id003Driver(
+        fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values, currencies=fit.currencies
+    ),
+    "ebds": lambda fit: EbdsDriver(
+        fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values, currencies=fit.currencies
+    ),
+    "cctalk_bill": lambda fit: CctalkBillDriver(
+        fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values, currencies=fit.currencies
+    ),
+    "cctalk_coin": lambda fit: CctalkCoinDriver(
+        fit.name, fit.line, fit.sink, fit.ledgers.coins, *fit.values, currencies=fit.currencies
+    ),
     "cctalk_hopper": lambda fit: CctalkHopperDriver(fit.name, fit.line, fit.sink, fit.ledgers.payouts),
     "tcl": lambda fit: TclDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _resident()),
     "ithaca": lambda fit: IthacaDriver(fit.name, fit.line, fit.sink, fit.ledgers.printing, _lines()),
@@ -105,8 +118,12 @@ def build_ports(
     ledgers: Ledgers,
     opener: Opener = open_port,
     position: int = 1,
+    *,
+    currency: str,
 ) -> Ports:
     """Make the drivers of a position's devices; ``opener`` opens their ports, but the bench's own lines.
+
+    ``currency``: ISO 4217, what its devices must be programmed for.
 
     The file has one device of a kind at each position, of protocols there are (:class:`CabinetFile`).
     """
@@ -123,7 +140,8 @@ def build_ports(
         path = str(folder.port(name, device))
         own = open_bench_line if device.port == "bench" and opener is open_port else opener
         line = lines.setdefault(path, SerialLine(path, entry.line, own))  # ccTalk devices may share one
-        drivers.append(DRIVERS[device.protocol](Fitting(name, line, sink, ledgers, values)))
+        fitting = Fitting(name, line, sink, ledgers, values, frozenset({currency}))
+        drivers.append(DRIVERS[device.protocol](fitting))
         if place := _PLACES.get(entry.kind):
             places[place] = drivers[-1]
     return Ports(drivers=tuple(drivers), kinds=kinds, **places)

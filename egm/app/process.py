@@ -319,7 +319,17 @@ class MachineProcess:
         machine.recorded = partial(self._recorded, station)
         self._table.sit(machine, partial(self._handle_at, station))
         ledgers, number = station.ledgers, machine.position.number
-        station.open(build_ports(self._file, self._folder, station.on_device, ledgers, self._opener, number))
+        station.open(
+            build_ports(
+                self._file,
+                self._folder,
+                station.on_device,
+                ledgers,
+                self._opener,
+                number,
+                currency=self._profile.currency,
+            )
+        )
         return station
 
     def _host_money(self) -> HostMoney:

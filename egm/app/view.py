@@ -24,6 +24,7 @@ from egm.play.tables import on_table
 from egm.progressive import level_views
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
+from egm.records.held_money import held_cents
 from egm.records.keys import MoneyKey, StaffKey
 from egm.records.money import CashOutRecord, HandpayRecord
 from egm.staff.service.desk import ServiceDesk
@@ -83,7 +84,13 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         accepts=_accepts(engine),
         notices=tuple(_notices(machine)),
         tilts=tuple(
-            Tilt(code=code, since=entry["since"], cleared_by=entry["cleared_by"], detail=entry["detail"])
+            Tilt(
+                code=code,
+                since=entry["since"],
+                cleared_by=entry["cleared_by"],
+                detail=entry["detail"],
+                held_cents=held_cents(machine, code),
+            )
             for code, entry in machine.faults.items()
             if entry["locks"]
         ),

@@ -3,6 +3,11 @@
 A protocol's driver translates its statuses into a handful of calls here (``_offered``, ``_box_has_it``,
 ``_clear``, ...) and asks :meth:`BillDriver._answer` what to tell the device. The money rule itself is
 :mod:`egm.devices.escrow`.
+
+An order to stack ends within a bound. An acceptor that leaves the paper in escrow for
+:data:`REFUSED_SECONDS` is told to return it; one that has not said after
+:data:`~egm.devices.driver.ORDER_SECONDS` what became of it leaves a disputed amount. A jam, a full box and
+every other fault that a person must clear stops that clock: the acceptor reports the paper once it is clear.
 """
 
 import asyncio
@@ -10,8 +15,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from egm.devices.driver import LineDriver, M
+from egm.devices.driver import ORDER_SECONDS, LineDriver, M, OrderTimer
 from egm.devices.escrow import Escrow, Verdict
 from egm.devices.framing import Cutter
 from egm.devices.interface import (
@@ -20,6 +26,7 @@ from egm.devices.interface import (
     Disputed,
     Escrowed,
     EventSink,
+    FaultCode,
     Note,
     Ready,
     Returned,
@@ -28,11 +35,24 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
+from egm.devices.worth import DOLLARS, Told, Worth
 
 #: A machine that has not answered an escrow by then gets the note sent back to the player.
 ANSWER_SECONDS = 5.0
+#: How long an acceptor that answers may leave a paper in escrow that it was told to stack.
+REFUSED_SECONDS = 10.0
 #: An acceptor that gives one paper back and draws another in is busy for longer than this.
 FRESH_SECONDS = 1.0
+#: Faults in which a paper stays where it is until a person has cleared them.
+_HOLDING_FAULTS: Final = frozenset(
+    {
+        FaultCode.JAM,
+        FaultCode.STACKER_JAM,
+        FaultCode.STACKER_FULL,
+        FaultCode.STACKER_REMOVED,
+        FaultCode.FAILURE,
+    }
+)
 
 
 class Answer(StrEnum):
@@ -56,6 +76,11 @@ class _Offer:
     reason: ReturnReason = ReturnReason.DEVICE
 
 
+def ticket_of(text: str) -> Barcode | None:
+    """Return the ticket of a bar code as read; None, which goes back, where it is anything but digits."""
+    return Barcode(text) if text.isascii() and text.isdigit() else None
+
+
 class BillDriver(LineDriver[M]):
     """The common half of a bill acceptor driver."""
 
@@ -69,11 +94,14 @@ class BillDriver(LineDriver[M]):
         protocol: str,
         ledger: EscrowLedger,
         notes: Mapping[int, int],
+        currencies: frozenset[str] = DOLLARS,
     ) -> None:
-        """``notes`` maps the protocol's note codes to minor units."""
+        """``notes`` maps the protocol's note codes to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, cutter, protocol)
         self._escrow = Escrow(ledger)
         self._notes = dict(notes)
+        self._currencies = currencies
+        self._worth = Worth(self._notes, currencies)
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._offer: _Offer | None = None
@@ -83,6 +111,8 @@ class BillDriver(LineDriver[M]):
         self._ready: bool | None = None
         self._contradicted = False
         self._doubted = False
+        self._given_up = False  # the last order ended in dispute, and the acceptor may yet report its paper
+        self._timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
     @property
@@ -129,11 +159,28 @@ class BillDriver(LineDriver[M]):
     @property
     def _wanted(self) -> bool:
         """Whether anything at all is to be accepted."""
-        return bool(self._denominations) or self._barcodes
+        return bool(self._wanted_notes) or self._wants_tickets
+
+    @property
+    def _wanted_notes(self) -> list[int]:
+        """The codes of the notes to accept."""
+        if self._worth.differs:
+            return []
+        return [code for code, cents in self._notes.items() if cents in self._denominations]
+
+    @property
+    def _wants_tickets(self) -> bool:
+        return self._barcodes and not self._worth.differs
+
+    def _note_worth(self, code: int, told: Told | None) -> None:
+        """Note what the acceptor says of a note code; None where it does not answer."""
+        self._worth.note(code, told)
+        self._show_worth(self._worth)
 
     def _session_begins(self) -> None:
         self._left, self._offer = self._offer or self._left, None
         self._ready = None
+        self._worth = Worth(self._notes, self._currencies)
         self._device_unknown()
 
     @abstractmethod
@@ -146,8 +193,13 @@ class BillDriver(LineDriver[M]):
             self._emit(Ready(device=self.name, accepting=accepting))
 
     def _offered(self, content: Content | None, code: bytes) -> None:
-        """The device holds ``content`` in escrow (None: something called ``code`` that our table has not)."""
+        """The device holds ``content`` in escrow (None: something called ``code`` that our table has not).
+
+        Nothing is decided about it before the device has been asked what its channels take.
+        """
         self._in_escrow = code
+        if not self._worth.is_known:
+            return
         if self._offer is not None and self._offer.code == code:
             return
         if self._escrow.is_ordered() and not self._doubted:
@@ -165,9 +217,9 @@ class BillDriver(LineDriver[M]):
         self._offer = offer = _Offer(self._offers, content, code, now)
         match content:
             case Note(amount_cents=cents):
-                accepted = cents in self._denominations
+                accepted = cents in self._denominations and not self._worth.differs
             case Barcode():
-                accepted = self._barcodes
+                accepted = self._barcodes and not self._worth.differs
             case None:
                 accepted = False
         if accepted and content is not None:
@@ -199,13 +251,30 @@ class BillDriver(LineDriver[M]):
             self._escrow.order(offer.content, mark)
             self._wake.set()
             return Answer.UNDECIDED
+        if offer.answer is Answer.STACK and self._timer.seconds > REFUSED_SECONDS:
+            return Answer.RETURN
         if offer.answer is Answer.STACK and self._since_asked() > FRESH_SECONDS:
             self._wake.set()  # nobody has let this machine run since: it asks once more
             return Answer.UNDECIDED
         return offer.answer
 
+    def _end_overdue_order(self) -> None:
+        if not self._escrow.is_ordered():
+            self._timer.restart()
+        elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):
+            self._timer.restart()  # a person must clear it, and then the acceptor says where the paper is
+        elif self._timer.count() > ORDER_SECONDS:
+            text = "the acceptor did not say what became of a note or ticket that it was told to stack"
+            self._escrow.give_up(text)
+            self._offer, self._left, self._given_up = None, None, True
+            self._emit(Disputed(device=self.name, text=text))
+
     def _box_has_it(self) -> None:
         """The device says: irrevocably in the box. Acknowledge after this returns."""
+        if self._given_up and self._escrow.content is None:
+            self._given_up = False
+            self._emit(Disputed(device=self.name, text="the disputed note or ticket is in the box"))
+            return
         content = self._escrow.content
         verdict = self._escrow.stacked()
         if verdict is Verdict.CREDITED and content is not None:
@@ -222,7 +291,7 @@ class BillDriver(LineDriver[M]):
 
         ``quiet`` when the content of an open record is still there, so that nothing was returned.
         """
-        self._contradicted = self._doubted = False
+        self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
         verdict = self._escrow.path_clear(why, in_escrow=quiet)
         offer, self._offer, self._left = self._offer or self._left, None, None

@@ -71,6 +71,7 @@ class BillTwin(Twin[M]):
         self._stuck: Phase | None = None
         self._jam_next = False
         self._full_next = False
+        self._other_worth: dict[int, int] = {}
         self.inserted_cents = 0
         self.stacked_cents = 0
         self.returned_cents = 0
@@ -195,7 +196,19 @@ class BillTwin(Twin[M]):
             "cheat": self._cheat,
             "fail": self._fail,
             "lie": self._lie,
+            "worth": self._set_worth,
         }
+
+    def _worth_of(self, code: int) -> int:
+        """What a note code says it takes, in minor units; 0 for one that takes nothing."""
+        cents = next((cents for cents, known in self._codes.items() if known == code), 0)
+        return self._other_worth.get(code, cents)
+
+    def _set_worth(self, values: Values) -> str:
+        """``slot`` (a note code) takes ``amount_cents``, whatever the machine believes; 0: nothing."""
+        code, cents = number(values, "slot"), number(values, "amount_cents")
+        self._other_worth[code] = cents
+        return f"note code {code} takes {cents} cents"
 
     def _push(self, paper: Paper, what: str) -> str:
         if not self.powered or self._phase is not Phase.READY or not self._accepting():

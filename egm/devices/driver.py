@@ -6,14 +6,17 @@ machine wishes. Whatever happens to the line, the next session starts by asking,
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from egm.devices.framing import Cutter, FrameReader, ProtocolError
 from egm.devices.interface import CommLost, CommUp, DeviceEvent, EventSink, Fault, FaultCode, LineError
 from egm.devices.line import LineLostError, SerialLine
+from egm.devices.worth import WORTH_FAULTS, Worth
 
 M = TypeVar("M")
+T = TypeVar("T")
 
 #: How long to wait before trying a missing port again: hot-plug is noticed within this time.
 REOPEN_SECONDS = 0.5
@@ -21,6 +24,10 @@ REOPEN_SECONDS = 0.5
 #: of which only what the driver itself waited is counted.
 SILENT_QUESTIONS = 5
 SILENT_SECONDS = 1.5
+#: How long an order that concerns money may go without progress before the driver ends it.
+ORDER_SECONDS = 60.0
+#: The longest turn of a driver's loop: more than that between two is time in which this process did not run.
+_TURN_SECONDS_MAX = 5.0
 
 
 @dataclass(slots=True)
@@ -33,6 +40,26 @@ class Exchanges:
     """Messages of the device that were none."""
     answer_seconds: float = 0.0
     """From each question to its answer, added up."""
+
+
+class OrderTimer:
+    """Seconds that an order has gone without progress, without the time in which this process did not run."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._counted_at: float | None = None
+
+    def restart(self) -> None:
+        """Count from zero: there is no order, or it has made progress."""
+        self.seconds, self._counted_at = 0.0, None
+
+    def count(self) -> float:
+        """Add the time since the last call, and return the sum."""
+        now = asyncio.get_running_loop().time()
+        if self._counted_at is not None:
+            self.seconds += min(now - self._counted_at, _TURN_SECONDS_MAX)
+        self._counted_at = now
+        return self.seconds
 
 
 class LineDriver(ABC, Generic[M]):
@@ -59,6 +86,10 @@ class LineDriver(ABC, Generic[M]):
         self._silent_at = 0.0
         self._asked = 0.0
         self._faults: dict[FaultCode, str] = {}
+        self._reported: dict[FaultCode, str] = {}
+        self._found: dict[FaultCode, str] = {}
+        self._unreadable = 0
+        self._unreadable_since = 0.0
         self.exchanges = Exchanges()
         self.turns = 0
         """How often its loop came round: a driver that lives goes on turning, whatever its device does."""
@@ -89,11 +120,13 @@ class LineDriver(ABC, Generic[M]):
                     while True:
                         self.turns += 1
                         await self._cycle()
+                        self._end_overdue_order()
                 except LineLostError as error:
                     self._lost(str(error))
                 self._line.close()
                 self.turns += 1
                 self._without_line()
+                self._end_overdue_order()
                 await asyncio.sleep(REOPEN_SECONDS)
         finally:
             self._line.close()
@@ -108,6 +141,9 @@ class LineDriver(ABC, Generic[M]):
 
     def _without_line(self) -> None:
         """Called now and then while there is no line: for what must not wait for ever."""
+
+    def _end_overdue_order(self) -> None:
+        """End an order that is without progress for too long; called after each cycle and without a line."""
 
     # ------------------------------------------------------------ the line
     async def _exchange(self, request: bytes) -> list[M]:
@@ -153,8 +189,7 @@ class LineDriver(ABC, Generic[M]):
         messages: list[M] = []
         for item in items:
             if isinstance(item, ProtocolError):
-                self.exchanges.refused += 1
-                self._emit(LineError(device=self._name, text=str(item)))
+                self._count_refused(item)
             elif self._is_for_us(item):
                 messages.append(item)
         return messages
@@ -162,6 +197,36 @@ class LineDriver(ABC, Generic[M]):
     def _is_for_us(self, message: M) -> bool:  # noqa: ARG002 (for buses)
         """Whether a message is an answer at all: on a bus everybody hears everything."""
         return True
+
+    def _count_refused(self, error: ProtocolError) -> None:
+        self.exchanges.refused += 1
+        self._emit(LineError(device=self._name, text=str(error)))
+
+    def _read(self, parse: Callable[[M], T], message: M) -> T | None:
+        """Return what a whole message says, or None after counting it as refused."""
+        try:
+            report = parse(message)
+        except ProtocolError as error:
+            self._refuse(error)
+            return None
+        self._understood()
+        return report
+
+    def _refuse(self, error: ProtocolError) -> None:
+        """Count a whole message that cannot be read. A device that says nothing else is lost."""
+        now = asyncio.get_running_loop().time()
+        self._count_refused(error)
+        if not self._unreadable:
+            self._unreadable_since = now
+        self._unreadable += 1
+        if self._unreadable >= SILENT_QUESTIONS and now - self._unreadable_since >= SILENT_SECONDS:
+            self._lost(f"{self._line.path}: {self._unreadable} answers in a row could not be read: {error}")
+
+    def _understood(self) -> None:
+        """Note that the device has said something that can be read."""
+        if not self._silent_questions:
+            self._unreadable = 0
+            self._came_up()
 
     async def _pause(self) -> None:
         """Wait for the next cycle; a new wish cuts the wait short."""
@@ -178,6 +243,10 @@ class LineDriver(ABC, Generic[M]):
 
     def _answered(self) -> None:
         self._silent_questions = 0
+        if not self._unreadable:
+            self._came_up()
+
+    def _came_up(self) -> None:
         if self._up is not True:
             self._up = True
             self._emit(CommUp(device=self._name))
@@ -197,12 +266,35 @@ class LineDriver(ABC, Generic[M]):
             self._session_begins()
 
     def _lost(self, why: str) -> None:
+        self._found.clear()  # shown until the device answers again
         if self._up is not False:
             self._up = False
             self._emit(CommLost(device=self._name, why=why))
 
-    def _show_faults(self, present: dict[FaultCode, str]) -> None:
-        """Make ``present`` the device's faults: what is new is raised, what is missing is cleared."""
+    def _set_found(self, code: FaultCode, detail: str | None) -> None:
+        """Raise a fault that the driver has found by itself, or clear it with None."""
+        if detail is None:
+            if self._found.pop(code, None) is None:
+                return
+        elif self._found.get(code) == detail:
+            return
+        else:
+            self._found[code] = detail
+        self._show_faults(self._reported)
+
+    def _show_worth(self, worth: Worth) -> None:
+        """Make what has been found of an acceptor's channels its faults, once all of them have been asked."""
+        if worth.is_known or worth.differs:
+            for code in WORTH_FAULTS:
+                self._set_found(code, worth.faults.get(code))
+
+    def _show_faults(self, reported: dict[FaultCode, str]) -> None:
+        """Make what the device has ``reported`` its faults, with those that the driver has found itself.
+
+        What is new is raised, what is missing is cleared.
+        """
+        self._reported = reported
+        present = reported | self._found
         for code in [code for code in self._faults if code not in present]:
             del self._faults[code]
             self._emit(Fault(device=self._name, code=code, active=False))

@@ -102,6 +102,10 @@ class Escrow:
         """The acceptor says what no order of ours explains: a person decides about up to ``most_cents``."""
         self._ledger.contradicted(text, most_cents)
 
+    def give_up(self, why: str) -> None:
+        """End an ordered stacking of which the acceptor has said nothing for too long: a person decides."""
+        self._ledger.lost_track(why)
+
     def path_clear(self, why: str, *, in_escrow: bool = False) -> Verdict:
         """The acceptor shows that no note is on its way and no "stacked" is waiting for us.
 

@@ -28,16 +28,18 @@ class FaultCode(StrEnum):
     STACKER_FULL = "stacker_full"
     STACKER_REMOVED = "stacker_removed"
     CHEAT = "cheat"
+    # bill and coin acceptor
+    WRONG_VALUES = "wrong_values"  # a channel takes other money than the cabinet file and the profile say
+    VALUES_UNTOLD = "values_untold"  # it cannot say what a channel takes
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
     DIVERTER = "diverter"
     SENSOR_STUCK = "sensor_stuck"
     WRONG_LANE = "wrong_lane"  # a coin fell where it was not sent
     UNINVITED = "uninvited"  # a coin came in while coins were refused
-    WRONG_VALUES = "wrong_values"  # a slot takes other coins than the cabinet file says
-    VALUES_UNTOLD = "values_untold"  # it cannot say what its slots take
     # hopper
     HOPPER_EMPTY = "hopper_empty"
+    HOPPER_FULL = "hopper_full"  # its upper level sensor is covered
     HOPPER_RUNAWAY = "hopper_runaway"
     # printer
     PAPER_OUT = "paper_out"

@@ -131,6 +131,9 @@ class PayoutLedger(Protocol):
         ``doubt``: why nobody knows what became of the rest, which is then a disputed amount.
         """
 
+    def not_ordered(self, payout_id: str) -> None:
+        """Close a payout that was asked for and never ordered: the hopper was not told, and paid nothing."""
+
     def strayed(self, coins: int, why: str) -> None:
         """Coins left the hopper that nobody ordered."""
 

@@ -12,14 +12,15 @@ ticket may be in somebody's hand: the ticket is DISPUTED, and a person decides.
 
 States move only on two equal answers in a row, for printers have no check over their answers. Faults that
 stop printing are waited for while PENDING, at most :data:`PENDING_SECONDS`; a job that cannot start by then
-fails and the machine pays by other means.
+fails and the machine pays by other means. A printer that stays busy over a ticket for
+:data:`~egm.devices.driver.ORDER_SECONDS` leaves it DISPUTED.
 """
 
 import asyncio
 from abc import abstractmethod
 from typing import Final
 
-from egm.devices.driver import LineDriver, M
+from egm.devices.driver import ORDER_SECONDS, LineDriver, M
 from egm.devices.framing import Cutter
 from egm.devices.interface import EventSink, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ledgers import PrintLedger, PrintRecord
@@ -171,7 +172,10 @@ class PrinterDriver(LineDriver[M]):
                 why = status.stops_printing or "the last ticket was not taken"
                 self._move(record, PrintState.FAILED, why)
         elif status.barcode_done:
-            await self._ready_again()
+            if waited > PENDING_SECONDS:
+                self._move(record, PrintState.FAILED, "the printer still reports the last ticket")
+            else:
+                await self._ready_again()
         else:
             self._move(record, PrintState.PRINTING)
             command = self._print_command(record.job)
@@ -192,3 +196,5 @@ class PrinterDriver(LineDriver[M]):
                 self._move(record, PrintState.FAILED, why)
             else:
                 self._move(record, PrintState.DISPUTED, "a whole ticket may have come out of the printer")
+        elif waited > ORDER_SECONDS:
+            self._move(record, PrintState.DISPUTED, "the printer did not finish the ticket")

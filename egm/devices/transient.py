@@ -139,6 +139,12 @@ class TransientPayoutLedger:
         if doubt:
             self.disputed[payout_id] = record.coins - paid_coins
 
+    def not_ordered(self, payout_id: str) -> None:
+        """See :class:`~egm.devices.ledgers.PayoutLedger`."""
+        if self._record is not None:
+            raise LedgerOrderError(f"payout {payout_id} was never ordered, and {self._record} is open")
+        self.paid[payout_id] = 0
+
     def strayed(self, coins: int, why: str) -> None:  # noqa: ARG002 (kept by real ledgers)
         """See :class:`~egm.devices.ledgers.PayoutLedger`."""
         self.stray_coins += coins

@@ -179,6 +179,8 @@ class Twin(ABC, Generic[M]):
     """
 
     kind: str = ""
+    #: ISO 4217: what a device that takes money is programmed for.
+    currency: str = "USD"
 
     def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
         """``speed`` makes the mechanics that many times faster than the real ones."""

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from egm.kernel.events import Event, EventType, SupersededBy
+from egm.kernel.faults import fault
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import clear_fault, raise_fault
+from egm.records.held_money import held_values
 from egm.records.keys import IntegrityKey, PlayKey
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import who
@@ -154,17 +157,31 @@ def reseed(machine: Machine, _: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- faults
+#: Notices that have said already what became of a paper in the acceptor.
+_MONEY_IS_SAID: Final = frozenset({"bill_accepted", "bill_returned", "ticket_accepted", "ticket_returned"})
+
+
 def record_fault(machine: Machine, event: Event) -> None:
     """Remember a fault until it is cleared; one by which a device says that it is open is an opening."""
     code = str(event.data["code"])
     if code in OPENINGS and code not in machine.faults and not is_identified(machine, OPENINGS[code]):
         raise_fault(machine, UNIDENTIFIED, detail=OPENINGS[code])
+    is_new = code not in machine.faults
     raise_fault(machine, **event.data)
+    if is_new and held_values(machine, code):
+        machine.notice = None  # what was said before is not about the money that is held now
 
 
 def record_fault_cleared(machine: Machine, event: Event) -> None:
-    """The cause has gone. A fault that a person must clear stays."""
+    """The cause has gone. A fault that a person must clear stays; one that held money has its last word."""
+    code = str(event.data["code"])
+    stood, held = code in machine.faults, held_values(machine, code)
     clear_fault(machine, **event.data)
+    is_over = stood and code not in machine.faults and not fault(code).locks
+    said = None if machine.notice is None else machine.notice.code
+    if is_over and held and said not in _MONEY_IS_SAID:
+        notice_code = "held_over_amount" if "amount_cents" in held else "held_over"
+        machine.notice = Notice(code=notice_code, values=held)
 
 
 def clear_tilts(machine: Machine, event: Event) -> None:

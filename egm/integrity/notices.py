@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from egm.devices.ledgers import EscrowPhase
 from egm.integrity.lockups import disabled_by
 from egm.kernel.faults import fault, said_faults
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.records.keys import IntegrityKey, MoneyKey
-from egm.records.money import PaperRecord
+from egm.records.held_money import held_values
+from egm.records.keys import IntegrityKey
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
@@ -18,7 +17,7 @@ def notices(machine: Machine) -> Iterator[Notice]:
         yield Notice(
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",
-            values=_held(machine, code),
+            values=held_values(machine, code),
         )
     if machine.memory.get(IntegrityKey.SERVICE) is not None:
         yield Notice(code="service_called")
@@ -31,10 +30,3 @@ def notices(machine: Machine) -> Iterator[Notice]:
     for source in disabled_by(machine):
         code = f"disabled.{source.partition(':')[0]}"
         yield Notice(code=code, severity="warning", values={"source": source})
-
-
-def _held(machine: Machine, code: str) -> dict[str, int | str]:
-    """What of the player's a failed acceptor holds: neither credited nor given back yet."""
-    paper = machine.memory.read(PaperRecord, MoneyKey.PAPER) if code.startswith("bill_acceptor.") else None
-    held = paper is not None and paper.phase is EscrowPhase.ORDERED
-    return {"amount_cents": paper.amount_cents} if paper is not None and held else {}

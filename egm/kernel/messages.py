@@ -164,6 +164,8 @@ class Tilt(_Message):
     cleared_by: Literal["self", "attendant", "technician", "ruling", "memory_clear"]
     detail: str = ""
     """What exactly, for whoever must put it right; the screen shows it where it is free of any language."""
+    held_cents: int = 0
+    """The player's money that its device holds."""
 
 
 class PrizeInKind(_Message):

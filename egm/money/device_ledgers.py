@@ -221,6 +221,13 @@ class HopperLedger:
         self._handle(EventType.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
         invariant(self.pending() is None, "a finished payout was not settled")
 
+    def not_ordered(self, payout_id: str) -> None:
+        """Close a cash-out whose coins were never ordered. A test that was never ordered has no record."""
+        invariant(self.pending() is None, "a payout that was never ordered beside one that was")
+        if not is_test(payout_id):
+            self._handle(EventType.COINS_PAID, paid_coins=0)
+            invariant(self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled")
+
     def strayed(self, coins: int, why: str) -> None:
         """So many have left that nobody ordered."""
         self._handle(EventType.COINS_STRAYED, coins=coins, why=why)

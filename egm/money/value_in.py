@@ -9,6 +9,7 @@ is stacked, and redeemed there after it is credited (H-08).
 """
 
 from dataclasses import replace
+from typing import Final
 
 from egm.devices.interface import Devices
 from egm.devices.ledgers import CoinDoubt, EscrowPhase
@@ -24,6 +25,7 @@ from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from egm.money.host.transfers import are_over
 from egm.money.ticket_ledger import anchor, committed, host_ticket, keep_head, tickets_may_move
 from egm.money.ticket_terms import ticket_terms
+from egm.records.held_money import EscrowedBill
 from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import PaperRecord
 from egm.tickets.desk import TicketDesk
@@ -87,10 +89,14 @@ def no_ticket_is_asked(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
+#: The fault of a hopper whose upper level sensor is covered.
+HOPPER_FULL: Final = "hopper.hopper_full"
+
+
 def hopper_takes_coins(machine: Machine) -> bool:
     """Coins are sent to the hopper; else to the box in the base (Monaco art. 19.5)."""
     coins = machine.profile.coins
-    if not coins.hopper_cents:
+    if not coins.hopper_cents or HOPPER_FULL in machine.faults:
         return False
     return (
         not coins.hopper_full_cents or machine.journal.balance_cents("stock:hopper") < coins.hopper_full_cents
@@ -100,6 +106,7 @@ def hopper_takes_coins(machine: Machine) -> bool:
 def stack_bill(machine: Machine, event: Event) -> None:
     """Order the bill into the box; the driver has the ledger reserve its credit first."""
     machine.notice = None
+    machine.state(EscrowedBill).amount_cents = int(event.data["amount_cents"])
     machine.state(Devices).the_acceptor.stack(int(event.data["escrow"]))
 
 
@@ -107,6 +114,7 @@ def return_bill(machine: Machine, event: Event) -> None:
     """Order the bill or ticket back to the player, and say so."""
     machine.state(Devices).the_acceptor.return_bill(int(event.data["escrow"]))
     amount_cents = event.data.get("amount_cents")
+    machine.state(EscrowedBill).amount_cents = int(amount_cents or 0)
     values: dict[str, str | int] = {} if amount_cents is None else {"amount_cents": int(amount_cents)}
     code = "ticket_returned" if "digits" in event.data else "bill_returned"
     machine.notice = Notice(code=code, severity="warning", values=values)
@@ -117,6 +125,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
 
     A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
     """
+    machine.state(EscrowedBill).amount_cents = 0
     desk = machine.installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
     if paper.ticket and not (desk is not None and desk.holds(paper.id)):
@@ -209,6 +218,7 @@ def dispute_bill(machine: Machine, event: Event) -> None:
 
 
 def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None) -> None:
+    machine.state(EscrowedBill).amount_cents = 0
     kind = "voucher" if paper.ticket else "bill"
     # A ticket in dispute stays pending to its host, which keeps it locked until the ruling.
     ended = host_ticket(machine, paper.id, Redeeming.NOT_STACKED)
@@ -256,6 +266,7 @@ def _story(paper: PaperRecord) -> dict[str, int | str]:
 
 def record_bill_returned(machine: Machine, event: Event) -> None:
     """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
+    machine.state(EscrowedBill).amount_cents = 0
     told: dict[str, HostTicketRecord] = {}
     locked = machine.state(LockedTicket)
     if locked.redemption is not None:
@@ -269,13 +280,15 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
     details = {"reason": str(event.data["reason"])}
     machine.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, details=details)
     said = machine.notice
-    if said is None or said.code.endswith("_accepted"):  # what went in before is not what came out now
+    # What went in before is not what came out now.
+    if said is None or said.code.endswith("_accepted") or said.code.startswith("held_over"):
         code = "ticket_returned" if ticket else "bill_returned"
         machine.notice = Notice(code=code, severity="warning")
 
 
 def record_bill_rejected(machine: Machine, event: Event) -> None:
     """The acceptor refused something by itself."""
+    machine.state(EscrowedBill).amount_cents = 0
     machine.record("bill.rejected", counts={"bills_rejected": 1}, details=dict(event.data))
     machine.notice = Notice(code="bill_rejected", severity="warning")
 

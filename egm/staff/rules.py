@@ -52,7 +52,7 @@ from egm.staff.service.effects import (
     position_is_another,
     record_key,
 )
-from egm.staff.service_calls import answer_service_call, call_service
+from egm.staff.service_calls import answer_service_call, call_service, name_standing_fault
 from egm.staff.stock import box_is_to_be_counted, count_box, fill_hopper, fill_is_whole
 
 _HANDPAY: Final = only(State.HANDPAY)
@@ -63,7 +63,14 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
     Rule(EventType.SERVICE, LISTENING, (), (call_service,), Next.SAME, TELL),
     Rule(EventType.KEY_MOVED, AWAKE, (), (record_key,)),
-    Rule(EventType.KEY_TURNED, ON_CALL, (key_is_enough,), (answer_service_call,), Next.DERIVED, TELL),
+    Rule(
+        EventType.KEY_TURNED,
+        ON_CALL,
+        (key_is_enough,),
+        (answer_service_call, name_standing_fault),
+        Next.DERIVED,
+        TELL,
+    ),
     Rule(EventType.KEY_TURNED, CHALLENGED, (nobody_is_asked,), (ask_who,), Next.DERIVED, TELL),
     # ------------------------------------------------------------------ the service menu
     Rule(EventType.MENU, SERVICEABLE, (menu_may_open,), (open_menu,), Next.DERIVED, TELL),

@@ -1,7 +1,9 @@
 """Service calls: the player lights the candle; an attendant who has come to the machine answers it."""
 
 from egm.kernel.events import Event
+from egm.kernel.faults import fault, said_faults
 from egm.kernel.machine import Machine
+from egm.kernel.messages import Notice
 from egm.records.keys import IntegrityKey
 
 
@@ -11,6 +13,13 @@ def call_service(machine: Machine, _: Event) -> None:
     machine.record(
         "service.call", state={IntegrityKey.SERVICE: None if calling else True}, details={"on": not calling}
     )
+
+
+def name_standing_fault(machine: Machine, _: Event) -> None:
+    """Tell the attendant that a fault is not the key's to clear, and that it ends with its cause."""
+    standing = [code for code in said_faults(machine.faults) if fault(code).is_players]
+    if standing:
+        machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": standing[0]})
 
 
 def answer_service_call(machine: Machine, event: Event) -> None:

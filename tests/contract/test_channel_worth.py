@@ -1,33 +1,82 @@
-"""An acceptor that says its channels take other money than the cabinet file: nothing is taken, and it is said."""
+"""What an acceptor says its channels take, in every protocol: where one differs nothing is taken, and it is said."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
 from egm.devices.cctalk.codec import Header
-from egm.devices.interface import CoinAccepted, CommUp, Fault, FaultCode
+from egm.devices.ebds.codec import NoteQuery
+from egm.devices.id003.codec import Command
+from egm.devices.interface import CoinAccepted, CommUp, Fault, FaultCode, Stacked
+from egm.devices.twin import ActionError
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from tools.cli.device_listener import lone_driver
 
 #: Protocol -> the channel that is wrong, its other worth, and the money that then goes in.
-WRONG = {"cctalk_coin": (1, 200, 5)}
+WRONG = {
+    "cctalk_coin": (1, 200, 5),
+    "cctalk_bill": (3, 50_00, 5_00),
+    "id003": (0x65, 50_00, 5_00),
+    "ebds": (5, 50_00, 5_00),
+}
 
 
-async def begun(protocol: str, *, worth_cents: int | None = None, mute: bool = False) -> DeviceRig:
-    rig = DeviceRig(protocol)
-    if worth_cents is not None:
-        rig.hand("worth", slot=WRONG[protocol][0], amount_cents=worth_cents)
-    if mute:
+def mute_cctalk(*headers):
+    def mute(rig):
         answer = rig.twin._answer
-        rig.twin._answer = lambda message: None if message.header == Header.COIN_ID else answer(message)
+        rig.twin._answer = lambda message: None if message.header in headers else answer(message)
+
+    return mute
+
+
+def mute_id003(rig):
+    received = rig.twin.received
+
+    def deaf(message):
+        if message.command == Command.CURRENCY:
+            rig.twin._reply(0x4B)  # invalid command
+        else:
+            received(message)
+
+    rig.twin.received = deaf
+
+
+def mute_ebds(rig):
+    answer = rig.twin._answer
+
+    def plain(question):
+        return answer(question.poll if isinstance(question, NoteQuery) else question)
+
+    rig.twin._answer = plain
+
+
+MUTE = {
+    "cctalk_coin": [mute_cctalk(Header.COIN_ID)],
+    "cctalk_bill": [mute_cctalk(Header.BILL_ID), mute_cctalk(Header.COUNTRY_SCALING)],
+    "id003": [mute_id003],
+    "ebds": [mute_ebds],
+}
+
+
+async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
+    rig = DeviceRig(protocol)
+    prepare(rig)
     driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+
+    def take(event):
+        if hasattr(event, "escrow"):
+            driver.stack(event.escrow)
+
+    rig.react = take
     rig.start(driver)
     driver.enable(driver.values_cents)
     await rig.until(lambda: rig.of(CommUp))
-    await asyncio.sleep(8)
-    rig.hand("insert", amount_cents=WRONG[protocol][2])
-    await asyncio.sleep(3)
+    await asyncio.sleep(10)
+    with suppress(ActionError):  # an acceptor that takes nothing says so
+        rig.hand("insert", amount_cents=WRONG[protocol][2])
+    await asyncio.sleep(5)
     await rig.stop()
     return rig
 
@@ -40,22 +89,74 @@ def faults(rig: DeviceRig) -> list[FaultCode]:
 @pytest.mark.parametrize("other", [True, False])
 @pytest.mark.parametrize("protocol", WRONG)
 def test_no_money_is_taken_by_channels_that_are_worth_something_else(protocol, other):
+    def prepare(rig):
+        channel, cents, _ = WRONG[protocol]
+        rig.hand("worth", slot=channel, amount_cents=cents if other else 0)
+
     async def scene():
-        rig = await begun(protocol, worth_cents=WRONG[protocol][1] if other else 0)
+        rig = await begun(protocol, prepare)
         assert faults(rig) == [FaultCode.WRONG_VALUES]
-        assert not rig.of(CoinAccepted)
+        assert not rig.of(CoinAccepted, Stacked)
         rig.close()
 
     jump(scene())
 
 
-@pytest.mark.parametrize("mute", [False, True])
+@pytest.mark.requirement("G-01", "G-02")
+@pytest.mark.parametrize("currency", ["EUR", "CHF"])
 @pytest.mark.parametrize("protocol", WRONG)
+def test_no_money_of_another_currency_is_taken(protocol, currency):
+    async def scene():
+        rig = await begun(protocol, lambda rig: setattr(rig.twin, "currency", currency))
+        assert faults(rig) == [FaultCode.WRONG_VALUES]
+        (fault,) = (fault for fault in rig.of(Fault) if fault.active)
+        assert "USD" in fault.detail
+        assert not rig.of(CoinAccepted, Stacked)
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize(
+    ("protocol", "mute"),
+    [(protocol, number) for protocol in WRONG for number in range(-1, len(MUTE[protocol]))],
+)
 def test_one_that_agrees_takes_it_and_one_that_cannot_say_is_told(protocol, mute):
     async def scene():
-        rig = await begun(protocol, mute=mute)
-        assert faults(rig) == ([FaultCode.VALUES_UNTOLD] if mute else [])
-        assert rig.of(CoinAccepted)
+        rig = await begun(protocol, MUTE[protocol][mute] if mute >= 0 else lambda _: None)
+        assert faults(rig) == ([FaultCode.VALUES_UNTOLD] if mute >= 0 else [])
+        assert rig.of(CoinAccepted, Stacked)
+        rig.close()
+
+    jump(scene())
+
+
+def named(**names):
+    """Let slots say these names."""
+
+    def prepare(rig):
+        coin_id = rig.twin._coin_id
+        rig.twin._coin_id = lambda slot: names.get(f"slot_{slot}", coin_id(slot))
+
+    return prepare
+
+
+@pytest.mark.requirement("G-01")
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ({"slot_1": b"USTKNA"}, [FaultCode.VALUES_UNTOLD]),
+        ({"slot_1": b"USTKNA", "slot_3": b"EU200A"}, [FaultCode.WRONG_VALUES]),
+        ({"slot_3": b"EU025A"}, [FaultCode.WRONG_VALUES]),
+        ({"slot_1": b"TK001A", "slot_5": b""}, [FaultCode.WRONG_VALUES]),
+        ({"slot_1": b"\xff\xfe", "slot_5": b""}, [FaultCode.VALUES_UNTOLD]),
+    ],
+)
+def test_one_slot_that_cannot_say_does_not_silence_the_rest(names, shown):
+    async def scene():
+        rig = await begun("cctalk_coin", named(**names))
+        assert faults(rig) == shown
+        assert bool(rig.of(CoinAccepted)) is (shown == [FaultCode.VALUES_UNTOLD])
         rig.close()
 
     jump(scene())

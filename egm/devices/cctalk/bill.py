@@ -14,17 +14,20 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver
+from egm.devices.bill_driver import FRESH_SECONDS, Answer, BillDriver, ticket_of
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Events, Frame, Header, Pair, Route
 from egm.devices.cctalk.events import accepted_since, accepted_up_to, mark_of, news_since, unchanged
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import Barcode, Content, Disputed, EventSink, FaultCode, Note, Rejected
+from egm.devices.interface import Content, Disputed, EventSink, FaultCode, Note, Rejected
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
+from egm.devices.worth import DOLLARS, Told, Worth, currencies_of_country, minor_units
 
 _HOLD_SECONDS: Final = 4.0
+#: A bill's name has four digits, in units that its country's scaling says.
+_NAME_DIGITS: Final = 4
 #: A validator has dealt with what it found inside by so long after a reset.
 _RESTART_SECONDS: Final = 6.0
 #: Escrow and stacker on.
@@ -62,10 +65,20 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         sink: EventSink,
         ledger: EscrowLedger,
         notes: Mapping[int, int] = codec.BILLS,
+        currencies: frozenset[str] = DOLLARS,
     ) -> None:
         super().__init__(
-            name, line, sink, cutter=codec.cut, protocol=codec.PROTOCOL, ledger=ledger, notes=notes
+            name,
+            line,
+            sink,
+            cutter=codec.cut,
+            protocol=codec.PROTOCOL,
+            ledger=ledger,
+            notes=notes,
+            currencies=currencies,
         )
+        self._scaling: dict[str, tuple[int, int] | None] = {}
+        self._holds_paper = False  # whether its newest event says that a paper is in escrow
         self._mark: int | None = None
         self._applied: dict[Header, bytes] = {}
         self._identified = False
@@ -76,6 +89,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
 
     def _device_unknown(self) -> None:
         self._mark = self._escrow.mark
+        self._scaling.clear()
         self._identified = False
         self._restarted_at = None
         self._renew_at = 0.0
@@ -86,10 +100,12 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             answer = await self._ask(Header.READ_BILL_EVENTS)
             if answer is not None and await self._take(codec.read_events(answer)):
                 await self._route()
+                await self._ask_worth()
                 await self._apply()
                 self._identified = self._identified or await self._identify()
+            self._understood()
         except ProtocolError as error:
-            self._refused(error)
+            self._refuse(error)
         await self._pause()
 
     async def _take(self, events: Events) -> bool:
@@ -108,6 +124,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if news.restarted:
             self._applied.clear()
             self._present.clear()
+            self._worth = Worth(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
         clear = self._settled_after_restart(events)
         for pair in news.pairs:
@@ -134,7 +151,8 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
     async def _see_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
         """What lies in escrow, or that nothing does; ``fresh``: there are events since the last look."""
         newest = events.pairs[0]
-        if not (_in_escrow(newest) and events.counter):
+        self._holds_paper = bool(_in_escrow(newest) and events.counter)
+        if not self._holds_paper:
             if clear:
                 self._clear("the validator's events show it empty")
             return
@@ -180,26 +198,26 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if pair.a:
             cents = self._notes.get(pair.a)
             return None if cents is None else Note(cents)
-        digits = codec.read_text(await self._ask(Header.READ_BARCODE) or b"")
-        return Barcode(digits) if digits.isdigit() else None
+        answer = await self._ask(Header.READ_BARCODE) or b""
+        return ticket_of(answer.rstrip(b"\0 ").decode("ascii", "replace"))
 
     # ------------------------------------------------------------ what to tell it
     async def _route(self) -> None:
         ordered = self._escrow.is_ordered()
         answer = self._answer(self._mark or 0)
         now = asyncio.get_running_loop().time()
-        if answer is Answer.STACK or ordered:
+        if answer is Answer.RETURN:
+            await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
+        elif answer is Answer.STACK or ordered:
             if self._since_asked() > FRESH_SECONDS:
                 return  # nobody has let this machine run since: it asks once more
             await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
-        elif answer is Answer.RETURN:
-            await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
         elif answer is Answer.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_SECONDS
             await self._ask(Header.ROUTE_BILL, bytes((Route.EXTEND,)))
 
     async def _apply(self) -> None:
-        mask = sum(1 << kind - 1 for kind, cents in self._notes.items() if cents in self._denominations)
+        mask = sum(1 << kind - 1 for kind in self._wanted_notes)
         wished = {
             Header.OPERATING_MODE: _MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
@@ -214,7 +232,29 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             if not await self._tell(header, data):
                 return
             self._applied[header] = data
-        self._show_ready(accepting=self._wanted)
+        if self._worth.is_known:
+            self._show_ready(accepting=self._wanted)
+
+    async def _ask_worth(self) -> None:
+        """Ask what one more kind of bill is worth: one in each cycle, so that no event waits for it."""
+        kind = self._worth.next_channel
+        if kind is None or (self._escrow.is_ordered() and not self._holds_paper):
+            return
+        answer = await self._ask(Header.BILL_ID, bytes((kind,)))
+        if answer is None:
+            self._note_worth(kind, None)
+            return
+        country, value = codec.read_name(answer, _NAME_DIGITS)
+        text, currencies = answer.decode("ascii", "replace"), currencies_of_country(country)
+        if not value:
+            self._note_worth(kind, Told(text, value, currencies))
+            return
+        if country not in self._scaling:
+            scaling = await self._ask(Header.COUNTRY_SCALING, country.encode("ascii"))
+            self._scaling[country] = None if scaling is None else codec.read_scaling(scaling)
+        scaled = self._scaling[country]
+        cents = None if scaled is None else minor_units(value * scaled[0], -scaled[1])
+        self._note_worth(kind, Told(text, cents, currencies))
 
 
 def _in_escrow(pair: Pair) -> bool:

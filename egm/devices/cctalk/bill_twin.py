@@ -33,10 +33,9 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
 
     def _answer(self, message: Frame) -> bytes | None:
         match message.header:
-            case Header.READ_BILL_EVENTS:
-                return self._events.encode()
-            case Header.ACCEPT_COUNT:
-                return self._accepted.to_bytes(3, "little")
+            case Header.READ_BILL_EVENTS | Header.ACCEPT_COUNT:
+                is_count = message.header == Header.ACCEPT_COUNT
+                return self._accepted.to_bytes(3, "little") if is_count else self._events.encode()
             case Header.ROUTE_BILL if len(message.data) == 1:
                 orders = {
                     Route.STACK: self.order_stack,
@@ -45,6 +44,8 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 }
                 known = message.data[0] in frozenset(orders)
                 return b"" if known and orders[Route(message.data[0])]() else bytes((Route.EMPTY,))
+            case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
+                return self._bill_worth(message)
             case Header.READ_BARCODE:
                 return self._paper.barcode.encode("ascii") if self._paper is not None else b""
             case Header.INHIBIT_MASK if len(message.data) == 2:
@@ -56,6 +57,14 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
             case _:
                 return None
         return b""
+
+    def _bill_worth(self, message: Frame) -> bytes:
+        """What a kind of bill is called, or how the values of a country are scaled: to minor units."""
+        if message.header == Header.COUNTRY_SCALING:
+            known = message.data == self._country.encode("ascii")
+            return (100).to_bytes(2, "little") + b"\x02" if known else bytes(3)
+        cents = self._worth_of(message.data[0])
+        return f"{self._country}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 
     def _accepting(self) -> bool:
         return self._master

@@ -34,8 +34,11 @@ class Header(IntEnum):
 
     REPLY = 0
     RESET = 1
+    COMMS_REVISION = 4
     READ_BARCODE = 129
     OPERATING_MODE = 153
+    COUNTRY_SCALING = 156
+    BILL_ID = 157
     ROUTE_BILL = 154
     READ_BILL_EVENTS = 159
     TEST_HOPPER = 163
@@ -44,6 +47,7 @@ class Header(IntEnum):
     DISPENSE = 167
     DISPENSE_COUNT = 168
     EMERGENCY_STOP = 172
+    BUILD_CODE = 192
     SORTER_PATH = 210
     HIGH_LOW = 217
     MASTER_INHIBIT = 228
@@ -51,10 +55,12 @@ class Header(IntEnum):
     INHIBIT_MASK = 231
     ACCEPT_COUNT = 225
     COIN_ID = 184
+    SOFTWARE = 241
     SERIAL = 242
     PRODUCT = 244
     CATEGORY = 245
     MANUFACTURER = 246
+    POLLING_PRIORITY = 249
     SIMPLE_POLL = 254
 
 
@@ -209,12 +215,14 @@ class HopperTest:
     jammed: bool = False
     timed_out: bool = False
     fraud: bool = False
+    sensor_blocked: bool = False
     powered_up: bool = False
     disabled: bool = False
 
     def encode(self) -> bytes:
         """As answer data."""
-        flags = (self.jammed, self.timed_out, False, False, self.fraud, False, self.powered_up, self.disabled)
+        fraud, blocked = self.fraud, self.sensor_blocked
+        flags = (self.jammed, self.timed_out, False, False, fraud, blocked, self.powered_up, self.disabled)
         return bytes((sum(flag << place for place, flag in enumerate(flags)),))
 
 
@@ -227,9 +235,48 @@ def read_hopper_test(data: bytes) -> HopperTest:
         jammed=bool(bits & 0x01),
         timed_out=bool(bits & 0x02),
         fraud=bool(bits & 0x18),
+        sensor_blocked=bool(bits & 0x20),
         powered_up=bool(bits & 0x40),
         disabled=bool(bits & 0x80),
     )
+
+
+#: Of an answer to HIGH_LOW: the upper sensor is covered, and there is one.
+_HIGH_LEVEL: Final = 0x02
+_HIGH_FITTED: Final = 0x20
+
+
+def read_is_full(data: bytes) -> bool:
+    """An answer to HIGH_LOW: whether an upper level sensor is fitted and covered. Raises ProtocolError."""
+    if len(data) != 1:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)
+    return data[0] & (_HIGH_LEVEL | _HIGH_FITTED) == _HIGH_LEVEL | _HIGH_FITTED
+
+
+def encode_is_full(*, full: bool) -> bytes:
+    """The answer to HIGH_LOW of a hopper with an upper level sensor."""
+    return bytes((_HIGH_FITTED | (_HIGH_LEVEL if full else 0),))
+
+
+def read_scaling(data: bytes) -> tuple[int, int]:
+    """An answer to COUNTRY_SCALING: the factor and the decimal places. Raises :class:`ProtocolError`."""
+    if len(data) != 3:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of country scaling, not 3", data)
+    return int.from_bytes(data[:2], "little"), data[2]
+
+
+def read_name(data: bytes, digits: int) -> tuple[str, int | None]:
+    """What a coin or bill is called: its country, and its value in units of its country.
+
+    A name is two letters, ``digits`` digits and an issue letter (``US025A``, ``EU0010B``); dots where nothing
+    is programmed, which is a value of 0. The value is None for any other name.
+    """
+    name = data.decode("ascii", "replace")
+    if name and not name.strip("."):
+        return "", 0
+    value = name[2 : 2 + digits]
+    whole = len(name) == digits + 3 and value.isascii() and value.isdigit()
+    return name[:2], int(value) if whole else None
 
 
 def read_count(data: bytes) -> int:
@@ -237,10 +284,3 @@ def read_count(data: bytes) -> int:
     if len(data) != 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of a count, not 3", data)
     return int.from_bytes(data, "little")
-
-
-def read_text(data: bytes) -> str:
-    """An ASCII answer. Raises :class:`ProtocolError`."""
-    if not data.isascii():
-        raise ProtocolError(PROTOCOL, "text is not ASCII", data)
-    return data.decode("ascii").strip()

@@ -17,12 +17,14 @@ from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CoinError, Header, Pair
 from egm.devices.cctalk.events import accepted_since, mark_of, news_since, unchanged
 from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
-from egm.devices.cctalk.worth import Worth
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
 from egm.devices.ledgers import CoinDoubt, CoinLedger
 from egm.devices.line import SerialLine
+from egm.devices.worth import DOLLARS, Told, Worth, currencies_of_country
 
+#: A coin's name has three digits, minor units.
+_NAME_DIGITS: Final = 3
 #: What an acceptor without a diverter says of where a coin fell.
 _PATH_UNTOLD: Final = 0
 #: How long a coin fault is shown after its event: the acceptor says when it begins, never when it ends.
@@ -56,8 +58,9 @@ class CctalkCoinDriver(CctalkDriver):
         sink: EventSink,
         ledger: CoinLedger,
         coins: Mapping[int, int] = codec.COINS,
+        currencies: frozenset[str] = DOLLARS,
     ) -> None:
-        """``coins`` maps coin slots (1 to 16) to minor units."""
+        """``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
         self._ledger = ledger
         self._coins = dict(coins)
@@ -65,7 +68,8 @@ class CctalkCoinDriver(CctalkDriver):
         self._path = codec.PATH_HOPPER
         self._applied: dict[tuple[Header, int], bytes] = {}
         self._identified = False
-        self._worth = Worth(self._coins)
+        self._currencies = currencies
+        self._worth = Worth(self._coins, currencies)
         self._ready: bool | None = None
         self._faults_until: dict[FaultCode, float] = {}
         self._refused_since: dict[int, float] = {}
@@ -98,7 +102,7 @@ class CctalkCoinDriver(CctalkDriver):
     def _session_begins(self) -> None:
         self._renew_at = 0.0
         self._identified = False
-        self._worth = Worth(self._coins)
+        self._worth = Worth(self._coins, self._currencies)
         self._ready = None
         self._refused_since.clear()
 
@@ -106,14 +110,32 @@ class CctalkCoinDriver(CctalkDriver):
         try:
             answer = await self._ask(Header.READ_CREDITS)
             if answer is not None and await self._take(codec.read_events(answer)):
-                await self._worth.ask_next(self)
+                await self._ask_worth()
                 if self._worth.is_known:
                     await self._apply()
                 self._identified = self._identified or await self._identify()
+            self._understood()
         except ProtocolError as error:
-            self._refused(error)
+            self._refuse(error)
         self._show_fault()
         await self._pause()
+
+    async def _ask_worth(self) -> None:
+        """Ask what one more slot takes: one in each cycle, so that no event waits for it."""
+        slot = self._worth.next_channel
+        if slot is None:
+            return
+        answer = await self._ask(Header.COIN_ID, bytes((slot,)))
+        if answer is None:
+            self._note_worth(slot, None)
+            return
+        country, cents = codec.read_name(answer, _NAME_DIGITS)
+        text = answer.decode("ascii", "replace")
+        self._note_worth(slot, Told(text, cents, currencies_of_country(country)))
+
+    def _note_worth(self, slot: int, told: Told | None) -> None:
+        self._worth.note(slot, told)
+        self._show_worth(self._worth)
 
     async def _take(self, events: codec.Events) -> bool:
         """Record what is new; False when the acceptor fell silent over it or was just then busy."""
@@ -133,9 +155,11 @@ class CctalkCoinDriver(CctalkDriver):
         self._look_at(news.pairs)
         if events.counter == 0 or news.restarted:
             self._applied.clear()
-            self._worth = Worth(self._coins)
+            self._worth = Worth(self._coins, self._currencies)
         coins = tuple(
-            (self._coins[pair.a], pair.b == codec.PATH_HOPPER) for pair in news.pairs if pair.a in self._coins
+            (self._coins[pair.a], self._path_of(pair) == codec.PATH_HOPPER)
+            for pair in news.pairs
+            if pair.a in self._coins
         )
         passed = accepted_since(position, accepted)
         unseen = passed - sum(pair.a > 0 for pair in news.pairs)
@@ -152,6 +176,11 @@ class CctalkCoinDriver(CctalkDriver):
         for pair in news.pairs:
             self._not_a_coin(pair)
         return True
+
+    def _path_of(self, pair: Pair) -> int:
+        """Where a coin fell; an acceptor that cannot say has no sorter, or it fell where it was sent."""
+        sent = self._applied.get((Header.SORTER_PATH, pair.a))
+        return pair.b or (self._path if sent is None else sent[1])
 
     def _doubt(self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]) -> CoinDoubt | None:
         """What cannot be credited: coins its counter has and no event, or the other way, or of no slot."""
@@ -202,7 +231,7 @@ class CctalkCoinDriver(CctalkDriver):
         over = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
         for fault in over:
             self._faults_until.pop(fault, None)
-        self._show_faults(self._worth.faults | dict.fromkeys(self._faults_until, ""))
+        self._show_faults(dict.fromkeys(self._faults_until, ""))
 
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:
@@ -221,7 +250,8 @@ class CctalkCoinDriver(CctalkDriver):
             if self._applied.get(setting) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            if not await self._tell(setting[0], data):
+            taken = await self._tell(setting[0], data)
+            if not taken and setting[0] is not Header.SORTER_PATH:  # one without a sorter does not know it
                 return
             self._applied[setting] = data
         now = asyncio.get_running_loop().time()

@@ -59,7 +59,7 @@ class CctalkCoinTwin(CctalkTwin):
         """What a slot takes: country, value of three digits, issue; dots where it takes nothing."""
         cents = next((cents for cents, known in self._slots.items() if known == slot), None)
         told = self._other_worth.get(slot, cents)
-        return b"......" if not told else f"US{told:03}A".encode("ascii")
+        return b"......" if not told else f"{self._country}{told:03}A".encode("ascii")
 
     def power_lost(self) -> None:
         """Events and settings are forgotten, the life-time count is not."""

@@ -11,19 +11,34 @@ What was paid is always the difference of the life-time count, so no answer that
 reset, can change it. Only another hopper in its place can, or one that has lost its count: what the one
 that was ordered had paid beyond what was seen is then not known. Each coin seen to leave is recorded, so the
 payout ends with what was seen, also by a machine that has died since, and the rest is a disputed amount.
+
+Every order ends within a bound, whatever the hopper does:
+
+* a hopper that answers and takes no order for :data:`REFUSED_SECONDS` is disarmed; nothing was paid, and the
+  hopper has failed until it is switched off and on or takes an order again;
+* one that took the order and pays no coin for :data:`STOP_SECONDS` is stopped; what it counted is paid;
+* one that says nothing usable for :data:`~egm.devices.driver.ORDER_SECONDS` leaves the payout at the coins
+  seen to leave. The rest is a disputed amount, unless it is certain that the hopper never received the order.
 """
 
+import asyncio
 from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
-from egm.devices.cctalk.talk import CctalkDriver
+from egm.devices.cctalk.talk import RENEW_SECONDS, CctalkDriver
+from egm.devices.driver import ORDER_SECONDS, OrderTimer
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import Disputed, EventSink, FaultCode, PayoutFinished, PayoutProgress
 from egm.devices.ledgers import PayoutLedger, PayoutRecord
 from egm.devices.line import SerialLine
 
 COINS_MAX: Final = 255
+#: How long a hopper that answers may take no order to pay.
+REFUSED_SECONDS: Final = 10.0
+#: How long a hopper may turn without paying a coin before it is stopped. Hoppers stop by themselves earlier.
+STOP_SECONDS: Final = 20.0
+_DISARMED: Final = b"\x00"
 _COUNT_RING: Final = 1 << 24
 
 
@@ -40,7 +55,12 @@ class CctalkHopperDriver(CctalkDriver):
         self._serial: bytes | None = None
         self._empty = False
         self._runaway = False
+        self._is_full = False
+        self._levels_at: float | None = 0.0  # when to ask for its level sensors; None: it has none
         self._total_at_rest: int | None = None
+        self._may_be_paying = True  # whether the hopper may have received the order of the open payout
+        self._withdrawn = False  # whether it was disarmed since
+        self._timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
     def pay(self, payout_id: str, coins: int) -> None:
@@ -60,6 +80,7 @@ class CctalkHopperDriver(CctalkDriver):
     # ------------------------------------------------------------ the cycle
     def _session_begins(self) -> None:
         self._serial = None
+        self._levels_at = 0.0
 
     async def _cycle(self) -> None:
         if self._serial is None:
@@ -68,8 +89,9 @@ class CctalkHopperDriver(CctalkDriver):
         else:
             try:
                 await self._work()
+                self._understood()
             except ProtocolError as error:
-                self._refused(error)
+                self._refuse(error)
         await self._pause()
 
     async def _work(self) -> None:
@@ -79,11 +101,16 @@ class CctalkHopperDriver(CctalkDriver):
         if answer is None or test is None or count is None:
             return
         status, total = codec.read_hopper_status(answer), codec.read_count(count)
+        await self._ask_levels()
         self._show(codec.read_hopper_test(test))
-        if self._stop_wished:
-            self._stop_wished = await self._ask(Header.EMERGENCY_STOP) is None
+        if self._stop_wished and await self._ask(Header.EMERGENCY_STOP) is not None:
+            self._stop_wished = False
             return
         record = self._ledger.pending()
+        if record is None and status.remaining:  # the rest of an order that was given up is disputed already
+            self._total_at_rest = None
+            await self._ask(Header.EMERGENCY_STOP)
+            return
         self._watch(total, paying=record is not None)
         if record is None:
             if self._wish is not None:
@@ -97,7 +124,8 @@ class CctalkHopperDriver(CctalkDriver):
                 )
                 self._ledger.ordered(record)
                 self._wish = None
-                self._empty = self._runaway = False
+                self._empty = self._runaway = self._may_be_paying = False
+                self._note_progress()
                 await self._dispense(record)
         else:
             paid = (total - record.count_before) % _COUNT_RING
@@ -118,17 +146,64 @@ class CctalkHopperDriver(CctalkDriver):
 
     async def _dispense(self, record: PayoutRecord) -> None:
         if await self._tell(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
+            self._may_be_paying = True
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
     async def _continue(self, record: PayoutRecord, status: HopperStatus, paid: int) -> None:
         if status.counter == record.events_before and not paid and not status.remaining:
-            await self._dispense(record)
+            await self._order_again(record)
             return
+        self._set_found(FaultCode.FAILURE, None)
         if record.paid_coins != paid:
+            self._note_progress()
             self._ledger.progressed(record.payout_id, paid)
             self._emit(PayoutProgress(device=self.name, paid_coins=paid, ordered_coins=record.coins))
         if not status.remaining:
             self._finish(record, paid)
+        elif self._timer.seconds > STOP_SECONDS:
+            await self._ask(Header.EMERGENCY_STOP)
+
+    async def _order_again(self, record: PayoutRecord) -> None:
+        """Send the order again, as the hopper has not taken it; once it is refused for too long, withdraw it.
+
+        The order is given up on a reading that is later than the withdrawal.
+        """
+        self._may_be_paying = False
+        if self._timer.seconds <= REFUSED_SECONDS:
+            await self._dispense(record)
+        elif not self._withdrawn:
+            self._withdrawn = True
+            await self._ask(Header.ENABLE_HOPPER, _DISARMED)
+        else:
+            self._set_found(FaultCode.FAILURE, "it takes no order to pay")
+            self._finish(record, 0)
+
+    def _note_progress(self) -> None:
+        """Start the time limits of the open payout anew."""
+        self._timer.restart()
+        self._withdrawn = False
+
+    def _end_overdue_order(self) -> None:
+        record = self._ledger.pending()
+        if record is None and self._wish is None:
+            self._note_progress()
+        elif self._timer.count() <= ORDER_SECONDS:
+            return
+        elif record is None:
+            self._give_up_unsent()
+        elif self._may_be_paying:
+            self._lost_track(record, "the hopper did not say what became of the order")
+        else:
+            self._finish(record, record.paid_coins)
+
+    def _give_up_unsent(self) -> None:
+        """End a payout that was never ordered, as the hopper could not be asked how it is."""
+        if self._wish is not None:
+            (payout_id, coins), self._wish = self._wish, None
+            self._ledger.not_ordered(payout_id)
+            self._emit(
+                PayoutFinished(device=self.name, payout_id=payout_id, paid_coins=0, ordered_coins=coins)
+            )
 
     def _lost_track(self, record: PayoutRecord, why: str) -> None:
         """Nobody can say what the hopper that was ordered has paid: more than was seen, perhaps."""
@@ -139,6 +214,8 @@ class CctalkHopperDriver(CctalkDriver):
 
     def _finish(self, record: PayoutRecord, paid: int, doubt: str = "") -> None:
         self._ledger.finished(record.payout_id, paid, doubt)
+        self._may_be_paying = True
+        self._note_progress()
         self._empty = paid < record.coins
         self._runaway = paid > record.coins
         self._emit(
@@ -146,6 +223,18 @@ class CctalkHopperDriver(CctalkDriver):
                 device=self.name, payout_id=record.payout_id, paid_coins=paid, ordered_coins=record.coins
             )
         )
+
+    async def _ask_levels(self) -> None:
+        """Ask now and then whether it is full; a hopper without level sensors is asked once a session."""
+        now = asyncio.get_running_loop().time()
+        if self._levels_at is None or now < self._levels_at:
+            return
+        self._levels_at = now + RENEW_SECONDS
+        answer = await self._ask(Header.HIGH_LOW)
+        if answer is None:
+            self._is_full, self._levels_at = False, None
+        else:
+            self._is_full = codec.read_is_full(answer)
 
     def _show(self, test: codec.HopperTest) -> None:
         faults: dict[FaultCode, str] = {}
@@ -157,4 +246,8 @@ class CctalkHopperDriver(CctalkDriver):
             faults[FaultCode.HOPPER_RUNAWAY] = ""
         if test.fraud:
             faults[FaultCode.CHEAT] = ""
+        if test.sensor_blocked:
+            faults[FaultCode.SENSOR_STUCK] = ""
+        if self._is_full:
+            faults[FaultCode.HOPPER_FULL] = ""
         self._show_faults(faults)

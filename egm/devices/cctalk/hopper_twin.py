@@ -13,6 +13,8 @@ _EMPTY_SECONDS: Final = 2.0
 _COUNT_RING: Final = 1 << 24
 OPENING_COINS: Final = 500
 """What is in it when it is new."""
+FULL_COINS: Final = 1000
+"""What covers its upper level sensor."""
 
 
 class CctalkHopperTwin(CctalkTwin):
@@ -31,6 +33,8 @@ class CctalkHopperTwin(CctalkTwin):
         self._unpaid = 0
         self._armed = False
         self._jammed = False
+        self._fraud = False
+        self._sensor_blocked = False
         self._timed_out = False
         self._extra = 0
         self._total = 0
@@ -39,7 +43,7 @@ class CctalkHopperTwin(CctalkTwin):
 
     def _answer(self, message: Frame) -> bytes | None:
         match message.header:
-            case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT:
+            case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT | Header.HIGH_LOW:
                 return self._readings()[Header(message.header)]
             case Header.ENABLE_HOPPER:
                 self._armed = message.data == bytes((codec.HOPPER_ARMED,))
@@ -55,6 +59,8 @@ class CctalkHopperTwin(CctalkTwin):
         test = HopperTest(
             jammed=self._jammed,
             timed_out=self._timed_out,
+            fraud=self._fraud,
+            sensor_blocked=self._sensor_blocked,
             powered_up=self._counter == 0,
             disabled=not self._armed,
         )
@@ -63,6 +69,7 @@ class CctalkHopperTwin(CctalkTwin):
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
             Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
+            Header.HIGH_LOW: codec.encode_is_full(full=self.level_coins >= FULL_COINS),
         }
 
     def _stop_paying(self) -> bytes:
@@ -128,6 +135,8 @@ class CctalkHopperTwin(CctalkTwin):
             "clear": self._clear,
             "runaway": self._runaway,
             "lie": self._lie,
+            "cheat": self._cheat,
+            "stuck_sensor": self._stuck_sensor,
         }
 
     def _fill(self, values: Values) -> str:
@@ -145,9 +154,19 @@ class CctalkHopperTwin(CctalkTwin):
         self._drop_coin()
         return "a coin nobody ordered"
 
+    def _cheat(self, _: Values) -> str:
+        """Somebody reaches for the exit sensor."""
+        self._fraud = True
+        return "hopper cheated"
+
+    def _stuck_sensor(self, _: Values) -> str:
+        """The exit sensor stays covered."""
+        self._sensor_blocked = True
+        return "a sensor is stuck"
+
     def _clear(self, _: Values) -> str:
         """A technician frees it."""
-        self._jammed = self._timed_out = False
+        self._jammed = self._timed_out = self._fraud = self._sensor_blocked = False
         return "hopper free"
 
     def _runaway(self, values: Values) -> str:

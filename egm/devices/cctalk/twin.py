@@ -62,7 +62,16 @@ class CctalkTwin(Twin[Frame]):
             Header.PRODUCT: self.product,
             Header.CATEGORY: self.category,
             Header.SERIAL: self.serial,
+            Header.SOFTWARE: b"SIM-1.0",
+            Header.BUILD_CODE: b"SIM",
+            Header.COMMS_REVISION: b"\x01\x04\x02",  # release 1 of ccTalk 4.2
+            Header.POLLING_PRIORITY: b"\x02\x14",  # every 200 ms, in units of 10 ms
         }[Header(message.header)]
+
+    @property
+    def _country(self) -> str:
+        """The country of its money: the first letters of an ISO 4217 code, EU for euros."""
+        return self.currency[:2]
 
     def _answer(self, message: Frame) -> bytes | None:
         """The answer's data, or None for silence."""
@@ -70,5 +79,15 @@ class CctalkTwin(Twin[Frame]):
 
 
 _COMMON: Final = frozenset(
-    {Header.SIMPLE_POLL, Header.MANUFACTURER, Header.PRODUCT, Header.CATEGORY, Header.SERIAL}
+    {
+        Header.SIMPLE_POLL,
+        Header.MANUFACTURER,
+        Header.PRODUCT,
+        Header.CATEGORY,
+        Header.SERIAL,
+        Header.SOFTWARE,
+        Header.BUILD_CODE,
+        Header.COMMS_REVISION,
+        Header.POLLING_PRIORITY,
+    }
 )

@@ -9,6 +9,10 @@ poll with the number it answered last makes it say the same again. The line is 9
 Known answer, from published examples: an idle acceptor with its box says
 ``02 0B 20 01 10 00 00 01 02 03 39``.
 
+A bar code comes in 28 characters. Acceptors fill the rest with NUL or with ``(`` (0x28); what was read need
+not be a number. Every extended frame of the acceptor has the six status bytes behind its subtype, so one
+whose subtype is not known here still says whether a paper was stacked.
+
 Confidence: frame, poll and status bits are seen in several independent public implementations; what follows a
 power loss (policy A: the paper goes on to the box and is reported) is general knowledge only.
 """
@@ -28,6 +32,10 @@ _ETX: Final = 0x03
 _FRAME_MIN: Final = 5
 _STATUS_BYTES: Final = 6
 BARCODE_MAX: Final = 28
+#: What acceptors fill a bar code with, behind its last character.
+_FILLERS: Final = b"\0( "
+#: Stands for a bar code of which no character was read.
+_NO_CHARACTER: Final = "?"
 
 #: Note value code (1 to 7) to minor units, dollars.
 DOLLARS: Final[Mapping[int, int]] = {1: 1_00, 2: 2_00, 3: 5_00, 4: 10_00, 5: 20_00, 6: 50_00, 7: 100_00}
@@ -85,6 +93,8 @@ _STACK: Final = 1 << 5
 _RETURN: Final = 1 << 6
 _BARCODES: Final = 1 << 1
 _EXTENDED_BARCODE: Final = 0x01
+_EXTENDED_NOTE: Final = 0x02
+_NOTE_BYTES: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +120,33 @@ class Poll:
     stack: bool = False
     return_: bool = False
 
+    @property
+    def data(self) -> bytes:
+        """Its three data bytes."""
+        mode = _MODE | (_STACK if self.stack else 0) | (_RETURN if self.return_ else 0)
+        return bytes((self.notes & 0x7F, mode, _BARCODES if self.barcodes else 0))
+
     def encode(self) -> bytes:
         """Its bytes on the line."""
-        mode = _MODE | (_STACK if self.stack else 0) | (_RETURN if self.return_ else 0)
-        data = bytes((self.notes & 0x7F, mode, _BARCODES if self.barcodes else 0))
-        return Frame(Type.HOST | self.ack, data).encode()
+        return Frame(Type.HOST | self.ack, self.data).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteQuery:
+    """The question what a row of the acceptor's note table is; ``poll`` is what the host wishes meanwhile."""
+
+    poll: Poll
+    index: int
+
+    @property
+    def ack(self) -> int:
+        """The acknowledgement number."""
+        return self.poll.ack
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        body = bytes((_EXTENDED_NOTE,)) + self.poll.data + bytes((self.index,))
+        return Frame(Type.EXTENDED | self.ack, body).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +173,48 @@ class Status:
     model: int = 0
     revision: int = 0
 
+    @property
+    def data(self) -> bytes:
+        """Its six status bytes."""
+        word = self.bits | self.note << _VALUE_SHIFT
+        return bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
+
     def encode(self) -> bytes:
         """Its bytes on the line."""
-        word = self.bits | self.note << _VALUE_SHIFT
-        status = bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
+        status = self.data
         if not self.barcode:
             return Frame(Type.DEVICE | self.ack, status).encode()
-        text = self.barcode.encode("ascii").ljust(BARCODE_MAX, b"\0")
+        text = self.barcode.encode("ascii").ljust(BARCODE_MAX, b"(")
         return Frame(Type.EXTENDED | self.ack, bytes((_EXTENDED_BARCODE,)) + status + text).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A row of the acceptor's note table, beside its status. An empty ``currency``: there is no such row.
+
+    The note is worth ``base`` times ten to ``exponent`` of the currency (ISO 4217).
+    """
+
+    status: Status
+    index: int
+    currency: str = ""
+    base: int = 0
+    exponent: int = 0
+
+    @property
+    def ack(self) -> int:
+        """The acknowledgement number."""
+        return self.status.ack
+
+    def encode(self) -> bytes:
+        """Its bytes on the line."""
+        row = bytes(_NOTE_BYTES - 1)
+        if self.currency:
+            sign = "-" if self.exponent < 0 else "+"
+            text = f"{self.currency}{self.base:03}{sign}{abs(self.exponent):02}"
+            row = text.encode("ascii") + b"\0AAAA" + bytes(3)
+        body = bytes((_EXTENDED_NOTE,)) + self.status.data + bytes((self.index,)) + row
+        return Frame(Type.EXTENDED | self.ack, body).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +229,7 @@ class Text:
         return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 
-Message = Poll | Ask | Status | Text
+Message = Poll | NoteQuery | Ask | Status | NoteRow | Text
 
 
 def cut(buffer: bytes) -> Cut[Frame] | None:
@@ -183,43 +249,59 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
     return Cut(size, Frame(frame[2], frame[3:-2]))
 
 
-def read_host(frame: Frame) -> Poll | Ask:
+def read_host(frame: Frame) -> Poll | NoteQuery | Ask:
     """What a frame from the host says. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.HOST and len(data) == 3:
-        return Poll(
-            ack=ack,
-            notes=data[0],
-            barcodes=bool(data[2] & _BARCODES),
-            stack=bool(data[1] & _STACK),
-            return_=bool(data[1] & _RETURN),
-        )
+        return _poll(ack, data)
+    if kind == Type.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE:
+        return NoteQuery(_poll(ack, data[1:4]), data[4])
     if kind == Type.AUXILIARY and len(data) == 3 and data[2] in frozenset(Query):
         return Ask(ack, Query(data[2]))
     raise ProtocolError(PROTOCOL, f"no host message of type {kind:02X}", data)
 
 
-def read_device(frame: Frame) -> Status | Text:
+def _poll(ack: int, data: bytes) -> Poll:
+    return Poll(
+        ack=ack,
+        notes=data[0],
+        barcodes=bool(data[2] & _BARCODES),
+        stack=bool(data[1] & _STACK),
+        return_=bool(data[1] & _RETURN),
+    )
+
+
+def read_device(frame: Frame) -> Status | NoteRow | Text:
     """What a frame from the acceptor says. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.DEVICE and len(data) == _STATUS_BYTES:
         return _status(ack, data, "")
-    if (
-        kind == Type.EXTENDED
-        and len(data) == 1 + _STATUS_BYTES + BARCODE_MAX
-        and data[0] == _EXTENDED_BARCODE
-    ):
-        return _status(ack, data[1 : 1 + _STATUS_BYTES], _digits(data[1 + _STATUS_BYTES :]))
+    if kind == Type.EXTENDED and len(data) > _STATUS_BYTES:
+        status, rest = data[1 : 1 + _STATUS_BYTES], data[1 + _STATUS_BYTES :]
+        if data[0] == _EXTENDED_NOTE and len(rest) == _NOTE_BYTES:
+            return _note_row(_status(ack, status, ""), rest)
+        is_barcode = data[0] == _EXTENDED_BARCODE
+        text = rest.rstrip(_FILLERS).decode("ascii") or _NO_CHARACTER if is_barcode else ""
+        return _status(ack, status, text)
     if kind == Type.AUXILIARY:
         return Text(ack, data.decode("ascii").strip("\0 "))
     raise ProtocolError(PROTOCOL, f"no acceptor message of type {kind:02X} with {len(data)} bytes", data)
 
 
-def _digits(data: bytes) -> str:
-    digits = data.rstrip(b"\0")
-    if not digits.isdigit():
-        raise ProtocolError(PROTOCOL, "bar code holds other than digits", digits)
-    return digits.decode("ascii")
+def _note_row(status: Status, row: bytes) -> NoteRow:
+    """A row of the note table: index, ISO 4217 code, three digits, sign, two digits; zeros for no row."""
+    text = row[1:10].decode("ascii")
+    if not text.strip("\0"):
+        return NoteRow(status, row[0])
+    currency, base, sign, power = text[:3], text[3:6], text[6], text[7:9]
+    if not (currency.isalpha() and base.isdigit() and sign in "+-" and power.isdigit()):
+        return NoteRow(status, row[0], currency, 0)
+    return NoteRow(status, row[0], currency, int(base), int(power) * (-1 if sign == "-" else 1))
+
+
+def is_of_device(frame: Frame) -> bool:
+    """Return whether a frame is the acceptor's, and not the host's own on a line that echoes."""
+    return frame.control & 0x70 != Type.HOST
 
 
 def _status(ack: int, data: bytes, barcode: str) -> Status:

@@ -7,6 +7,10 @@ never saw. So while a stacking is open, the number of each new poll is recorded 
 answers it again, one that had not answers it now. Either way no answer is skipped, and none is taken twice:
 the sender's half of the alternating-bit protocol, with its one bit kept where it cannot be lost.
 
+Every whole frame is acknowledged, whether it can be read or not: an acceptor whose answer is never
+acknowledged repeats it and says nothing else. Where an unread answer was the report of a stacking, the path
+shows clear without it, and the amount is a person's to decide.
+
 The first answer of a session may thus be an old one. Its *events* (stacked) are true whenever they were said;
 its *states* (escrowed, idling) are believed from the second answer on.
 """
@@ -14,25 +18,25 @@ its *states* (escrowed, idling) are believed from the second answer on.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver
+from egm.devices.bill_driver import Answer, BillDriver, ticket_of
 from egm.devices.ebds import codec
-from egm.devices.ebds.codec import Ask, Bits, Frame, Poll, Query, Status, Text
-from egm.devices.framing import ProtocolError
+from egm.devices.ebds.codec import Ask, Bits, Frame, NoteQuery, NoteRow, Poll, Query, Status, Text
 from egm.devices.interface import (
-    Barcode,
     Content,
     EventSink,
     FaultCode,
     Identified,
-    LineError,
     Note,
     Rejected,
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
+from egm.devices.worth import DOLLARS, Told, minor_units
 
 #: An acceptor that answers the question what it is with a status this often is asked no more.
 _IDENTIFY_TRIES: Final = 3
+#: A row of the note table is asked for this often.
+_NOTE_TRIES: Final = 2
 LINE: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
 
 _FAULTS: Final[Mapping[Bits, FaultCode]] = {
@@ -56,17 +60,29 @@ class EbdsDriver(BillDriver[Frame]):
         sink: EventSink,
         ledger: EscrowLedger,
         notes: Mapping[int, int] = codec.DOLLARS,
+        currencies: frozenset[str] = DOLLARS,
     ) -> None:
         super().__init__(
-            name, line, sink, cutter=codec.cut, protocol=codec.PROTOCOL, ledger=ledger, notes=notes
+            name,
+            line,
+            sink,
+            cutter=codec.cut,
+            protocol=codec.PROTOCOL,
+            ledger=ledger,
+            notes=notes,
+            currencies=currencies,
         )
         self._ack = 0
+        self._bits = Bits(0)  # what it last said of itself
         self._settled = False  # whether the answers are surely of this session
         self._identify_tries = _IDENTIFY_TRIES
+        self._note_tries = _NOTE_TRIES
 
     def _device_unknown(self) -> None:
+        self._bits = Bits(0)
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
+        self._note_tries = _NOTE_TRIES
         mark = self._escrow.mark
         if mark is not None:
             self._ack = mark
@@ -77,37 +93,50 @@ class EbdsDriver(BillDriver[Frame]):
             self._identify_tries -= 1
             await self._ask(Ask(self._ack, Query.TYPE))
         answer = self._answer(self._ack) if self._settled else Answer.UNDECIDED
-        notes = sum(1 << code - 1 for code, cents in self._notes.items() if cents in self._denominations)
         poll = Poll(
             ack=self._ack,
-            notes=notes,
-            barcodes=self._barcodes,
+            notes=sum(1 << code - 1 for code in self._wanted_notes),
+            barcodes=self._wants_tickets,
             stack=answer is Answer.STACK,
             return_=answer is Answer.RETURN,
         )
-        await self._ask(poll)
+        code = self._worth.next_channel
+        if code is not None and self._bits & (Bits.IDLING | Bits.ESCROWED):
+            await self._ask_worth(poll, code)
+        else:
+            await self._ask(poll)
         await self._pause()
 
-    async def _ask(self, question: Poll | Ask) -> None:
+    async def _ask_worth(self, poll: Poll, code: int) -> None:
+        """Ask what a note code is worth: the row of the note table with its number."""
+        if self._note_tries:
+            self._note_tries -= 1
+            await self._ask(NoteQuery(poll, code))
+        else:
+            self._note_worth(code, None)
+        if self._worth.next_channel != code:
+            self._note_tries = _NOTE_TRIES
+
+    async def _ask(self, question: Poll | NoteQuery | Ask) -> None:
         self._escrow.set_mark(self._ack)
         for frame in await self._exchange(question.encode()):
-            try:
-                message = codec.read_device(frame)
-            except ProtocolError as error:
-                self._emit(LineError(device=self.name, text=str(error)))
-                continue
-            if message.ack != self._ack:
+            message = self._read(codec.read_device, frame)
+            if frame.control & 1 != self._ack or not codec.is_of_device(frame):
                 continue  # the repeat of an answer that was taken
             match message:
                 case Text():
                     self._identify_tries = 0
                     self._emit(Identified(device=self.name, identity=message.text))
+                case NoteRow(status=status):
+                    if isinstance(question, NoteQuery) and message.index == question.index:
+                        self._note_worth(question.index, _told(message))
+                    self._status(status, question)
                 case Status():
                     self._status(message, question)
             self._ack ^= 1
 
     # ------------------------------------------------------------ what the acceptor says
-    def _status(self, status: Status, question: Poll | Ask) -> None:
+    def _status(self, status: Status, question: Poll | NoteQuery | Ask) -> None:
         bits = status.bits
         if bits & Bits.STACKED:
             self._box_has_it()
@@ -122,17 +151,29 @@ class EbdsDriver(BillDriver[Frame]):
         if not self._settled:
             self._settled = True
             return
-        if bits & Bits.ESCROWED:
+        self._bits = bits
+        # The answer to a question about the note table does not say which paper is in escrow.
+        if bits & Bits.ESCROWED and not isinstance(question, NoteQuery):
             self._offered(self._content(status), bytes((status.note,)) + status.barcode.encode())
         elif bits & Bits.STACKING:
             self._escrow.moving(to_box=True)
         elif bits & (Bits.IDLING | Bits.ACCEPTING) and not bits & Bits.STACKED:
             self._clear("the acceptor is idle")
-        if bits & Bits.IDLING and isinstance(question, Poll):
+        if bits & Bits.IDLING and isinstance(question, Poll) and self._worth.is_known:
             self._show_ready(accepting=bool(question.notes or question.barcodes) and not faults)
 
     def _content(self, status: Status) -> Content | None:
         if status.barcode:
-            return Barcode(status.barcode)
+            return ticket_of(status.barcode)
         cents = self._notes.get(status.note)
         return None if cents is None else Note(cents)
+
+
+def _told(row: NoteRow) -> Told:
+    """What a row of the acceptor's note table says of its note code."""
+    if not row.currency:
+        return Told("nothing", 0)
+    if not row.base:
+        return Told(row.currency, None)
+    text = f"{row.base}E{row.exponent} {row.currency}"
+    return Told(text, minor_units(row.base, row.exponent, row.currency), frozenset({row.currency}))

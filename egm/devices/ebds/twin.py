@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.devices.bill_twin import RETURN_SECONDS, STACK_SECONDS, BillTwin, Paper, Phase
 from egm.devices.ebds import codec
-from egm.devices.ebds.codec import Ask, Bits, Frame, Poll, Query, Status, Text
+from egm.devices.ebds.codec import Ask, Bits, Frame, NoteQuery, NoteRow, Poll, Query, Status, Text
 from egm.devices.framing import ProtocolError
 from egm.devices.twin import Port
 
@@ -69,7 +69,7 @@ class EbdsTwin(BillTwin[Frame]):
             self._last_answer = self._answer(question)
         self._send(self._last_answer)
 
-    def _answer(self, question: Poll | Ask) -> bytes:
+    def _answer(self, question: Poll | NoteQuery | Ask) -> bytes:
         match question:
             case Ask(query=Query.SOFT_RESET):
                 self._stop_timers()
@@ -78,12 +78,26 @@ class EbdsTwin(BillTwin[Frame]):
             case Ask():
                 return Text(question.ack, TYPE).encode()
             case Poll():
-                self._notes, self._barcodes = question.notes, question.barcodes
-                if question.stack:
-                    self.order_stack()
-                elif question.return_:
-                    self.order_return()
+                self._obey(question)
                 return self._status(question.ack).encode()
+            case NoteQuery(poll=poll, index=index):
+                self._obey(poll)
+                return self._note_row(index, self._status(poll.ack)).encode()
+
+    def _obey(self, poll: Poll) -> None:
+        self._notes, self._barcodes = poll.notes, poll.barcodes
+        if poll.stack:
+            self.order_stack()
+        elif poll.return_:
+            self.order_return()
+
+    def _note_row(self, index: int, status: Status) -> NoteRow:
+        base, exponent = self._worth_of(index), -2
+        if not base:
+            return NoteRow(status, index)
+        while not base % 10:
+            base, exponent = base // 10, exponent + 1
+        return NoteRow(status, index, self.currency, base, exponent)
 
     def _status(self, ack: int) -> Status:
         bits = _BITS[self._phase] | self._once | Bits.BARCODE_CAPABLE

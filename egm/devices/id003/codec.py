@@ -35,6 +35,7 @@ class Command(IntEnum):
     WAIT = 0x45
     ACK = 0x50
     VERSION = 0x88
+    CURRENCY = 0x8A
     DENOMINATIONS = 0xC0
     SECURITY = 0xC1
     COMMUNICATION = 0xC2
@@ -77,6 +78,8 @@ class Status(IntEnum):
 SETTINGS: Final = frozenset(command for command in Command if command >= Command.DENOMINATIONS)
 _STATUSES: Final = frozenset(Status)
 
+_DENOMINATION_BYTES: Final = 4
+
 #: What precedes the digits of a ticket in an escrow status.
 BARCODE_MARK: Final = 0x6F
 #: Bar codes wanted: Interleaved 2 of 5, 18 characters.
@@ -92,6 +95,23 @@ DOLLARS: Final[Mapping[int, int]] = {
     0x65: 20_00,
     0x66: 50_00,
     0x67: 100_00,
+}
+
+#: The country byte of a denomination, as far as public drivers agree on it.
+CURRENCIES: Final[Mapping[int, str]] = {
+    0x01: "USD",
+    0x08: "CAD",
+    0x16: "CHF",
+    0x27: "RUB",
+    0x2D: "CNY",
+    0x30: "HUF",
+    0x51: "KZT",
+    0x5C: "UAH",
+    0x63: "INR",
+    0x78: "IRR",
+    0x7E: "MDL",
+    0x86: "UZS",
+    0xE0: "EUR",
 }
 
 REJECTIONS: Final[Mapping[int, str]] = {
@@ -149,7 +169,10 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 # ---------------------------------------------------------------- what a frame from the acceptor means
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """A status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``."""
+    """A status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``.
+
+    ``barcode`` is what was read, which need not be a number. Without either, nobody can name what is held.
+    """
 
     status: Status
     note: int | None = None
@@ -178,7 +201,31 @@ class Version:
     text: str
 
 
-Report = StatusReport | Acknowledged | SettingEcho | Version
+@dataclass(frozen=True, slots=True)
+class Denomination:
+    """What a note code is assigned to: ``value`` times ten to ``exponent`` of a country's currency.
+
+    A country of 0 is an empty channel.
+    """
+
+    note: int
+    country: int
+    value: int
+    exponent: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencyTable:
+    """What every note code is assigned to."""
+
+    rows: tuple[Denomination, ...]
+
+    def encode(self) -> bytes:
+        """As the data of a frame."""
+        return bytes(byte for row in self.rows for byte in (row.note, row.country, row.value, row.exponent))
+
+
+Report = StatusReport | Acknowledged | SettingEcho | Version | CurrencyTable
 
 
 def read_report(frame: Frame) -> Report:
@@ -186,10 +233,8 @@ def read_report(frame: Frame) -> Report:
     command, data = frame.command, frame.data
     if command == Command.ACK:
         return Acknowledged()
-    if command == Command.VERSION:
-        if not data.isascii():
-            raise ProtocolError(PROTOCOL, "version is not ASCII", data)
-        return Version(data.decode("ascii").strip())
+    if command in {Command.VERSION, Command.CURRENCY}:
+        return _version(data) if command == Command.VERSION else _currency_table(data)
     if command in SETTINGS:
         return SettingEcho(Command(command), data)
     if command not in _STATUSES:
@@ -197,18 +242,26 @@ def read_report(frame: Frame) -> Report:
     status = Status(command)
     if status is Status.ESCROW:
         return _escrow(data)
-    if status is Status.REJECTING:
-        code = data[0] if data else 0
-        return StatusReport(status, reason=REJECTIONS.get(code, f"unknown rejection {code:02X}"), data=data)
-    return StatusReport(status, data=data)
+    code = data[0] if data else 0
+    reason = REJECTIONS.get(code, f"unknown rejection {code:02X}") if status is Status.REJECTING else ""
+    return StatusReport(status, reason=reason, data=data)
+
+
+def _version(data: bytes) -> Version:
+    if not data.isascii():
+        raise ProtocolError(PROTOCOL, "version is not ASCII", data)
+    return Version(data.decode("ascii").strip())
+
+
+def _currency_table(data: bytes) -> CurrencyTable:
+    if not data or len(data) % _DENOMINATION_BYTES:
+        raise ProtocolError(PROTOCOL, f"{len(data)} bytes of denominations, not 4 for each", data)
+    starts = range(0, len(data), _DENOMINATION_BYTES)
+    return CurrencyTable(tuple(Denomination(*data[at : at + _DENOMINATION_BYTES]) for at in starts))
 
 
 def _escrow(data: bytes) -> StatusReport:
     if len(data) > 1 and data[0] == BARCODE_MARK:
-        digits = data[1:]
-        if not digits.isdigit():
-            raise ProtocolError(PROTOCOL, "bar code holds other than digits", data)
-        return StatusReport(Status.ESCROW, barcode=digits.decode("ascii"), data=data)
-    if len(data) != 1:
-        raise ProtocolError(PROTOCOL, "escrow without one note code or a bar code", data)
-    return StatusReport(Status.ESCROW, note=data[0], data=data)
+        text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
+        return StatusReport(Status.ESCROW, barcode=text, data=data)
+    return StatusReport(Status.ESCROW, note=data[0] if len(data) == 1 else None, data=data)

@@ -10,25 +10,33 @@ statuses do not count: an acceptor that loses power just then may still report t
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import Answer, BillDriver
-from egm.devices.framing import ProtocolError
+from egm.devices.bill_driver import Answer, BillDriver, ticket_of
 from egm.devices.id003 import codec
-from egm.devices.id003.codec import Acknowledged, Command, Frame, SettingEcho, Status, StatusReport, Version
+from egm.devices.id003.codec import (
+    Command,
+    CurrencyTable,
+    Denomination,
+    Frame,
+    SettingEcho,
+    Status,
+    StatusReport,
+    Version,
+)
 from egm.devices.interface import (
-    Barcode,
     Content,
     EventSink,
     FaultCode,
     Identified,
-    LineError,
     Note,
     Rejected,
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
+from egm.devices.worth import DOLLARS, Told, Worth, minor_units
 
 LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 
@@ -36,6 +44,8 @@ LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 _HOLD_SECONDS: Final = 4.0
 #: How often an acceptor in a fault it cannot leave by itself is told to start afresh.
 _RESET_SECONDS: Final = 3.0
+#: A question that an acceptor may not know is asked this often.
+_ASKED_MOST: Final = 3
 _IDLE_POLL_SECONDS: Final = 0.2
 _BUSY_POLL_SECONDS: Final = 0.1
 #: Breath between a command and the next question.
@@ -70,20 +80,28 @@ class Id003Driver(BillDriver[Frame]):
         sink: EventSink,
         ledger: EscrowLedger,
         notes: Mapping[int, int] = codec.DOLLARS,
+        currencies: frozenset[str] = DOLLARS,
     ) -> None:
         super().__init__(
-            name, line, sink, cutter=codec.cut, protocol=codec.PROTOCOL, ledger=ledger, notes=notes
+            name,
+            line,
+            sink,
+            cutter=codec.cut,
+            protocol=codec.PROTOCOL,
+            ledger=ledger,
+            notes=notes,
+            currencies=currencies,
         )
         self._status: Status | None = None
         self._applied: dict[Command, bytes] = {}
-        self._identified = False
+        self._questions: Counter[Command] = Counter()
         self._next_hold = 0.0
         self._next_reset = 0.0
 
     def _device_unknown(self) -> None:
         self._status = None
         self._applied.clear()
-        self._identified = False
+        self._questions.clear()
 
     # ------------------------------------------------------------ the cycle
     async def _cycle(self) -> None:
@@ -98,20 +116,19 @@ class Id003Driver(BillDriver[Frame]):
     async def _ask(self, frame: Frame) -> bool:
         answers = await self._exchange(frame.encode())
         for answer in answers:
-            try:
-                report = codec.read_report(answer)
-            except ProtocolError as error:
-                self._emit(LineError(device=self.name, text=str(error)))
-                continue
-            match report:
-                case StatusReport():
+            match self._read(codec.read_report, answer):
+                case StatusReport(status=Status.INVALID_COMMAND):
+                    pass  # it does not know the command; its status is as before
+                case StatusReport() as report:
                     self._status_seen(report)
-                case SettingEcho():
-                    self._applied[report.command] = report.data
-                case Version():
-                    self._identified = True
-                    self._emit(Identified(device=self.name, identity=report.text))
-                case Acknowledged():
+                case SettingEcho(command=command, data=data):
+                    self._applied[command] = data
+                case CurrencyTable(rows=rows):
+                    self._note_table({row.note: _told(row) for row in rows})
+                case Version(text=text):
+                    self._questions[Command.VERSION] = _ASKED_MOST
+                    self._emit(Identified(device=self.name, identity=text))
+                case _:  # an acknowledgement, or what could not be read
                     pass
         return bool(answers)
 
@@ -123,6 +140,8 @@ class Id003Driver(BillDriver[Frame]):
         self._show_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
         if entered and (status in _POWER_UP or status is Status.INITIALIZE):
             self._applied.clear()
+            self._worth = Worth(self._notes, self._currencies)
+            self._questions[Command.CURRENCY] = 0
             self._ready = None
         if status in _CLEAR:
             self._clear(f"the acceptor is {status.name.lower()}")
@@ -143,7 +162,7 @@ class Id003Driver(BillDriver[Frame]):
 
     def _content(self, report: StatusReport) -> Content | None:
         if report.barcode is not None:
-            return Barcode(report.barcode)
+            return ticket_of(report.barcode)
         cents = self._notes.get(report.note if report.note is not None else -1)
         return None if cents is None else Note(cents)
 
@@ -158,12 +177,32 @@ class Id003Driver(BillDriver[Frame]):
             self._next_reset = now + _RESET_SECONDS
             return Frame(Command.RESET)
         if status in {Status.ESCROW, Status.HOLDING}:
-            return self._escrow_command(now)
+            return self._values_due() or self._escrow_command(now)
         if status in _TAKES_SETTINGS:
-            if not self._identified:
-                return Frame(Command.VERSION)
-            return self._setting_due()
+            return self._question_due() or self._setting_due()
         return None
+
+    def _question_due(self) -> Frame | None:
+        """What the acceptor is asked before it is set; one that cannot answer is set all the same."""
+        if self._questions[Command.VERSION] < _ASKED_MOST:
+            self._questions[Command.VERSION] += 1
+            return Frame(Command.VERSION)
+        return self._values_due()
+
+    def _values_due(self) -> Frame | None:
+        """The question what the acceptor's note codes are worth, while it is not answered."""
+        if self._worth.is_known:
+            return None
+        if self._questions[Command.CURRENCY] < _ASKED_MOST:
+            self._questions[Command.CURRENCY] += 1
+            return Frame(Command.CURRENCY)
+        self._note_table(dict.fromkeys(self._notes))
+        return None
+
+    def _note_table(self, table: Mapping[int, Told | None]) -> None:
+        """Note what the acceptor says of all note codes; one that it leaves out takes nothing."""
+        for code in self._notes:
+            self._note_worth(code, table.get(code, Told("nothing", 0)))
 
     def _escrow_command(self, now: float) -> Frame | None:
         match self._answer():
@@ -179,17 +218,27 @@ class Id003Driver(BillDriver[Frame]):
 
     def _setting_due(self) -> Frame | None:
         """The first setting that is not as wished; the inhibit last, for it ends initialisation."""
-        codes = [code for code, cents in self._notes.items() if cents in self._denominations]
-        accepted = sum(1 << code - codec.FIRST_NOTE for code in codes)
+        accepted = sum(1 << code - codec.FIRST_NOTE for code in self._wanted_notes)
         wished = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
             Command.SECURITY: b"\x00\x00",
             Command.OPTIONS: b"\x00\x00",
             Command.BARCODE: codec.BARCODE_INTERLEAVED_18,
-            Command.BARCODE_INHIBIT: b"\x00" if self._barcodes else b"\x01",
+            Command.BARCODE_INHIBIT: b"\x00" if self._wants_tickets else b"\x01",
             Command.INHIBIT: b"\x00" if self._wanted else b"\x01",
         }
         for command, data in wished.items():
             if self._applied.get(command) != data:
                 return Frame(command, data)
         return None
+
+
+def _told(row: Denomination) -> Told:
+    """What a row of the acceptor's table says of its note code."""
+    if not row.country or not row.value:
+        return Told("nothing", 0)
+    currency = codec.CURRENCIES.get(row.country)
+    text = f"{row.value}E{row.exponent} of country {row.country:02X}"
+    if currency is None:
+        return Told(text, None)
+    return Told(f"{text} ({currency})", minor_units(row.value, row.exponent, currency), frozenset({currency}))

@@ -10,9 +10,10 @@ from typing import Final
 
 from egm.devices.bill_twin import RETURN_SECONDS, STACK_SECONDS, BillTwin, Paper, Phase
 from egm.devices.id003 import codec
-from egm.devices.id003.codec import Command, Frame, Status
+from egm.devices.id003.codec import Command, CurrencyTable, Denomination, Frame, Status
 from egm.devices.twin import Port, Values, flag
 
+_CHANNELS: Final = 8
 VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
 
 _STATUS: Final[Mapping[Phase, Status]] = {
@@ -46,6 +47,7 @@ class Id003Twin(BillTwin[Frame]):
         self._revend = False
         self._orders: dict[int, Callable[[], bool]] = {
             Command.STACK_1: self.order_stack,
+            Command.STACK_2: self.order_stack,
             Command.RETURN: self.order_return,
             Command.HOLD: self.order_hold,
         }
@@ -63,6 +65,8 @@ class Id003Twin(BillTwin[Frame]):
             self._reset()
         elif command == Command.VERSION:
             self._reply(Command.VERSION, VERSION)
+        elif command == Command.CURRENCY:
+            self._reply(Command.CURRENCY, self._currency_table().encode())
         elif command in codec.SETTINGS:
             self._reply(command, message.data)
             self._settings[command] = message.data
@@ -95,6 +99,16 @@ class Id003Twin(BillTwin[Frame]):
         if self._phase is Phase.REJECTING:
             return b"\x76" if paper is not None and paper.counterfeit else b"\x79"
         return b""
+
+    def _currency_table(self) -> CurrencyTable:
+        countries = {currency: country for country, currency in codec.CURRENCIES.items()}
+        rows = []
+        for code in range(codec.FIRST_NOTE, codec.FIRST_NOTE + _CHANNELS):
+            value, exponent = self._worth_of(code) // 100, 0
+            while value and not value % 10:
+                value, exponent = value // 10, exponent + 1
+            rows.append(Denomination(code, countries[self.currency] if value else 0, value, exponent))
+        return CurrencyTable(tuple(rows))
 
     # ------------------------------------------------------------ what it was told
     def _accepting(self) -> bool:

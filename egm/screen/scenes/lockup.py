@@ -243,6 +243,9 @@ def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
         *(say(key) for key in examine if stage.texts.has(key)),
         *more,
     )
+    held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
+    if held_cents:
+        more = (say("tilt.held", amount=stage.money(held_cents)), *more)
     hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING.index)
     lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *more)
     return Words(

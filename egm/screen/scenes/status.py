@@ -50,6 +50,8 @@ def notice_words(stage: Stage, notice: Notice) -> str:
     snapshot = stage.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
     values = {"amount": "", "credit_cents": credit_cents, **notice.values}
+    if "fault" in values:
+        values["fault"] = fault_words(texts, str(values["fault"]))
     game = stage.view.games.get(str(notice.values.get("game")))
     if game is not None:
         values["game"] = texts.local(game.title, game.id)
@@ -63,8 +65,9 @@ def notice_words(stage: Stage, notice: Notice) -> str:
         return texts.say("notice.refused_other")
     said = fault_words(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
-    held = {"fault": said, "amount": stage.money(held_cents)} if isinstance(held_cents, int) else None
-    return said if held is None else texts.say("notice.held", **held)
+    if isinstance(held_cents, int):
+        return texts.say("notice.held", fault=said, amount=stage.money(held_cents))
+    return texts.say("notice.held_bill", fault=said) if "held" in notice.values else said
 
 
 def status(stage: Stage) -> tuple[str, str]:
@@ -84,10 +87,24 @@ def status(stage: Stage) -> tuple[str, str]:
     line = times(view, stage.theme)
     if snapshot.state == "playing" and view.show is not None and line is not None:
         return _game_status(stage, view.show, line)
+    lasting = _lasting_notice(stage, snapshot)
+    return _idle_status(stage, snapshot) if lasting is None else _notice_status(stage, lasting)
+
+
+def _lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
+    """Return the condition to name now, or None while what to do next is said in its turn.
+
+    Nothing else is said while a device holds the player's money, and nobody is asked to insert a bill while
+    the bill acceptor has a fault.
+    """
+    turn = int(stage.view.now / _TURN_SECONDS)
     lasting = [notice for notice in snapshot.notices if notice.code.partition(".")[0] in _LASTING]
-    if lasting and int(view.now / _TURN_SECONDS) % 2:
-        return _notice_status(stage, lasting[int(view.now / _TURN_SECONDS / 2) % len(lasting)])
-    return _idle_status(stage, snapshot)
+    held = [notice for notice in lasting if notice.code.startswith("fault.") and notice.values]
+    takes_bills = not any(notice.code.startswith("fault.bill_acceptor.") for notice in lasting)
+    if held or not (takes_bills or snapshot.credit_cents):
+        named = held or lasting
+        return named[turn % len(named)]
+    return lasting[turn // 2 % len(lasting)] if lasting and turn % 2 else None
 
 
 def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:

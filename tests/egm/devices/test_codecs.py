@@ -199,27 +199,34 @@ def test_one_flipped_bit_is_never_the_same_message(name, data):
     ("read", "frame", "why"),
     [
         (id003.read_report, id003.Frame(0x77), "unknown status 77"),
-        (id003.read_report, id003.Frame(0x13, b""), "escrow without"),
-        (id003.read_report, id003.Frame(0x13, b"\x6f12a"), "other than digits"),
         (id003.read_report, id003.Frame(0x88, b"\xff"), "not ASCII"),
         (ebds.read_device, ebds.Frame(0x20, b"\x01"), "no acceptor message"),
-        (
-            ebds.read_device,
-            ebds.Frame(0x70, b"\x01" + bytes(6) + b"12x".ljust(28, b"\0")),
-            "other than digits",
-        ),
         (ebds.read_host, ebds.Frame(0x60, b"\x00\x00\x33"), "no host message"),
         (cctalk.read_events, b"\x01\x02", "bytes of events"),
         (cctalk.read_hopper_status, b"\x01", "hopper status"),
         (cctalk.read_hopper_test, b"", "hopper test"),
         (cctalk.read_count, b"", "a count"),
-        (cctalk.read_text, b"\xff", "not ASCII"),
     ],
 )
 def test_refusals_name_protocol_and_reason(read, frame, why):
     with pytest.raises(ProtocolError, match=why) as caught:
         read(frame)
     assert str(caught.value).startswith(("id003", "ebds", "cctalk"))
+
+
+@pytest.mark.parametrize(
+    ("read", "frame", "read_as"),
+    [
+        (id003.read_report, id003.Frame(0x13, b"\x6f12a"), "12a"),
+        (id003.read_report, id003.Frame(0x13, b"\x6f"), None),
+        (id003.read_report, id003.Frame(0x13, b""), None),
+        (ebds.read_device, ebds.Frame(0x70, b"\x01" + bytes(6) + b"12x".ljust(28, b"\0")), "12x"),
+        (ebds.read_device, ebds.Frame(0x70, b"\x01" + bytes(6) + b"(" * 28), "?"),
+        (ebds.read_device, ebds.Frame(0x70, b"\x7f" + bytes(6)), ""),
+    ],
+)
+def test_what_no_table_names_is_read_so_that_it_can_go_back(read, frame, read_as):
+    assert read(frame).barcode == read_as
 
 
 def test_a_lamp_that_is_not_there():

@@ -41,7 +41,6 @@ def _cctalk_readers() -> tuple[Callable[[cctalk.Frame], object], ...]:
         cctalk.read_hopper_status,
         cctalk.read_hopper_test,
         cctalk.read_count,
-        cctalk.read_text,
     )
 
     def on_data(layout: Callable[[bytes], object]) -> Callable[[cctalk.Frame], object]:

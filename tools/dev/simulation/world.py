@@ -87,6 +87,7 @@ class World:
             protocol = PROTOCOLS[device.protocol]
             self.cables[name] = Cable(character_seconds=protocol.line.character_seconds)
             self.twins[name] = protocol.twin(name, self.cables[name])
+            self.twins[name].currency = self.profile.currency
         self._features = Features(
             replace(feature, services=tuple(self._without_threads(feature.services)))
             for feature in FEATURES.all

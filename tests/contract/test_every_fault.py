@@ -1,0 +1,234 @@
+"""Every fault of every kind of device, through the wiring into the machine: state, journal, text, and its end.
+
+The table is written from the regulations' lists, not from the machine's own; its completeness is held against the
+drivers' sources, so that a fault a driver learns to report cannot be forgotten here.
+"""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from egm.app.ports import lone_driver
+from egm.app.view import snapshot
+from egm.app.wiring import reported
+from egm.devices.interface import CommLost, CommUp, Disputed, Fault, FaultCode
+from egm.kernel.events import EventType, State
+from egm.money.value_in import hopper_takes_coins
+from egm.screen.text import Texts, fault_words
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+from egm.testing.machine import MachineRig
+
+STOPS, GOES_ON = State.TILT, State.IDLE
+ITSELF, ATTENDANT = "itself", "attendant"
+
+#: Kind -> fault -> whether play stops, and who ends it once its cause has gone.
+TABLE = {
+    "bill_acceptor": {
+        "communication": (GOES_ON, ITSELF),
+        "failure": (GOES_ON, ITSELF),
+        "jam": (GOES_ON, ITSELF),
+        "stacker_jam": (GOES_ON, ITSELF),
+        "stacker_full": (GOES_ON, ITSELF),
+        "stacker_removed": (GOES_ON, ITSELF),
+        "cheat": (STOPS, ATTENDANT),
+        "wrong_values": (GOES_ON, ITSELF),
+        "values_untold": (GOES_ON, ITSELF),
+    },
+    "coin_acceptor": {
+        "communication": (GOES_ON, ITSELF),
+        "failure": (GOES_ON, ITSELF),
+        "jam": (STOPS, ATTENDANT),
+        "coin_cheat": (STOPS, ATTENDANT),
+        "diverter": (STOPS, ATTENDANT),
+        "sensor_stuck": (STOPS, ATTENDANT),
+        "wrong_lane": (STOPS, ATTENDANT),
+        "uninvited": (STOPS, ATTENDANT),
+        "wrong_values": (GOES_ON, ITSELF),
+        "values_untold": (GOES_ON, ITSELF),
+    },
+    "hopper": {
+        "communication": (GOES_ON, ITSELF),
+        "failure": (GOES_ON, ITSELF),
+        "jam": (STOPS, ATTENDANT),
+        "hopper_empty": (GOES_ON, ITSELF),
+        "hopper_full": (GOES_ON, ITSELF),
+        "hopper_runaway": (STOPS, ATTENDANT),
+        "sensor_stuck": (GOES_ON, ITSELF),
+        "cheat": (GOES_ON, ITSELF),
+    },
+    "ticket_printer": {
+        "communication": (GOES_ON, ITSELF),
+        "failure": (GOES_ON, ITSELF),
+        "jam": (GOES_ON, ITSELF),
+        "paper_out": (GOES_ON, ITSELF),
+        "paper_low": (GOES_ON, ITSELF),
+        "head_up": (GOES_ON, ITSELF),
+        "chassis_open": (GOES_ON, ITSELF),
+    },
+    "io_board": {
+        "communication": (STOPS, ITSELF),
+        "power": (STOPS, ITSELF),
+        "battery_low": (STOPS, ATTENDANT),
+        "hard_meter": (STOPS, ITSELF),
+    },
+    "wheel": {"communication": (STOPS, ATTENDANT), "failure": (STOPS, ATTENDANT)},
+}
+#: Kind -> the requirement of its faults; those of a hopper are clauses of one.
+ROW_OF = {
+    "bill_acceptor": "G-06",
+    "coin_acceptor": "G-07",
+    "ticket_printer": "G-10",
+    "io_board": "G-11",
+    "wheel": "E-14",
+    "hopper": "G-08",
+}
+CLAUSES = {
+    "hopper_empty": "G-08:a",
+    "jam": "G-08:b",
+    "hopper_runaway": "G-08:c",
+    "hopper_full": "G-08:e",
+    "sensor_stuck": "G-08:f",
+}
+
+
+def shown(kind: str, code: str):
+    """The requirement that a fault is of."""
+    row = CLAUSES.get(code, ROW_OF[kind]) if kind == "hopper" else ROW_OF[kind]
+    return pytest.mark.requirement(row)
+
+
+ROWS = [
+    pytest.param(kind, code, *does, id=f"{kind}.{code}", marks=shown(kind, code))
+    for kind, codes in TABLE.items()
+    for code, does in codes.items()
+]
+
+_DEVICES = Path("egm/devices")
+#: Kind -> the modules whose drivers report its faults.
+SOURCES = {
+    "bill_acceptor": ("id003/driver.py", "ebds/driver.py", "cctalk/bill.py", "cctalk/talk.py", "worth.py"),
+    "coin_acceptor": ("cctalk/coin.py", "cctalk/talk.py", "worth.py"),
+    "hopper": ("cctalk/hopper.py", "cctalk/talk.py"),
+    "ticket_printer": ("printer_driver.py", "tcl/driver.py", "ithaca/driver.py"),
+    "io_board": ("ioboard/driver.py",),
+    "wheel": ("wheel/driver.py",),
+}
+
+
+@pytest.mark.parametrize("kind", TABLE)
+def test_the_table_has_every_fault_that_a_driver_can_report(kind):
+    text = "".join((_DEVICES / module).read_text("utf-8") for module in SOURCES[kind])
+    named = {FaultCode[name].value for name in re.findall(r"FaultCode\.([A-Z_]+)", text)}
+    assert named | {"communication"} == set(TABLE[kind])
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return Texts("en"), Texts("fr")
+
+
+@pytest.mark.parametrize(("kind", "code", "state", "ends"), ROWS)
+def test_a_fault_of_a_device_reaches_the_machine(tmp_path, texts, kind, code, state, ends):
+    room = MachineRig(tmp_path).boot().insert(1000)
+    lost = code == "communication"
+    begins = CommLost(device="d", why="no answer") if lost else fault(code, active=True)
+    over = CommUp(device="d") if lost else fault(code, active=False)
+    for _ in range(2):  # a repeat is no news
+        for event in reported(begins, kind, ()):
+            room.happen(event)
+    name = f"{kind}.{code}"
+    assert room.state is state
+    assert room.engine.accepts(EventType.PLAY) is (state is GOES_ON)
+    (record,) = room.records("fault.raised")
+    assert (record["code"], record["detail"]) == (name, "no answer" if lost else "it says so")
+    assert room.journal.meters().values[f"fault.{name}"] == 1
+    told = {notice.code for notice in snapshot(room.engine, fingerprint="").notices}
+    assert (f"fault.{name}" in told) or room.machine.faults[name]["locks"] is False
+    for each in texts:
+        assert each.has(f"tilt.text.{name}")
+        assert fault_words(each, name) == each.say(f"tilt.text.{name}")
+    assert fault_words(texts[0], name) != fault_words(texts[1], name)
+    for event in reported(over, kind, ()):
+        room.happen(event)
+    assert (name in room.machine.faults) is (ends == ATTENDANT)
+    assert len(room.records("fault.cleared")) == (ends == ITSELF)
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (room.state, dict(room.machine.faults)) == (State.IDLE, {})
+    room.close()
+
+
+def fault(code: str, *, active: bool) -> Fault:
+    return Fault(device="d", code=FaultCode(code), active=active, detail="it says so" if active else "")
+
+
+#: What a hand does to the hopper, and the fault that the machine then has.
+HANDS = {
+    "hopper_empty": ("fill", {"coins": 2}),
+    "jam": ("jam", {}),
+    "hopper_runaway": ("runaway", {"coins": 2}),
+    "hopper_full": ("fill", {"coins": 1100}),
+    "sensor_stuck": ("stuck_sensor", {}),
+    "cheat": ("cheat", {}),
+    "communication": ("power_off", {}),
+}
+
+
+@pytest.mark.parametrize("code", [pytest.param(code, marks=shown("hopper", code)) for code in HANDS])
+def test_a_fault_of_a_hopper_goes_from_its_mechanics_to_the_machine(tmp_path, code):
+    """From the simulated mechanics over the real line and driver, as an event, into the machine."""
+
+    async def scene():
+        room, rig, driver = with_hopper(tmp_path)
+        await asyncio.sleep(1)
+        action, values = HANDS[code]
+        rig.hand(action, **values)
+        if code != "communication":
+            driver.pay("p", 4)
+        await rig.until(lambda: f"hopper.{code}" in room.machine.faults)
+        await rig.stop()
+        rig.close()
+        room.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-08:d")
+def test_an_extra_coin_of_a_hopper_is_told():
+    async def scene():
+        rig = DeviceRig("cctalk_hopper")
+        rig.start(lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
+        await asyncio.sleep(1)
+        rig.hand("lie")
+        await rig.until(lambda: rig.of(Disputed))
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-08:e", "G-09")
+def test_coins_fall_into_the_box_while_the_hopper_is_full(tmp_path):
+    room = MachineRig(tmp_path, profile="generic", devices=("hopper",)).boot()
+    assert hopper_takes_coins(room.machine)
+    for active, takes in ((True, False), (False, True)):
+        for event in reported(fault("hopper_full", active=active), "hopper", ()):
+            room.happen(event)
+        assert hopper_takes_coins(room.machine) is takes
+    room.close()
+
+
+def with_hopper(folder):
+    room = MachineRig(folder, devices=("hopper",)).boot()
+    rig = DeviceRig("cctalk_hopper")
+
+    def happen(event):
+        for each in reported(event, "hopper", ()):
+            room.happen(each)
+
+    rig.react = happen
+    driver = lone_driver("cctalk_hopper", "hopper", rig.serial_line(), rig.sink)
+    rig.start(driver)
+    return room, rig, driver

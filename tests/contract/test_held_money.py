@@ -1,0 +1,116 @@
+"""A fault that holds the player's money: how much, what happens to it, who comes, and the last word once it is over."""
+
+import asyncio
+
+import pytest
+from bill_rig import DRIVERS
+
+from egm.app.view import snapshot
+from egm.app.wiring import reported, tower
+from egm.devices.interface import Devices, Fault, FaultCode
+from egm.kernel.events import EventType, State
+from egm.screen.text import Texts, fault_words
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+from egm.testing.machine import MachineRig
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+
+def notices(room):
+    return {notice.code: notice.values for notice in snapshot(room.engine, fingerprint="").notices}
+
+
+def at_a_machine(folder, protocol):
+    """A machine with a real driver of an acceptor, and the acceptor."""
+    room = MachineRig(folder).boot()
+    rig = DeviceRig(protocol)
+
+    def happen(event):
+        for each in reported(event, "bill_acceptor", ()):
+            room.happen(each)
+
+    driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.ledgers.paper)
+    rig.react = happen
+    room.machine.install(Devices(acceptor=driver))
+    driver.enable(frozenset({500, 1000, 2000}))
+    rig.start(driver)
+    return room, rig
+
+
+@pytest.mark.requirement("G-02", "G-06")
+@pytest.mark.parametrize("where", ["before escrow", "on its way into the box"])
+@pytest.mark.parametrize("protocol", sorted(DRIVERS))
+def test_a_jam_with_a_bill_inside_says_what_it_holds_and_ends_with_a_word(tmp_path, protocol, where):
+    async def scene():
+        room, rig = at_a_machine(tmp_path, protocol)
+        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        await asyncio.sleep(3)
+        if where == "before escrow":
+            rig.hand("jam")
+        rig.hand("insert", amount_cents=2000)
+        if where != "before escrow":
+            await rig.until(lambda: room.ledgers.paper.pending() is not None)
+            rig.hand("jam")
+        code = "jam" if where == "before escrow" or protocol == "cctalk_bill" else None
+        await rig.until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
+        (values,) = (held for key, held in notices(room).items() if key.startswith("fault.bill_acceptor."))
+        assert values == ({"held": "bill"} if where == "before escrow" else {"amount_cents": 2000}), code
+        assert "service" in tower(snapshot(room.engine, fingerprint=""))
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        assert room.notice == "not_by_key"
+        assert room.machine.notice.values["fault"].startswith("bill_acceptor.")
+        rig.hand("clear")
+        await rig.until(lambda: not room.machine.faults or "bill_acceptor.disputed" in room.machine.faults)
+        await asyncio.sleep(12)
+        said = {"held_over", "held_over_amount", "bill_returned", "bill_accepted"}
+        assert room.notice in said or room.state is State.TILT
+        if where == "before escrow":
+            assert (room.notice, room.credit_cents) == ("held_over", 0)
+        await rig.stop()
+        findings = Auditor(Shelf()).run(room.journal.bodies()).findings
+        room.close()
+        rig.close()
+        assert findings == []
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-08", "G-10")
+@pytest.mark.parametrize(("kind", "code"), [("hopper", "jam"), ("ticket_printer", "jam")])
+def test_a_fault_of_a_paying_device_says_what_it_holds(tmp_path, kind, code):
+    device = {"hopper": "hopper", "ticket_printer": "printer"}[kind]
+    room = MachineRig(tmp_path, devices=(device,)).boot().insert(2000)
+    room.engine.handle(EventType.CASH_OUT)
+    assert room.state is State.PAYING
+    for event in reported(Fault(device="d", code=FaultCode(code), active=True), kind, ()):
+        room.happen(event)
+    assert notices(room)[f"fault.{kind}.{code}"] == {"amount_cents": 2000}
+    tilts = snapshot(room.engine, fingerprint="").tilts
+    assert [tilt.held_cents for tilt in tilts] == ([2000] if kind == "hopper" else [])
+    room.close()
+
+
+@pytest.mark.requirement("G-02")
+def test_a_disputed_amount_is_told_with_its_fault(tmp_path):
+    room = MachineRig(tmp_path).boot()
+    room.offer(2000)
+    room.ledger.lost_track("nobody knows")
+    assert notices(room)["fault.bill_acceptor.disputed"] == {"amount_cents": 2000}
+    (tilt,) = snapshot(room.engine, fingerprint="").tilts
+    assert tilt.held_cents == 2000
+    room.close()
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_words_say_amount_what_happens_and_who_comes(language):
+    texts = Texts(language)
+    said = fault_words(texts, "bill_acceptor.jam")
+    attendant = {"en": "attendant", "fr": "préposé"}[language]
+    for words in (
+        texts.say("notice.held", fault=said, amount="$20.00"),
+        texts.say("notice.held_bill", fault=said),
+    ):
+        assert said in words
+        assert attendant in words
+    assert "$20.00" in texts.say("notice.held", fault=said, amount="$20.00")

@@ -1,0 +1,339 @@
+"""Every order that concerns money ends within a bound, whatever its device does or does not do.
+
+What was counted is paid, what nobody can know is disputed, and the rest is a hand-pay or goes back.
+"""
+
+import asyncio
+
+import pytest
+from bill_rig import DRIVERS, BillRig
+
+from egm.app.ports import DRIVERS as PORT_DRIVERS
+from egm.app.ports import Fitting
+from egm.app.wiring import reported
+from egm.devices.catalogue import PROTOCOLS
+from egm.devices.cctalk.codec import Header
+from egm.devices.cctalk.hopper import CctalkHopperDriver
+from egm.devices.interface import (
+    Devices,
+    Disputed,
+    Fault,
+    FaultCode,
+    PayoutFinished,
+    PayoutProgress,
+    PrintState,
+)
+from egm.devices.transient import TransientPayoutLedger, TransientPrintLedger
+from egm.kernel.events import EventType, State
+from egm.money.disputed import disputed_amounts
+from egm.profiles import load_profile
+from egm.records.keys import MoneyKey
+from egm.staff.service import device_tests
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+from egm.testing.machine import MachineRig
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+#: Longer than any bound.
+BOUND_SECONDS = 90.0
+
+
+def unanswered(header):
+    """Let the hopper say nothing to one kind of question."""
+
+    def break_it(rig):
+        received = rig.twin.received
+        rig.twin.received = lambda message: None if message.header == header else received(message)
+
+    return break_it
+
+
+def malformed(rig):
+    """Let the hopper answer its life-time count with a byte too many."""
+    answer = rig.twin._answer
+    rig.twin._answer = lambda message: (
+        b"\0\0\0\0" if message.header == Header.DISPENSE_COUNT else answer(message)
+    )
+
+
+def stuck(rig):
+    """Let the motor turn without paying and without giving up."""
+    rig.twin._turn = lambda: None
+
+
+def hand(action):
+    return lambda rig: rig.hand(action)
+
+
+#: What is wrong with the hopper from the beginning, and whether it is shown as failed afterwards.
+REFUSES = {
+    "dispense": (unanswered(Header.DISPENSE), True),
+    "enable": (unanswered(Header.ENABLE_HOPPER), True),
+    "status": (unanswered(Header.HOPPER_STATUS), True),
+    "test": (unanswered(Header.TEST_HOPPER), True),
+    "count": (unanswered(Header.DISPENSE_COUNT), True),
+    "serial": (unanswered(Header.SERIAL), True),
+    "malformed count": (malformed, False),
+    "motor": (stuck, False),
+    "no power": (hand("power_off"), False),
+    "no cable": (hand("unplug"), False),
+}
+
+#: What happens to it in the middle of a payout, and whether it is known then how many coins left.
+DIES = {
+    "power": (hand("power_off"), False),
+    "cable": (hand("unplug"), False),
+    "silence": (hand("silence"), False),
+    "count": (unanswered(Header.DISPENSE_COUNT), False),
+    "malformed count": (malformed, False),
+    "motor": (stuck, True),
+    "jam": (hand("jam"), True),
+}
+
+
+def tray(rig):
+    return rig.twin.describe()["tray_coins"]
+
+
+def hopper_rig():
+    rig = DeviceRig("cctalk_hopper")
+    ledger = TransientPayoutLedger()
+    driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, ledger)
+    return rig, ledger, driver
+
+
+@pytest.mark.requirement("G-08", "F-13")
+@pytest.mark.parametrize("trouble", REFUSES)
+def test_a_hopper_that_takes_no_order_pays_nothing_and_says_so(trouble):
+    break_it, failed = REFUSES[trouble]
+
+    async def scene():
+        rig, ledger, driver = hopper_rig()
+        break_it(rig)
+        rig.start(driver)
+        await asyncio.sleep(1)
+        driver.pay("p", 7)
+        await asyncio.sleep(BOUND_SECONDS)
+        assert (ledger.paid, ledger.disputed, tray(rig)) == ({"p": 0}, {}, 0)
+        assert [event.paid_coins for event in rig.of(PayoutFinished)] == [0]
+        assert (FaultCode.FAILURE in {event.code for event in rig.of(Fault)}) is failed
+        assert failed or not driver.up or trouble == "motor"
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-08", "F-13")
+@pytest.mark.parametrize("trouble", DIES)
+def test_a_hopper_that_dies_in_a_payout_has_paid_what_was_counted(trouble):
+    break_it, known = DIES[trouble]
+
+    async def scene():
+        rig, ledger, driver = hopper_rig()
+        rig.start(driver)
+        await asyncio.sleep(1)
+        driver.pay("p", 20)
+        await rig.until(lambda: any(event.paid_coins >= 3 for event in rig.of(PayoutProgress)))
+        break_it(rig)
+        await asyncio.sleep(BOUND_SECONDS)
+        counted = rig.of(PayoutProgress)[-1].paid_coins
+        assert ledger.pending() is None
+        assert ledger.paid == {"p": counted}
+        assert ledger.disputed == ({} if known else {"p": 20 - counted})
+        assert not known or counted == tray(rig)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+def test_a_hopper_that_pays_on_without_its_cable_is_stopped_and_its_coins_are_not_counted_twice():
+    async def scene():
+        rig, ledger, driver = hopper_rig()
+        rig.start(driver)
+        await asyncio.sleep(1)
+        driver.pay("p", 255)
+        await rig.until(lambda: tray(rig) == 3)
+        rig.twin._speed = 0.05
+        rig.hand("unplug")
+        await asyncio.sleep(BOUND_SECONDS)
+        rig.hand("plug")
+        await asyncio.sleep(30)
+        assert tray(rig) < 255
+        assert (list(ledger.paid), list(ledger.disputed), ledger.stray_coins) == (["p"], ["p"], 0)
+        rig.twin._speed = 1.0
+        driver.pay("q", 2)
+        await rig.until(lambda: ledger.paid.get("q") == 2)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+def test_a_hopper_that_refused_is_tried_again_once_it_was_switched_off():
+    async def scene():
+        rig, ledger, driver = hopper_rig()
+        received = rig.twin.received
+        unanswered(Header.DISPENSE)(rig)
+        rig.start(driver)
+        await asyncio.sleep(1)
+        driver.pay("p", 7)
+        await rig.until(lambda: rig.of(Fault), BOUND_SECONDS)
+        rig.twin.received = received
+        rig.hand("power_off")
+        await asyncio.sleep(5)
+        rig.hand("power_on")
+        await rig.until(lambda: not rig.of(Fault)[-1].active)
+        driver.pay("q", 7)
+        await rig.until(lambda: ledger.paid == {"p": 0, "q": 7})
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-08", "F-09", "F-13")
+@pytest.mark.parametrize(("trouble", "at_coin"), [("dispense", 0), ("no power", 0), ("power", 2)])
+def test_the_player_of_a_dead_hopper_is_paid_by_hand(tmp_path, trouble, at_coin):
+    """The machine, its journal and the real driver: what was counted, what is disputed, what is owed by hand."""
+    place = tmp_path / "coins.toml"
+    text = load_profile("generic").file.data.decode()
+    place.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
+
+    async def scene():
+        room = MachineRig(tmp_path / "state", profile=place, devices=("hopper",)).boot().insert(2000)
+        rig = DeviceRig("cctalk_hopper")
+
+        def happen(event):
+            for each in reported(event, "hopper", ()):
+                room.happen(each)
+
+        rig.react = happen
+        driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, room.ledgers.payouts)
+        room.machine.install(Devices(acceptor=room.hands, hopper=driver))
+        rig.start(driver)
+        await asyncio.sleep(1)
+        if not at_coin and trouble == "dispense":
+            REFUSES[trouble][0](rig)
+        room.engine.handle(EventType.CASH_OUT)
+        assert room.state is State.PAYING
+        if not at_coin and trouble == "no power":
+            rig.hand("power_off")
+        elif at_coin:
+            await rig.until(lambda: len(rig.of(PayoutProgress)) == at_coin)
+            rig.hand("power_off")
+        await asyncio.sleep(BOUND_SECONDS)
+        await rig.stop()
+        paid_cents = 100 * (rig.of(PayoutProgress)[-1].paid_coins if at_coin else 0)
+        assert room.journal.balance_cents("out:hopper") == paid_cents
+        assert room.machine.memory.get(MoneyKey.PAY_OUT) is None
+        in_dispute = [each.held_cents for each in disputed_amounts(room.machine).values()]
+        by_hand = room.machine.memory.get(MoneyKey.HANDPAY)
+        if at_coin:
+            assert in_dispute == [2000 - paid_cents]
+            assert room.state is State.TILT
+        else:
+            assert in_dispute == []
+            assert by_hand["amount_cents"] == 2000
+            assert room.state is State.HANDPAY
+        findings = Auditor(Shelf()).run(room.journal.bodies()).findings
+        room.close()
+        rig.close()
+        assert findings == []
+
+    jump(scene())
+
+
+# ------------------------------------------------------------------------------------------ notes and tickets
+@pytest.mark.requirement("G-02", "G-06")
+@pytest.mark.parametrize("protocol", sorted(DRIVERS))
+@pytest.mark.parametrize("how", ["power_off", "unplug", "silence"])
+def test_an_acceptor_that_dies_with_an_ordered_note_leaves_a_disputed_amount(protocol, how):
+    async def scene():
+        rig = BillRig(protocol)
+        await rig.insert()
+        await rig.until(lambda: rig.ledger.pending() is not None)
+        rig.hand(how)
+        await asyncio.sleep(BOUND_SECONDS)
+        assert rig.ledger.pending() is None
+        assert [content.amount_cents for content in rig.ledger.disputed] == [20_00]
+        assert len(rig.of(Disputed)) == 1
+        back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[how]
+        rig.hand(back)
+        await asyncio.sleep(20)  # it may say then that the note is in the box: no second dispute, no credit
+        assert (rig.ledger.credited, rig.ledger.contradictions) == ([], [])
+        await rig.insert(5_00)
+        await rig.until(lambda: rig.credited_cents == 5_00)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-02", "G-06")
+@pytest.mark.parametrize("protocol", sorted(DRIVERS))
+def test_a_note_that_an_acceptor_does_not_stack_goes_back(protocol):
+    async def scene():
+        rig = BillRig(protocol)
+        rig.twin.order_stack = lambda: False
+        getattr(rig.twin, "_orders", {})[0x41] = lambda: False
+        rig.twin.escrow_seconds = None
+        await rig.insert()
+        await rig.until(lambda: rig.twin.describe()["returned_cents"] == 20_00, BOUND_SECONDS)
+        await rig.until(lambda: rig.ledger.pending() is None)
+        assert (rig.ledger.credited, rig.ledger.disputed) == ([], [])
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-02")
+@pytest.mark.parametrize("protocol", sorted(DRIVERS))
+def test_a_jammed_note_waits_for_the_hand_that_frees_it(protocol):
+    async def scene():
+        rig = BillRig(protocol)
+        await rig.insert()
+        await rig.until(lambda: rig.ledger.pending() is not None)
+        rig.hand("jam")
+        await asyncio.sleep(3 * BOUND_SECONDS)
+        assert rig.ledger.pending() is not None
+        assert not rig.of(Disputed)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+# ------------------------------------------------------------------------------------------ printers
+@pytest.mark.requirement("G-10")
+@pytest.mark.parametrize("protocol", ["tcl", "ithaca"])
+@pytest.mark.parametrize("how", ["power_off", "unplug", "silence", "busy"])
+def test_a_printer_that_never_ends_a_ticket_leaves_it_to_a_person(protocol, how):
+    async def scene():
+        rig = DeviceRig(protocol)
+        ledger = TransientPrintLedger()
+        ledgers = type("Ledgers", (), {"printing": ledger})()
+        driver = PORT_DRIVERS[protocol](Fitting("printer", rig.serial_line(), rig.sink, ledgers, ()))
+        rig.start(driver)
+        await asyncio.sleep(1)
+        driver.print_ticket(device_tests.test_job("generic", "test-1"))
+        await rig.until(lambda: ledger.history[-1][1] is PrintState.PRINTING)
+        if how == "busy":
+            rig.twin._stop_timers()
+        else:
+            rig.hand(how)
+        await asyncio.sleep(BOUND_SECONDS)
+        assert ledger.pending() is None
+        assert ledger.history[-1][1] is PrintState.DISPUTED
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+def test_every_kind_of_device_that_is_given_orders_about_money_is_here():
+    paying = {entry.kind for entry in PROTOCOLS.values()} - {"io_board", "wheel", "coin_acceptor"}
+    assert paying == {"hopper", "bill_acceptor", "ticket_printer"}

@@ -1,0 +1,95 @@
+"""Coin acceptors that know less than ours: without a sorter, without an accept counter; and what every twin reads back."""
+
+import asyncio
+
+import pytest
+
+from egm.app.ports import lone_driver
+from egm.devices.cctalk.codec import HOST, Frame, Header
+from egm.devices.cctalk.coin import CctalkCoinDriver
+from egm.devices.id003 import codec as id003
+from egm.devices.interface import CoinAccepted, Fault, FaultCode, Ready
+from egm.devices.transient import TransientCoinLedger
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+
+COINS = frozenset({25, 1_00, 2_00})
+
+
+def coin_rig(*, unanswered=None):
+    rig = DeviceRig("cctalk_coin")
+    answer = rig.twin._answer
+    rig.twin._answer = lambda message: None if message.header == unanswered else answer(message)
+    driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, TransientCoinLedger())
+    driver.enable(COINS)
+    rig.start(driver)
+    return rig, driver
+
+
+@pytest.mark.requirement("G-09")
+@pytest.mark.parametrize("knows_paths", [True, False])
+@pytest.mark.parametrize("to_hopper", [True, False])
+def test_a_coin_of_which_no_path_is_said_is_booked_where_it_was_sent(to_hopper, knows_paths):
+    async def scene():
+        rig, driver = coin_rig(unanswered=None if knows_paths else Header.SORTER_PATH)
+        add = rig.twin._events.add
+        rig.twin._events.add = lambda a, b: add(a, 0 if a else b)
+        driver.divert(to_hopper=to_hopper)
+        await rig.until(lambda: rig.of(Ready))
+        rig.hand("insert", amount_cents=1_00)
+        await rig.until(lambda: rig.of(CoinAccepted))
+        await asyncio.sleep(3)
+        assert [(event.amount_cents, event.to_hopper) for event in rig.of(CoinAccepted)] == [(100, to_hopper)]
+        assert not rig.of(Fault)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-15")
+def test_an_acceptor_without_an_accept_counter_is_shown_as_failed():
+    async def scene():
+        rig, _ = coin_rig(unanswered=Header.ACCEPT_COUNT)
+        await asyncio.sleep(30)
+        assert not rig.of(Ready)
+        (fault,) = rig.of(Fault)
+        assert (fault.code, fault.active) == (FaultCode.FAILURE, True)
+        assert "225" in fault.detail
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize("protocol", ["cctalk_coin", "cctalk_bill", "cctalk_hopper"])
+@pytest.mark.parametrize("header", [241, 192, 4, 249])
+def test_every_cctalk_twin_reads_back_what_it_is(protocol, header):
+    async def scene():
+        rig = DeviceRig(protocol)
+        said = []
+        rig.cable.open("cable", None)
+        rig.twin._send = said.append
+        rig.twin.received(Frame(rig.twin.address, HOST, header))
+        assert len(said) == 1
+        assert len(said[0]) > 5
+        rig.close()
+
+    jump(scene())
+
+
+def test_an_id003_acceptor_stacks_by_either_command():
+    async def scene():
+        rig = DeviceRig("id003")
+        driver = lone_driver("id003", "bill", rig.serial_line(), rig.sink)
+        driver.enable(frozenset({20_00}))
+        rig.start(driver)
+        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        rig.hand("insert", amount_cents=20_00)
+        await rig.until(lambda: rig.twin.describe()["status"] == "escrow")
+        rig.twin.received(id003.Frame(id003.Command.STACK_2))
+        assert rig.twin.describe()["status"] == "stacking"
+        await rig.stop()
+        rig.close()
+
+    jump(scene())

@@ -1,0 +1,127 @@
+"""Whole answers that cannot be read: acknowledged where they are numbered, counted, and a fault when there is nothing else."""
+
+import asyncio
+
+import pytest
+from bill_rig import DRIVERS, NOTES
+
+from egm.app.ports import lone_driver
+from egm.devices.bill_twin import Paper
+from egm.devices.cctalk.codec import Header
+from egm.devices.ebds import codec as ebds
+from egm.devices.id003 import codec as id003
+from egm.devices.interface import CommLost, CommUp, Escrowed, LineError, Returned, Stacked
+from egm.devices.transient import TransientEscrowLedger
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+
+
+def nonsense_ebds(rig):
+    def received(message):
+        rig.twin._send(ebds.Frame(0x40 | message.control & 1, b"\1\2").encode())
+
+    return received
+
+
+def nonsense_id003(rig):
+    return lambda _: rig.twin._send(id003.Frame(0x99).encode())
+
+
+def nonsense_events(header):
+    def make(rig):
+        received, answer = type(rig.twin).received.__get__(rig.twin), rig.twin._answer
+        rig.twin._answer = lambda message: b"\1\2\3\4" if message.header == header else answer(message)
+        return received
+
+    return make
+
+
+NONSENSE = {
+    "ebds": nonsense_ebds,
+    "id003": nonsense_id003,
+    "cctalk_bill": nonsense_events(Header.READ_BILL_EVENTS),
+    "cctalk_coin": nonsense_events(Header.READ_CREDITS),
+    "cctalk_hopper": nonsense_events(Header.DISPENSE_COUNT),
+}
+
+
+@pytest.mark.requirement("G-06", "G-15")
+@pytest.mark.parametrize("protocol", NONSENSE)
+def test_a_device_that_says_only_what_cannot_be_read_is_lost_and_counted(protocol):
+    async def scene():
+        rig = DeviceRig(protocol)
+        driver = lone_driver(protocol, "device", rig.serial_line(), rig.sink)
+        rig.start(driver)
+        await rig.until(lambda: driver.up)
+        await asyncio.sleep(3)
+        good, answer = rig.twin.received, getattr(rig.twin, "_answer", None)
+        rig.twin.received = NONSENSE[protocol](rig)
+        await rig.until(lambda: not driver.up, 10)
+        (lost,) = rig.of(CommLost)
+        assert "could not be read" in lost.why
+        await asyncio.sleep(60)
+        assert not driver.up
+        assert len(rig.of(CommLost)) == 1
+        assert driver.exchanges.refused == len(rig.of(LineError)) > 20
+        rig.twin.received = good
+        if answer is not None:
+            rig.twin._answer = answer
+        await rig.until(lambda: driver.up, 10)
+        await asyncio.sleep(10)
+        assert len(rig.of(CommUp)) == 2
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+def test_every_numbered_answer_is_acknowledged():
+    """An EBDS acceptor repeats an answer until it is acknowledged: one unread answer must not silence it."""
+
+    async def scene():
+        rig = DeviceRig("ebds")
+        driver = lone_driver("ebds", "device", rig.serial_line(), rig.sink)
+        rig.start(driver)
+        await rig.until(lambda: driver.up)
+        await asyncio.sleep(1)
+        answer, said = rig.twin._answer, []
+
+        def once(question):
+            if said:
+                return answer(question)
+            said.append(question)
+            return ebds.Frame(0x40 | question.ack, b"\1\2").encode()
+
+        rig.twin._answer = once
+        await asyncio.sleep(2)
+        assert driver.exchanges.refused == 1
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-02", "H-05")
+@pytest.mark.parametrize("text", ["COUPON5OFF", "12 34", "", "()"])
+@pytest.mark.parametrize("protocol", sorted(DRIVERS))
+def test_a_bar_code_that_is_no_number_goes_back_at_once(protocol, text):
+    async def scene():
+        rig = DeviceRig(protocol)
+        ledger = TransientEscrowLedger()
+        driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, ledger)
+        driver.enable(NOTES, barcodes=True)
+        rig.react = lambda event: isinstance(event, Escrowed) and driver.stack(event.escrow)
+        rig.start(driver)
+        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        paper = Paper(0, text or "\0")
+        rig.twin._push(paper, "coupon")
+        await rig.until(lambda: rig.of(Returned), 5)
+        assert not rig.of(Escrowed, Stacked)
+        assert driver.exchanges.refused == 0
+        await rig.until(lambda: rig.twin.describe()["status"] == "idle")
+        rig.hand("insert", amount_cents=20_00)
+        await rig.until(lambda: rig.of(Stacked))
+        await rig.stop()
+        rig.close()
+
+    jump(scene())

@@ -1,0 +1,145 @@
+"""Frames that other people's software holds against the codecs, the drivers and the simulated devices of this one."""
+
+import asyncio
+import tomllib
+from functools import reduce
+from operator import or_, xor
+from pathlib import Path
+
+import pytest
+
+from egm.devices.cctalk import codec as cctalk
+from egm.devices.ebds import codec
+from egm.devices.ebds.driver import EbdsDriver
+from egm.devices.framing import FrameReader
+from egm.devices.id003 import codec as id003
+from egm.devices.interface import Barcode, Escrowed, Returned, Stacked
+from egm.devices.transient import TransientEscrowLedger
+from egm.devices.worth import minor_units
+from egm.testing.device import DeviceRig
+from egm.testing.jumping_loop import jump
+
+VECTORS = tomllib.loads(Path("tests/vectors/device_frames.toml").read_text("utf-8"))
+STATUSES = VECTORS["ebds"]["status"]
+BARCODES = VECTORS["ebds"]["barcode"]
+
+
+def read(frame):
+    (whole,) = FrameReader(codec.cut).feed(bytes.fromhex(frame))
+    return codec.read_device(whole)
+
+
+@pytest.mark.parametrize("frame", STATUSES)
+def test_a_status_is_read_and_said_as_others_do(frame):
+    ack, names, note = STATUSES[frame]
+    status = read(frame)
+    assert (status.ack, status.note) == (ack, note)
+    assert status.bits == reduce(or_, (codec.Bits[name] for name in names))
+    assert status.encode() == bytes.fromhex(frame)
+
+
+@pytest.mark.parametrize("frame", BARCODES)
+def test_a_bar_code_is_read_whatever_fills_it(frame):
+    assert read(frame).barcode == BARCODES[frame]
+
+
+def test_the_simulated_acceptor_fills_a_bar_code_as_real_ones_do():
+    filled = [frame for frame in BARCODES if "28 28" in frame]
+    assert [read(frame).encode() for frame in filled] == [bytes.fromhex(frame) for frame in filled]
+
+
+def test_the_note_table_is_asked_and_read_as_others_do():
+    table = VECTORS["ebds"]["note_table"]
+    (query,) = FrameReader(codec.cut).feed(bytes.fromhex(table["query"]))
+    asked = codec.read_host(query)
+    assert (asked.index, asked.ack, asked.poll.notes) == (1, 0, 0)
+    row = read(table["row"])
+    assert (row.index, row.currency, row.base * 10**row.exponent) == (
+        0,
+        table["currency"],
+        table["major_units"],
+    )
+    assert minor_units(row.base, row.exponent, row.currency) == table["major_units"]  # yen have no decimals
+
+
+@pytest.mark.parametrize("currency", VECTORS["id003"]["countries"])
+def test_the_countries_of_id003_are_those_of_others(currency):
+    country = VECTORS["id003"]["countries"][currency]
+    assert id003.CURRENCIES[country] == currency
+    answer = id003.Frame(0x8A, bytes((0x64, country, 1, 1, 0x65, country, 2, 1, 0x66, 0, 0, 0)))
+    assert id003.read_report(answer).rows[1] == id003.Denomination(0x65, country, 2, 1)
+
+
+@pytest.mark.parametrize("name", VECTORS["cctalk"]["bills"])
+def test_the_names_of_bills_are_read_as_others_do(name):
+    assert list(cctalk.read_name(name.encode(), 4)) == VECTORS["cctalk"]["bills"][name]
+
+
+def test_the_scaling_of_a_country_is_read_low_byte_first():
+    assert cctalk.read_scaling(b"\x64\x00\x02") == (100, 2)
+
+
+class Replayed(DeviceRig):
+    """An acceptor that says frames from outside, with the acknowledgement number it was asked with."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.twin.received = lambda _: None
+        self.twin.port._listeners.clear()
+        self.twin.port.connect(self.hear)
+        self.says = "02 0B 21 01 10 00 00 01 02 03 38"
+        self.stack_ordered = self.return_ordered = False
+
+    def hear(self, data):
+        if data[2] & 0x70 != 0x10:  # it knows no questions but the poll
+            data = b"\x02\x08\x10" + bytes(5)
+        self.stack_ordered |= bool(data[4] & 0x20)
+        self.return_ordered |= bool(data[4] & 0x40)
+        frame = bytearray.fromhex(self.says)
+        frame[2] = frame[2] & 0x70 | data[2] & 1
+        frame[-1] = reduce(xor, frame[1:-2])
+        self.cable.send(bytes(frame))
+
+
+def replayed(frame):
+    rig = Replayed("ebds")
+    driver = EbdsDriver("bill", rig.serial_line(), rig.sink, TransientEscrowLedger())
+    driver.enable(frozenset({500, 2000}), barcodes=True)
+    rig.react = lambda event: isinstance(event, Escrowed) and driver.stack(event.escrow)
+    rig.start(driver)
+    return rig, driver
+
+
+@pytest.mark.requirement("G-02", "H-05")
+@pytest.mark.parametrize("frame", [frame for frame, text in BARCODES.items() if text.isdigit()])
+def test_a_ticket_in_outside_bytes_goes_into_the_box(frame):
+    async def scene():
+        rig, _ = replayed(frame)
+        await asyncio.sleep(5)
+        rig.says = frame
+        await rig.until(lambda: rig.stack_ordered)
+        rig.says = "02 0B 21 11 10 00 00 01 02 03 28"
+        await rig.until(lambda: rig.of(Stacked))
+        assert rig.of(Stacked)[0].content == Barcode("004724978028378429")
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+def test_a_bar_code_in_outside_bytes_that_is_no_number_goes_back_at_once():
+    (frame,) = (frame for frame, text in BARCODES.items() if not text.isdigit())
+    escrowed = frame.replace("71 01 01", "71 01 04", 1)
+
+    async def scene():
+        rig, _ = replayed(frame)
+        await asyncio.sleep(5)
+        rig.says = escrowed
+        await rig.until(lambda: rig.return_ordered, 1)
+        rig.says = "02 0B 21 41 10 00 00 01 02 03 78"
+        await rig.until(lambda: rig.of(Returned))
+        assert not rig.of(Escrowed)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())

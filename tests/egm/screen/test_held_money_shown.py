@@ -1,0 +1,53 @@
+"""While a device holds the player's money nothing else is said, and nobody is asked to insert a bill into a faulty acceptor."""
+
+from dataclasses import replace
+
+import pytest
+
+from egm.kernel.messages import Notice, Tilt
+from egm.screen.layout import LANDSCAPE
+from egm.screen.painter import Painter
+from egm.screen.scenes.lockup import words_of
+from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.status import status
+from egm.screen.text import Texts
+from egm.screen.view import Scene
+from tools.lab.views import at_rest
+
+
+def said(published, theme, language, values, credit_cents=0):
+    notice = Notice(code="fault.bill_acceptor.jam", severity="warning", values=values)
+    view = at_rest(published, published[0], language, notices=(notice,), credit_cents=credit_cents)
+    texts = Texts(language)
+    moments = (900.0, 903.1, 906.2, 909.3)
+    return {status(Stage(Painter(theme), texts, LANDSCAPE, replace(view, now=now)))[0] for now in moments}
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize(
+    "values", [{"amount_cents": 2000}, {"held": "bill"}, {}], ids=["amount", "bill", "nothing"]
+)
+def test_a_bill_jam_is_all_that_is_said(published, theme, language, values):
+    words = said(published, theme, language, values)
+    assert len(words) == 1
+    assert Texts(language).say("status.insert") not in words
+    assert Texts(language).say("tilt.text.bill_acceptor.jam") in next(iter(words))
+    if "amount_cents" in values:
+        assert "20" in next(iter(words))
+
+
+def test_with_credit_the_next_step_is_said_beside_a_fault_that_holds_nothing(published, theme):
+    assert len(said(published, theme, "en", {}, credit_cents=500)) == 2
+    assert len(said(published, theme, "en", {"amount_cents": 2000}, credit_cents=500)) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_tilt_that_holds_money_says_how_much(published, theme, language):
+    tilt = {"since": "2026-01-01T10:00:00+00:00", "cleared_by": "ruling"}
+    tilts = (
+        Tilt(code="hopper.jam", held_cents=700, since=tilt["since"], cleared_by="attendant"),
+        Tilt(code="hopper.disputed", held_cents=700, **tilt),
+    )
+    view = at_rest(published, published[0], language, tilts=tilts)
+    words = words_of(Stage(Painter(theme), Texts(language), LANDSCAPE, view), Scene.TILT)
+    assert [line for line in words.lines if "7" in line and ("held" in line or "retenus" in line)]
