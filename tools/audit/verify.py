@@ -138,7 +138,7 @@ class Auditor:
         self._ledger = Ledger()
         self._conduct = ConductAudit(self.fault, rules)
         self._at_hand = GamesAtHand(games)
-        self._games = GameAudit(self._at_hand, self.fault, self.may_play)
+        self._games = GameAudit(self._at_hand, self.fault, self.may_play, self.memory, self.note)
         self._levels = LevelAudit(self._at_hand, self.fault)
         self._prizes = PrizeAudit(self.fault)
         self._clears = ClearAudit(self.fault)
@@ -258,6 +258,10 @@ class Auditor:
         idle = state_of(self._ledger, position, self._conduct.facts) is State.IDLE
         return idle and place(PlayKey.REMINDER, position) not in self._ledger.state
 
+    def memory(self, key: str) -> object:
+        """Return what the machine's memory holds under a key after the entries so far."""
+        return self._ledger.state.get(key)
+
     def _point_out(self, entry: StoredEntry, game: GameName) -> None:
         """A game that is at hand from the journal alone, where it is first played."""
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
@@ -346,3 +350,7 @@ class Auditor:
     def fault(self, entry: StoredEntry, why: str) -> None:
         """Add a finding about ``entry``."""
         self.report.add(Finding(entry.sequence, entry.id, why))
+
+    def note(self, entry: StoredEntry, why: str) -> None:
+        """Add a notice about ``entry``."""
+        self.report.point_out(entry, why)

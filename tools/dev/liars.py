@@ -63,6 +63,7 @@ _WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a 
 _TICKETS: Final = "a ticket nobody printed, its commitment, how far the ticket ledger had come"
 _TERMS: Final = "terms of a level that nothing has reached, its ceiling for instance"
 _COUNTED: Final = "what a device had counted before, and moved nothing"
+_CHOSEN: Final = "what a player had selected to play next"
 _TAX: Final = "whether a hand-pay was taxable, and its form, where no other of the same run says so"
 
 WITNESSED: Final = tuple(
@@ -98,6 +99,7 @@ WITNESSED: Final = tuple(
             "the controller's log",
         ),
         ("progressive.award_differs", "*", _HEARD, "a controller said so", "the controller's log"),
+        ("selection", "state.selection.*", _CHOSEN, "nothing was staked on it", "a printed head"),
         ("handpay.paid", "record.taxable", _TAX, "told once", "the slip and the tax form"),
         ("*", "*.commitment", _TICKETS, "salted: it is the number's", "the ticket ledger"),
         ("*", "state.tickets*", _TICKETS, "the ledger's own place and digest", "the ticket ledger"),

@@ -17,7 +17,7 @@ from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
 from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, generator
 from meters import open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
@@ -87,16 +87,21 @@ def coins(room):
 
 
 def troubles(room):
-    """Doors, faults, a fault in the middle of a game, and the stake given back by two persons."""
+    """Doors, faults, a generator that fails in the middle of a game, and the stake given back by two persons."""
     room.insert(1000)
     for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
         room.engine.handle(event, door="main")
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    room.play()
-    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
-    room.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
     played(room)
+    room.engine.handle(EventType.GAME, value="hold-fast")
+    room.machine.chance = ScriptedChance(0, 0, 0)
+    room.play()
+    room.machine.chance = FailingChance()
+    room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
+    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
 def journals(folder):
@@ -110,7 +115,12 @@ def journals(folder):
             (troubles, (*MAPLES, *LOSS), "printer"),
         )
     ):
-        room = MachineRig(folder / str(number), chance=ScriptedChance(*numbers), devices=(device,))
+        room = MachineRig(
+            folder / str(number),
+            games=("maple-classic", "hold-fast"),
+            chance=ScriptedChance(*numbers),
+            devices=(device,),
+        )
         room.machine.state(HostMoney).transfers = room.machine.state(HostMoney).bonuses = True
         day(room.boot())
         made.append(list(room.journal.bodies()))

@@ -1,4 +1,4 @@
-"""Reasons in the memory: why a game is offered or ruled on, why bets go back, what is a rest of credit."""
+"""Reasons in the memory: why a game is offered, why bets go back, what is a rest of credit."""
 
 from typing import Any
 
@@ -38,16 +38,6 @@ def _is_withheld(scope: Scope) -> bool:
 def _of(scope: Scope, prefix: str) -> list[Any]:
     """What the memory held under every key of the machine's with a prefix."""
     return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
-
-
-def cannot_end(scope: Scope) -> None:
-    """Why a game is ruled on: it is defective, or what decides it is missing; a place may forfeit any."""
-    told = scope.told
-    if told["ruling"] == "disrupted" or scope.was("fault:game_defective") is not None:
-        return
-    missing = scope.was("out_of_service") is not None or scope.facts.is_unheard(scope["play"])
-    if told["recorded"]["decided"] or not missing:
-        raise Differs("the game is not defective, and nothing that decides it is missing")
 
 
 def cannot_go_on(scope: Scope) -> None:
