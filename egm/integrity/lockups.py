@@ -9,6 +9,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.records.keys import IntegrityKey, PlayKey
+from egm.records.residual import changed_terms
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import who
 from egm.staff.service_calls import answer_service_call
@@ -30,8 +31,14 @@ def has_failed(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- coming up
 def record_power_up(machine: Machine, event: Event) -> None:
-    """Count the boot, and keep what is running; the first position speaks for the machine."""
+    """Count the boot, and keep what is running; the first position speaks for the machine.
+
+    Each position records the terms of its remainders when they have changed.
+    """
+    terms = changed_terms(machine)
     if machine.position.number > 1:
+        if terms:
+            machine.record("residual.terms", state=terms)
         return
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
     machine.record(
@@ -39,7 +46,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
         transaction_id=f"power-up-{boots}",
         counts={"power_resets": 1},
         marks=(Mark.POWER_UP,),
-        state={IntegrityKey.BOOTS: boots},
+        state={IntegrityKey.BOOTS: boots, **terms},
         details=dict(event.data),
     )
 

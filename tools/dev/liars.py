@@ -64,6 +64,7 @@ _TICKETS: Final = "a ticket nobody printed, its commitment, how far the ticket l
 _TERMS: Final = "terms of a level that nothing has reached, its ceiling for instance"
 _COUNTED: Final = "what a device had counted before, and moved nothing"
 _CHOSEN: Final = "what a player had selected to play next"
+_REMAINDER: Final = "below which amount credit is a remainder, where no game or remainder has come to it"
 _TAX: Final = "whether a hand-pay was taxable, and its form, where no other of the same run says so"
 
 WITNESSED: Final = tuple(
@@ -99,6 +100,7 @@ WITNESSED: Final = tuple(
             "the controller's log",
         ),
         ("progressive.award_differs", "*", _HEARD, "a controller said so", "the controller's log"),
+        ("*", "state.*residual_terms*", _REMAINDER, "nothing was played or given up so", "the cabinet file"),
         ("selection", "state.selection.*", _CHOSEN, "nothing was staked on it", "a printed head"),
         ("handpay.paid", "record.taxable", _TAX, "told once", "the slip and the tax form"),
         ("*", "*.commitment", _TICKETS, "salted: it is the number's", "the ticket ledger"),

@@ -50,7 +50,7 @@ TRIED = sorted(
 )
 #: What the machine as a whole does once, its first position for all: event -> the entries that are its.
 ONCE = {
-    EventType.MEMORY_READY: {"power.up", "staff.changed"},
+    EventType.MEMORY_READY: {"power.up", "residual.terms", "staff.changed"},
     EventType.SELF_TEST_PASSED: {"self_test.passed"},
 }
 

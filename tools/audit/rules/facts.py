@@ -17,6 +17,9 @@ from meters.transaction import Phase
 #: Keys and places that stand for whoever had them, where nobody had to say who he was.
 KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
+#: After these, other games, denominations or bets may be offered.
+_OFFER_CHANGES: Final = frozenset({"options.changed", "inventory.changed", "cabinet.signed", "game.refused"})
+
 
 def position_of(entry: StoredEntry) -> int:
     """The number of the position an entry is of."""
@@ -53,7 +56,7 @@ class Facts:
         self.changed: set[tuple[str, int]] = set()
         """Tables that this run does not have any more as they were."""
         self.least_stake_cents: int | None = None
-        """The least that a game of this run was begun for; None before the first."""
+        """The least that a game was begun for since what is offered last changed; None before the first."""
         self.taxable_from_cents: int | None = None
         """The least hand-pay of this run that was said to be taxable."""
         self.untaxed_to_cents = 0
@@ -92,7 +95,9 @@ class Facts:
         if kind == "power.up":
             self.positions, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
-            self.least_stake_cents, self.taxable_from_cents, self.untaxed_to_cents = None, None, 0
+            self.taxable_from_cents, self.untaxed_to_cents = None, 0
+        elif kind in _OFFER_CHANGES:
+            self.least_stake_cents = None
         elif entry.sequence == 1:
             self.mark = entry.hash_hex[:8]
             self.serial = str(details(entry).get("machine_id", ""))

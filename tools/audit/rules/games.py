@@ -29,7 +29,13 @@ from tools.audit.rules.parts import (
     take,
 )
 from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, shown, typed
-from tools.audit.rules.reasons import cannot_go_on, is_a_rest, is_for_a_prize, is_offered
+from tools.audit.rules.reasons import (
+    cannot_go_on,
+    is_a_rest,
+    is_dear_enough,
+    is_for_a_prize,
+    is_offered,
+)
 from tools.audit.rules.rule import Move, Rule
 
 R = TypeVar("R")
@@ -287,6 +293,7 @@ _GAMES: Final = (
         also=(
             fresh("play", "play"),
             is_offered,
+            is_dear_enough,
             _claims_what_it_hit,
             sets("session", lambda scope: counted(scope, wagered_cents=scope["bet"] * scope["denomination"])),
         ),

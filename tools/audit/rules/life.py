@@ -13,7 +13,7 @@ from tools.audit.rules.parts import (
     in_the_menu,
     sets,
 )
-from tools.audit.rules.pattern import But, Each, Has, Scope, place
+from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, place
 from tools.audit.rules.rule import Rule
 
 _SINCE: Final = {"since": "$:time"}
@@ -25,18 +25,26 @@ def _lifted(scope: Scope) -> Any:
     return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT
 
 
+#: Below which amount credit is a remainder, and what may become of it.
+RESIDUAL_TERMS: Final = {"way": OneOf("stays", "given_up", "played"), "useful_cents": "$:count"}
+
 _LIFE: Final = (
     Rule(
         kind="power.up",
         id="power-up-{boots}",
         record="$:object|none",
-        state={"boots": "$boots:cents"},
+        state={"boots": "$boots:cents", "residual_terms?": RESIDUAL_TERMS},
         counts={"power_resets": 1},
         marks=(Mark.POWER_UP,),
         also=(
             holds("the first position speaks for the machine", lambda scope: scope.position == 1),
             holds("a power-up is missing", lambda scope: scope["boots"] == int(scope.was("boots") or 0) + 1),
         ),
+    ),
+    Rule(
+        kind="residual.terms",
+        state={"residual_terms": RESIDUAL_TERMS},
+        also=(holds("the first position's are in its power-up", lambda scope: scope.position > 1),),
     ),
     Rule(
         kind="self_test.passed",

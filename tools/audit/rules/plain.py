@@ -42,6 +42,12 @@ def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
     )
 
 
+def _useful_cents(memory: Any) -> int:
+    """The least that buys a game, where the journal says it; for nothing, no game is as plain as can be."""
+    terms = memory.get("residual_terms")
+    return 1 if terms is None else int(terms["useful_cents"])
+
+
 def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
     """Whether this is a ``game.start`` as plain as can be, and right."""
     transaction = entry.transaction
@@ -84,6 +90,7 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and "handpay" not in memory
         and "pay_out" not in memory
         and "reminder" not in memory
+        and bet * denomination_cents >= _useful_cents(memory)
         and state_of(before, 1, facts) is State.IDLE
     ):
         return False
