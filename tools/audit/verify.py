@@ -170,6 +170,7 @@ class Auditor:
         found = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
+            self._conduct.close(self._ledger)
             self._ledger.full_audit()
             for wrong in self._levels.close(self._ledger.balance_cents):
                 self.report.add(Finding(found[0], "", wrong))

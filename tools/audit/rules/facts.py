@@ -51,6 +51,8 @@ class Facts:
         """When each position was last seen to be idle, as its memory says."""
         self.moved: dict[int, str] = {}
         """The kind of the last entry of each position that moved, reserved or released money."""
+        self.converted: set[int] = set()
+        """Positions whose nonrestricted credit has become cashable, and whose cash-out is to follow."""
         self.played: set[tuple[str, int]] = set()
         """Tables with bets that were played in this run: by definition and denomination."""
         self.changed: set[tuple[str, int]] = set()
@@ -92,6 +94,7 @@ class Facts:
             self.states.clear()
         if entry.transfers or entry.phase is not Phase.POST:
             self.moved[position_of(entry)] = kind
+        self._follow_conversion(entry)
         if kind == "power.up":
             self.positions, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
@@ -113,6 +116,15 @@ class Facts:
                 self._play(kind, details(entry))
         elif kind.startswith("staff."):
             self._staff(kind.removeprefix("staff."), details(entry))
+
+    def _follow_conversion(self, entry: StoredEntry) -> None:
+        """A fault is perhaps why the cash-out could not be recorded; a power-up says that there was a cut."""
+        if entry.kind == "credit.converted":
+            self.converted.add(position_of(entry))
+        elif entry.kind == "power.up":
+            self.converted.clear()
+        elif entry.transfers or entry.phase is not Phase.POST or entry.kind == "fault.raised":
+            self.converted.discard(position_of(entry))
 
     def _play(self, kind: str, told: Any) -> None:
         """What is known of tables and stakes."""

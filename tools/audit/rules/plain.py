@@ -38,6 +38,7 @@ def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and not transaction.marks
         and not facts.positions
         and not facts.session
+        and not facts.converted
         and "session" not in before.state
     )
 

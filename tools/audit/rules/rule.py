@@ -92,7 +92,7 @@ class Rule:
             _at("before", matcher, scope.was(key.format(**scope.names)), scope)
         self._check_moves(transaction.transfers, scope)
         dims = dict(transaction.dims)
-        dims.pop("position", None)
+        dims.pop("position", None)  # ConductAudit says whether there is such a position
         _at("dims", self._dims, dims, scope)
         self._check_persons(scope)
         for check in self.also:
