@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from journals import make_state
-from rigs.lies import found_in
+from rigs.lies import found_in, without_terms
 
 from egm.devices.interface import Devices, Note
 from egm.devices.ledgers import PayoutRecord
@@ -324,13 +324,8 @@ def test_the_game_is_won_on_a_journal_of_several_positions(of_two):
 
 def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
     """It records no terms at its start, and so does not say which positions there are."""
-    earlier = []
-    for raw in adopted(of_two, KEY):
-        state = {key: value for key, value in raw.get("state", {}).items() if "residual_terms" not in key}
-        if raw["kind"] != "residual.terms":
-            earlier.append(
-                {**{k: v for k, v in raw.items() if k != "state"}, **({"state": state} if state else {})}
-            )
+    entries = adopted(of_two, KEY)
+    earlier = [without_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
     assert not [why for why in found_in(earlier).values() if "position" in why]
 
 

@@ -104,6 +104,7 @@ _PAPERS: Final = (
         kind="bill.escrow",
         within=only(State.IDLE),
         recorded_within_seconds=_ORDER_SECONDS,
+        late_within=TAKING_TICKETS,
         id="$id:text",
         phase=Phase.RESERVE,
         before={"paper": None},
