@@ -45,8 +45,8 @@ class Witnessed:
     witness: str
     what: str = "*"
     """Which sort of lie it is."""
-    abouts: frozenset[str] = frozenset({"money", "outcome", "meter", "person", "ruling", "ticket"})
-    """What the lie may be about (:func:`touches`)."""
+    abouts: str = "money outcome meter person ruling ticket"
+    """What the lie may be about (:func:`touches`), in words."""
 
 
 _BEGINS: Final = "who begins a journal (machine number, key)"
@@ -158,7 +158,7 @@ WITNESSED: Final = tuple(
             "it moves no money",
             "a printed head; its slip or form",
             "*",
-            frozenset({"meter", "ruling", "person", "outcome", "ticket"}),
+            "outcome meter person ruling ticket",
         ),
         (
             "*",
@@ -167,10 +167,10 @@ WITNESSED: Final = tuple(
             "another of its positions might have",
             "that position's devices; a printed head",
             "*",
-            frozenset({"position"}),
+            "position",
         ),
-        ("*", "*", _ASIDE, "nothing follows from it", "a printed head", "*", frozenset({"other"})),
-        ("*", "", _ASIDE, "nothing follows from it", "a printed head", "*", frozenset({"other"})),
+        ("*", "*", _ASIDE, "nothing follows from it", "a printed head", "*", "other"),
+        ("*", "", _ASIDE, "nothing follows from it", "a printed head", "*", "other"),
     )
 )
 
@@ -217,7 +217,7 @@ def witnessed(about: str, lie: Lie) -> Witnessed | None:
             fnmatchcase(lie.kind, row.kind)
             and (fnmatchcase(lie.field, row.field) if row.field else not lie.path)
             and fnmatchcase(lie.what, row.what)
-            and about in row.abouts
+            and about in row.abouts.split()
         ):
             return row
     return None
