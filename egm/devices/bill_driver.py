@@ -238,7 +238,8 @@ class BillDriver(LineDriver[M]):
         An order to stack names no paper: whatever lies in escrow when it arrives is taken. So the order is
         recorded in one cycle, and given in a later one, right after the device has said once more that this
         very paper is still there, in answer to a question asked too lately for another to be in its place.
-        However long the recording took, or the computer let nobody run, no other paper is taken.
+        However long the recording took, or the computer let nobody run, no other paper is taken. Where the
+        machine has stopped since it decided (a door, a tilt, a hand-pay), the paper goes back.
         """
         offer = self._offer
         if offer is None or offer.code != self._in_escrow:
@@ -248,6 +249,9 @@ class BillDriver(LineDriver[M]):
             offer.answer = Answer.RETURN
             offer.reason = ReturnReason.NO_ANSWER
         if offer.answer is Answer.STACK and offer.content is not None and not self._escrow.is_ordered():
+            if not self._escrow.may_order():
+                offer.answer, offer.reason = Answer.RETURN, ReturnReason.NOT_ENABLED
+                return Answer.RETURN
             self._escrow.order(offer.content, mark)
             self._wake.set()
             return Answer.UNDECIDED

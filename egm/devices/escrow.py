@@ -7,7 +7,8 @@ bytes are the same.
 The rule. The machine keeps one durable record (:class:`~egm.devices.ledgers.EscrowLedger`), written in this
 order around the line:
 
-1. decide to keep the note -> record ORDERED -> only then send the stack command;
+1. decide to keep the note -> record ORDERED, unless the machine has stopped since -> only then send the
+   stack command;
 2. "stacked" arrives -> credit and phase VENDED in one transaction -> only then acknowledge;
 3. the acceptor shows it has heard (any status that means its path is clear) -> record closed.
 
@@ -72,6 +73,10 @@ class Escrow:
         """The driver's mark in the open record; None without one."""
         record = self._ledger.pending()
         return None if record is None else record.mark
+
+    def may_order(self) -> bool:
+        """Return whether an order to stack may be recorded now."""
+        return self._ledger.may_order()
 
     def order(self, content: Content, mark: int = 0) -> None:
         """Record the decision to keep ``content``; the stack command may be sent after this returns."""

@@ -47,6 +47,9 @@ class EscrowLedger(Protocol):
     def pending(self) -> EscrowRecord | None:
         """The open record, as it survived."""
 
+    def may_order(self) -> bool:
+        """Return whether the machine still takes what is in escrow: it may have stopped since it decided."""
+
     def stack_ordered(self, content: Content, mark: int) -> None:
         """Open a record in phase ORDERED: written before the acceptor is told to stack."""
 

@@ -40,6 +40,10 @@ class TransientEscrowLedger:
             raise LedgerOrderError(f"no escrow record in phase {phase}; there is {self._record}")
         return self._record
 
+    def may_order(self) -> bool:
+        """See :class:`EscrowLedger`."""
+        return True
+
     def stack_ordered(self, content: Content, mark: int) -> None:
         """See :class:`EscrowLedger`."""
         if self._record is not None:

@@ -12,6 +12,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.records.held_money import held_values
 from egm.records.keys import IntegrityKey, PlayKey
+from egm.records.residual import changed_terms
 from egm.staff.interventions import OPENINGS, UNIDENTIFIED, is_identified
 from egm.staff.service.desk import who
 from egm.staff.service_calls import answer_service_call
@@ -33,8 +34,14 @@ def has_failed(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- coming up
 def record_power_up(machine: Machine, event: Event) -> None:
-    """Count the boot, and record what is running and the venue's gaming day; once for all positions."""
+    """Count the boot, and record what is running and the venue's gaming day; once for all positions.
+
+    Each position records the terms of its residual credit when they have changed.
+    """
+    terms = changed_terms(machine)
     if machine.position.number > 1:
+        if terms:
+            machine.record("residual.terms", state=terms)
         return
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
     machine.record(
@@ -42,7 +49,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
         transaction_id=f"power-up-{boots}",
         counts={"power_resets": 1},
         marks=(Mark.POWER_UP,),
-        state={IntegrityKey.BOOTS: boots},
+        state={IntegrityKey.BOOTS: boots, **terms},
         details={
             **event.data,
             "time_zone": machine.identity.house.time_zone,

@@ -24,7 +24,9 @@ from egm.devices.ledgers import (
 from egm.errors import InvariantError, invariant
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
+from egm.kernel.feature import Features
 from egm.kernel.machine import METER_JUMP, Machine
+from egm.kernel.states import TAKING_TICKETS
 from egm.money.pay_out import open_job
 from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRecord, PaperRecord, PrintingRecord
@@ -63,6 +65,10 @@ class PaperLedger:
             mark=paper.mark,
             outward=bool(paper.outward),
         )
+
+    def may_order(self) -> bool:
+        """See :class:`EscrowLedger`: neither with a door open nor while persons are waited for."""
+        return self._machine.state(Features).rules.derived_state(self._machine) in TAKING_TICKETS
 
     def stack_ordered(self, content: Content, mark: int) -> None:
         """Reserve the paper's credit: from here on the machine knows what may come."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.errors import LocalError
-from egm.play.definitions import GameDefectiveError
+from egm.kernel.machine import Machine
+from egm.play.definitions import GameDefectiveError, definition_of
 from egm.records.game_record import GameRecord
 from meters.transaction import JSON
 from paytables import (
@@ -110,6 +111,13 @@ def replay(rules: Game, game: GameRecord) -> Conversation:
     return conversation
 
 
+def conversation_of(machine: Machine, game: GameRecord) -> Conversation | None:
+    """Return a game as far as it has come, or None if its record does not replay."""
+    with suppress(*NO_REPLAY):
+        return replay(definition_of(machine, game.game), game)
+    return None
+
+
 def decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
     """The settlements that a game which cannot end has made of its own bets, and that stay made.
 
@@ -122,6 +130,24 @@ def decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
     staked = {(bet.seat, bet.spot) for bet in conversation.round.staked} - stood
     return tuple(
         each for each in conversation.settlements if each.staked and (each.seat, each.spot) in staked
+    )
+
+
+def has_won(rules: Game, game: GameRecord) -> bool:
+    """Return whether some answer to the open question ends the game with a win and needs no number.
+
+    A stake given back is no win, and what is settled already is the player's whatever becomes of the rest. A
+    real wheel, and not the player, answers the question for its number.
+    """
+    if game.outcome is not None or (rules.rules.by_wheel and len(game.steps) == 1):
+        return False
+    outcomes = [outcome for _, outcome in without_chance(rules, game) if outcome is not None]
+    if not outcomes:
+        return False
+    settled = decided_bets(replay(rules, game))
+    before = sum(each.credits for each in settled if not each.gives_back)
+    return any(
+        end.win_credits - end.push_credits > before or end.progressives or end.merchandise for end in outcomes
     )
 
 

@@ -156,7 +156,7 @@ def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, in
     _, standing, pushed = parted(
         at_stake, (decided_cents, game.standing_cents, game.push_cents), machine.position
     )
-    if pushed and not stakes_are_back(machine, game):
+    if pushed and not _stakes_are_back(machine, game):
         machine.record(
             "game.push",
             transaction_id=f"{game.play_id}.push",
@@ -168,14 +168,9 @@ def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, in
     return standing
 
 
-def stakes_are_back(machine: Machine, game: GameRecord) -> bool:
+def _stakes_are_back(machine: Machine, game: GameRecord) -> bool:
     """Whether the stakes it gives back are posted: a cut came between that and its end."""
     return game.returned or machine.journal.knows(f"{game.play_id}.push")
-
-
-def table_after(machine: Machine, game: GameRecord) -> dict[str, object]:
-    """What the memory is set to of the table of a decided game whose stakes are given back."""
-    return _table(machine, game, _give_stakes_back(machine, game))
 
 
 def _ended(

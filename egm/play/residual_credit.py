@@ -13,21 +13,11 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Residual
 from egm.play.player_protection import play_is_paused
 from egm.records.keys import IntegrityKey
+from egm.records.residual import residual_terms
 from meters import Transfer
 from rng import RngError
 
 PURPOSE: Final = "residual"
-
-
-def useful_cents(machine: Machine) -> int:
-    """The least that buys a game or a coin here, minor units; 0 where nothing can be bought."""
-    least_cents = [
-        cents * machine.least_stake(game_id, cents)
-        for game_id, denominations in machine.denominations_cents.items()
-        for cents in denominations
-    ]
-    coin_cents = machine.profile.coins.hopper_cents
-    return min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
 
 
 def view(machine: Machine) -> Residual | None:
@@ -35,14 +25,15 @@ def view(machine: Machine) -> Residual | None:
     played = residual_may_be_played(machine, Event(EventType.RESIDUAL))
     if not played and not residual_may_go(machine, Event(EventType.RESIDUAL)):
         return None
-    return Residual(amount_cents=machine.credit_cents, prize_cents=useful_cents(machine) if played else 0)
+    prize_cents = residual_terms(machine).useful_cents if played else 0
+    return Residual(amount_cents=machine.credit_cents, prize_cents=prize_cents)
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def residual_may_go(machine: Machine, _: Event) -> bool:
     """The place lets a rest be given up, and the credit buys no game here and no coin."""
     offered = machine.profile.pay_out.residual == "given_up"
-    return offered and 0 < machine.credit_cents < useful_cents(machine)
+    return offered and 0 < machine.credit_cents < residual_terms(machine).useful_cents
 
 
 def residual_may_be_played(machine: Machine, _: Event) -> bool:
@@ -52,7 +43,7 @@ def residual_may_be_played(machine: Machine, _: Event) -> bool:
         and machine.chance is not None
         and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
         and not play_is_paused(machine)
-        and 0 < machine.credit_cents < useful_cents(machine)
+        and 0 < machine.credit_cents < residual_terms(machine).useful_cents
     )
 
 
@@ -74,7 +65,7 @@ def play_residual(machine: Machine, _: Event) -> None:
     if machine.chance is None:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": "no generator"}))
     machine.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
-    amount_cents, prize_cents = machine.credit_cents, useful_cents(machine)
+    amount_cents, prize_cents = machine.credit_cents, residual_terms(machine).useful_cents
     try:
         with machine.chance.step() as step:
             value = step.below(prize_cents, PURPOSE)

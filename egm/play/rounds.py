@@ -22,8 +22,7 @@ from egm.play.conversation import (
     NO_REPLAY,
     Conversation,
     Recorded,
-    decided_bets,
-    replay,
+    has_won,
     without_chance,
 )
 from egm.play.definitions import GameDefectiveError, definition_of, keeping
@@ -79,19 +78,13 @@ def choice_may_be_taken(machine: Machine, event: Event) -> bool:
 
 
 def has_won_already(machine: Machine) -> bool:
-    """Some answer to the open question ends the game with a win, and needs no number for it.
-
-    A stake given back is no win, and what is settled already is the player's whatever becomes of the rest.
-    """
-    outcomes = [outcome for _, outcome in _without_chance(machine) if outcome is not None]
-    if not outcomes:
+    """Some answer to the open question ends the game with a win, and needs no number for it."""
+    game = open_game(machine)
+    if game is None:
         return False
-    game = the_game(machine)
-    settled = decided_bets(replay(definition_of(machine, game.game), game))
-    before = sum(each.credits for each in settled if not each.gives_back)
-    return any(
-        end.win_credits - end.push_credits > before or end.progressives or end.merchandise for end in outcomes
-    )
+    with suppress(*NO_REPLAY):
+        return has_won(definition_of(machine, game.game), game)
+    return False
 
 
 def _without_chance(machine: Machine) -> list[tuple[JSON, Outcome | None]]:

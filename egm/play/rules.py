@@ -73,7 +73,9 @@ from egm.play.rulings import (
     forfeit_game,
     game_cannot_end,
     game_is_forfeit,
+    game_may_be_forfeit,
     game_waits_for_chance,
+    game_waits_for_generator,
     refund_game,
 )
 from egm.progressive.game_levels import await_award, awards_are_locked, levels_are_up, record_award
@@ -148,7 +150,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _PLAYING,
-        (game_waits_for_chance, key_is_enough),
+        (game_waits_for_generator, key_is_enough),
         (restart_generator,),
         Next.DERIVED,
         TELL,
@@ -156,7 +158,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _PLAYING,
-        (game_waits_for_chance, nobody_is_asked),
+        (game_waits_for_generator, nobody_is_asked),
         (ask_who,),
         Next.DERIVED,
         TELL,
@@ -170,7 +172,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY, (prize_may_be_cash,), exchange_prizes),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (exchange_is_unfinished,), (end_exchange,)),
     form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
-    form_rule(FORMS, EventType.FORFEIT_GAME, RULING, (game_is_forfeit,), forfeit_game),
+    form_rule(FORMS, EventType.FORFEIT_GAME, RULING, (game_is_forfeit, game_may_be_forfeit), forfeit_game),
     form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
     Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, TELL),
     Rule(EventType.AT_REST, _IDLE, (limit_pays_out, payout_may_begin), (cash_out_by_itself,)),

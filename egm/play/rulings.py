@@ -1,17 +1,14 @@
 """Rulings on a game that cannot end: forfeited as disrupted, or its wager refunded (Québec ss. 94-95)."""
 
-from contextlib import suppress
-
 from egm.kernel.credits import CreditKind, parted
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.play import player_protection as protection
 from egm.play.common_round import next_is_recorded
-from egm.play.conversation import NO_REPLAY, Conversation, decided_bets, replay
-from egm.play.definitions import definition_of
-from egm.play.endings import stakes_are_back, table_after
+from egm.play.conversation import conversation_of, decided_bets
 from egm.play.rounds import chance_is_ready, has_won_already, waits_for_wheel
+from egm.play.void_rule import OpenGame, Ruling, reason_not_void
 from egm.progressive import game_levels as progressives
 from egm.records.game_record import GameRecord
 from egm.records.games import PUSH, GameInProgress, open_game, staked_in
@@ -22,55 +19,70 @@ from meters import Transfer
 from paytables import Settlement
 
 
+# ---------------------------------------------------------------------------------------------- guards
 def game_is_forfeit(machine: Machine, event: Event) -> bool:
-    """A game is open, the place forfeits it, and the reason is said."""
+    """A game is open, the jurisdiction forfeits disrupted games, and a reason is given."""
     forfeits = machine.profile.by_hand.forfeits
     return "game" in forfeits and open_game(machine) is not None and says(event, "reason")
 
 
-def forfeit_game(machine: Machine, event: Event) -> None:
-    """A disrupted game gives neither prize nor refund (Québec s.94)."""
-    void_game(machine, refund=False, **ruling_details(machine, event, ruling="disrupted"))
+def game_may_be_forfeit(machine: Machine, _: Event) -> bool:
+    """Nothing recorded decides the open game, and it has won nothing yet."""
+    return _may_be_void(machine, Ruling.DISRUPTED)
 
 
-def game_waits_for_chance(machine: Machine, _: Event) -> bool:
-    """Nothing recorded says how the open game goes on, and the generator has failed or no wheel is heard."""
+def game_cannot_end(machine: Machine, _: Event) -> bool:
+    """The open game cannot be taken up from its record; or a number is missing, with nothing won yet."""
+    return _may_be_void(machine, Ruling.DEFECT)
+
+
+def _may_be_void(machine: Machine, ruling: Ruling) -> bool:
     game = open_game(machine)
-    if game is None or _goes_on_from_the_journal(machine, game):
+    if game is None:
         return False
-    return not chance_is_ready(machine) or waits_for_wheel(machine)
-
-
-def _goes_on_from_the_journal(machine: Machine, game: GameRecord) -> bool:
-    """Whether what the game comes to next is recorded: its outcome, its spin, or another seat's step."""
-    return _is_decided(machine, game) or next_is_recorded(machine, game)
-
-
-def _is_decided(machine: Machine, game: GameRecord) -> bool:
-    """Whether an entry decides the game: its own outcome, or the number of the spin that it was played on."""
-    return game.outcome is not None or recorded_number(machine, game) is not None
-
-
-def game_cannot_end(machine: Machine, event: Event) -> bool:
-    """The open game cannot be taken up from its record; or what decides it is missing, with nothing won yet.
-
-    What is won already can be collected without a number: it is never refunded away.
-    """
-    if open_game(machine) is None:
-        return False
-    return "game_defective" in machine.faults or (
-        game_waits_for_chance(machine, event) and not has_won_already(machine)
+    found = OpenGame(
+        is_decided=game.outcome is not None,
+        can_be_replayed=conversation_of(machine, game) is not None,
+        next_is_recorded=_next_is_recorded(machine, game),
+        has_won=has_won_already(machine),
+        lacks_numbers=not chance_is_ready(machine) or waits_for_wheel(machine),
     )
+    return reason_not_void(ruling, found) is None
+
+
+def _next_is_recorded(machine: Machine, game: GameRecord) -> bool:
+    return recorded_number(machine, game) is not None or next_is_recorded(machine, game)
+
+
+def game_waits_for_chance(machine: Machine, event: Event) -> bool:
+    """The open game needs a number, and the generator has failed or the wheel has told none."""
+    return game_waits_for_generator(machine, event) or (_needs_a_number(machine) and waits_for_wheel(machine))
+
+
+def game_waits_for_generator(machine: Machine, _: Event) -> bool:
+    """The open game needs a number, and the generator has failed."""
+    return not chance_is_ready(machine) and _needs_a_number(machine)
+
+
+def _needs_a_number(machine: Machine) -> bool:
+    game = open_game(machine)
+    return game is not None and game.outcome is None and not _next_is_recorded(machine, game)
+
+
+# ---------------------------------------------------------------------------------------------- effects
+def forfeit_game(machine: Machine, event: Event) -> None:
+    """Declare a disrupted game void without refund (Québec s.94)."""
+    void_game(machine, refund=False, **ruling_details(machine, event, ruling=Ruling.DISRUPTED.value))
 
 
 def refund_game(machine: Machine, event: Event) -> None:
-    """A paid game that the machine cannot finish gives the stake back (Québec s.95)."""
+    """Declare a game that the machine cannot finish void, and give its stakes back (Québec s.95)."""
     refund = machine.profile.pay_out.defect == "refund"
-    void_game(machine, refund=refund, **ruling_details(machine, event, ruling="defect"))
+    void_game(machine, refund=refund, **ruling_details(machine, event, ruling=Ruling.DEFECT.value))
 
 
 def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
-    """Close the open game, giving back what of its stakes is not decided or not: never both prize and refund.
+    """Close the open game; with ``refund``, give back what of its stakes is not decided.
 
     What was staked of each kind of credit goes back to that kind, and what was hit of progressive levels to
     the levels. Bets of a table that the game has decided already stay decided, and what they won is paid; its
@@ -80,29 +92,29 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
     game = open_game(machine)
     if game is None:
         return
-    decided = decided_bets(_conversation(machine, game)) if refund else ()
-    back, won = _settled(machine, game, decided) if refund else ((), ())
+    decided = decided_bets(conversation_of(machine, game))
+    undecided, settled = _settled(machine, game, decided)
+    back = undecided if refund else ()
     back_cents = sum(part.amount_cents for part in back)
-    won_cents = sum(part.amount_cents for part in won)
+    settled_cents = sum(part.amount_cents for part in settled)
     returned, levels = progressives.give_back(machine, game)
     machine.record(
         "game.void",
         transaction_id=f"{game.play_id}.void",
-        transfers=(*back, *won, *returned),
+        transfers=(*back, *settled, *returned),
         counts={"games_void": 1},
         state={
             PlayKey.GAME: None,
-            **(table_after(machine, game) if stakes_are_back(machine, game) else {}),
             f"{KernelKey.FAULT}game_defective": None,
             **levels,
-            **protection.counted(machine, won_cents=back_cents + won_cents),
+            **protection.counted(machine, won_cents=back_cents + settled_cents),
         },
         details={
             "play_id": game.play_id,
             "refund_cents": back_cents,
             **({"settled": [each.to_json() for each in decided]} if decided else {}),
             "recorded": {
-                "decided": _is_decided(machine, game),
+                "decided": game.outcome is not None or recorded_number(machine, game) is not None,
                 "win_cents": None if game.outcome is None else game.returned_cents,
                 "levels_cents": progressives.award_cents(machine, game),
             },
@@ -112,29 +124,20 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
     machine.state(GameInProgress).conversation = None
 
 
-def _conversation(machine: Machine, game: GameRecord) -> Conversation | None:
-    """The open game as far as it has come; None where its record does not replay."""
-    with suppress(*NO_REPLAY):
-        return replay(definition_of(machine, game.game), game)
-    return None
-
-
 def _settled(
     machine: Machine, game: GameRecord, decided: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
-    """What goes back of the stakes that nothing has decided, and what those that are decided come to."""
+    """Return the refund of the stakes that nothing has decided, and what the decided bets come to."""
     unit_cents, staked = game.denomination_cents, staked_in(machine, game)
     over_cents = sum(each.staked for each in decided) * unit_cents
     push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
     staked_cents = sum(cents for _, cents in staked)
-    if stakes_are_back(machine, game):  # a cut came before its end: what is back is not refunded too
-        over_cents = min(game.push_cents, staked_cents)
     amounts_cents = (over_cents - push_cents, push_cents, staked_cents - over_cents)
-    _, pushed, rest = parted(staked, amounts_cents, machine.position)
+    _, pushed, undecided = parted(staked, amounts_cents, machine.position)
     win_cents = sum(each.credits for each in decided) * unit_cents - push_cents
     credit = machine.credit(CreditKind.CASHABLE)
     return (
-        tuple(Transfer("house:refund_defect", account, cents) for account, cents in rest),
+        tuple(Transfer("house:refund_defect", account, cents) for account, cents in undecided),
         (
             *([Transfer("house:win", credit, win_cents)] if win_cents else ()),
             *(Transfer(PUSH, account, cents) for account, cents in pushed),

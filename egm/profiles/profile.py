@@ -219,8 +219,8 @@ class ByHand(_Table):
     """Games that can win merchandise are refused, or an attendant delivers the prize (Québec s.90), or the
     player may take its stated value in money instead."""
     forfeits: tuple[Literal["game", "handpay", "credits"], ...] = ()
-    """What a player who disrupted the machine may be refused (Québec s.94): the game and its wager, the prize
-    that waits for an attendant, the credits. Two persons always decide."""
+    """What a player who disrupted the machine may be refused (Québec s.94): a game that is not decided, with
+    its wager; the prize that waits for an attendant; the credits. Two persons always decide."""
 
 
 class Tickets(_Table):

@@ -21,6 +21,8 @@ class PlayKey(Key):
     """The player's own limits."""
     DEFINITION = "definition:", Fate.IDENTITY, Owner.MACHINE
     """Prefix; one key each definition played here, by its digest: see :mod:`egm.play.definitions`."""
+    RESIDUAL = "residual_terms", Fate.TRANSIENT, Owner.PLAYER
+    """What becomes of a remainder of credit here (:class:`egm.records.residual.ResidualTerms`)."""
     EXAMINED = "examined:", Fate.TRANSIENT, Owner.MACHINE
     """Prefix; one key each definition whose largest prize is known, by its digest."""
 

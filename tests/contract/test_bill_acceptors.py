@@ -94,6 +94,22 @@ class TestEveryLine:
 
 class TestRefusals:
     @pytest.mark.requirement("G-03")
+    def test_a_note_goes_back_when_the_machine_stops_before_its_order_is_recorded(self, protocol):
+        async def scene():
+            rig = BillRig(protocol)
+            rig.ledger.may_order = lambda: False
+            await rig.insert()
+            await rig.until(lambda: rig.of(Returned))
+            await rig.until(rig.quiet)
+            await rig.stop()
+            assert rig.of(Escrowed)
+            assert not rig.of(Stacked)
+            assert (rig.credited_cents, rig.twin.describe()["returned_cents"]) == (0, 20_00)
+            rig.close()
+
+        jump(scene())
+
+    @pytest.mark.requirement("G-03")
     def test_a_denomination_that_is_not_enabled_comes_back(self, protocol):
         async def scene():
             rig = BillRig(protocol)

@@ -43,3 +43,10 @@ def without(entries, *gone):
     kinds = [raw["kind"] for raw in entries]
     places = {kinds.index(each) if isinstance(each, str) else each for each in gone}
     return ordered(entries, [at for at in range(len(entries)) if at not in places])
+
+
+def without_terms(raw):
+    """The entry as an earlier version wrote it, which recorded no terms of remainders at its start."""
+    state = {key: value for key, value in raw.get("state", {}).items() if "residual_terms" not in key}
+    rest = {key: value for key, value in raw.items() if key != "state"}
+    return rest | ({"state": state} if state else {})

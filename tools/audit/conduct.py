@@ -7,13 +7,24 @@ happen at all is the table's to know (:mod:`tools.audit.rules`).
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from egm.config.cabinet_file import POSITIONS_MOST
+from egm.records.keys import IntegrityKey, PlayKey
 from meters import StoredEntry
 from meters.ledger import Ledger
+from meters.transaction import Phase
 from tools.audit.rules import Differs, Facts, Rule, rules_of
+from tools.audit.rules.facts import position_of
+from tools.audit.rules.pattern import place
 from tools.audit.rules.plain import PLAIN
 
 _MOVES_TOLD: Final = 4
-_NO_POSITION: Final = frozenset({"machine.genesis", "checkpoint", "event", "clock.changed", "game.examined"})
+#: Entries that may name no position at any machine; the first of them are the journal's own, and never do.
+_OF_THE_JOURNAL: Final = frozenset({"machine.genesis", "checkpoint", "event"})
+_NO_POSITION: Final = _OF_THE_JOURNAL | {"clock.changed", "game.examined"}
+_CASH_OUTS: Final = frozenset({"voucher.request", "coins.request", "handpay.pending"})
+_TERMS: Final = "residual.terms"
+_POWER_UP: Final = "power.up"
+_NOT_AS_BEFORE: Final = "it names its position, and the entries before it do not, or the other way"
 
 
 def _moved(entry: StoredEntry) -> str:
@@ -34,6 +45,10 @@ class ConductAudit:
         self.facts = Facts()
         self.used: set[int] = set()
         """Rules that have let an entry pass, by ``id()``: what a test asks."""
+        self._odd: list[StoredEntry] = []
+        """Entries that name their position where those before do not, or the other way, in order."""
+        self._unknown: list[StoredEntry] = []
+        """Entries of positions that have not recorded their terms."""
 
     def see(self, entry: StoredEntry, before: Ledger) -> bool:
         """Take one entry of the journal; ``before``: the books as they stood before it.
@@ -47,7 +62,8 @@ class ConductAudit:
                     return True
             except (KeyError, TypeError, ValueError, AttributeError):
                 pass  # its rule says what is wrong with it
-        self._check_position(entry)
+        self._check_position(entry, before)
+        self._check_converted(entry)
         why = ""
         for rule in (*rules_of(entry.kind), *(each for each in self._more if each.kind == entry.kind)):
             try:
@@ -71,18 +87,56 @@ class ConductAudit:
         """Of the reasons no rule let it pass, the one of the rule that comes nearest."""
         return told if not why or rule.phase is entry.phase else why
 
-    def _check_position(self, entry: StoredEntry) -> None:
-        if entry.kind in _NO_POSITION:
-            return
+    def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
+        """It names a position that there is, wherever the entries of its run name theirs."""
         dims = entry.transaction.dims
         named = "position" in dims
-        if named and (type(dims["position"]) is not int or dims["position"] < 1):
-            self._fault(entry, f"{dims['position']!r} is no position")
+        number = dims.get("position", 1)
+        if named and entry.kind in _OF_THE_JOURNAL:
+            self._fault(entry, "it is the journal's own, and of no position")
+        elif type(number) is not int or not 1 <= number <= POSITIONS_MOST:
+            self._fault(entry, f"{number!r} is no position")
+        else:
+            self._follow_terms(entry, before, number)
+        if entry.kind in _NO_POSITION:
+            return
         if self.facts.positions is None:
             self.facts.positions = named
-        elif (
-            entry.kind != "power.up"
-            and named is not self.facts.positions
-            and (entry.transfers or entry.counts)
-        ):
-            self._fault(entry, "it names its position, and the entries before it do not, or the other way")
+        elif entry.kind == _POWER_UP:
+            if named is self.facts.positions:
+                self._name_odd()
+            self._odd.clear()
+        elif named is self.facts.positions:
+            self._name_odd()
+        elif entry.transfers or entry.counts:
+            self._fault(entry, _NOT_AS_BEFORE)
+        else:  # or the first of a run with another number of positions, before its power-up
+            self._odd.append(entry)
+
+    def _check_converted(self, entry: StoredEntry) -> None:
+        """Nonrestricted credit becomes cashable only when it is cashed out at once."""
+        moves = entry.transfers or entry.phase is not Phase.POST
+        if moves and position_of(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
+            self._fault(entry, "nonrestricted credit was converted before it, and no cash-out followed")
+
+    def _name_odd(self) -> None:
+        for entry in self._odd:
+            self._fault(entry, _NOT_AS_BEFORE)
+        self._odd.clear()
+
+    def _follow_terms(self, entry: StoredEntry, before: Ledger, number: int) -> None:
+        """A position beyond the first has recorded its terms, or does so at this start of the machine."""
+        known, begun = PlayKey.RESIDUAL in before.state, IntegrityKey.BOOTS in before.state
+        if entry.kind == _TERMS:
+            self._unknown = [each for each in self._unknown if position_of(each) != number]
+        elif entry.kind == _POWER_UP and not known and PlayKey.RESIDUAL not in entry.state:
+            self._unknown.clear()  # an earlier version, which recorded none
+        elif number > 1 and (known or not begun) and place(PlayKey.RESIDUAL, number) not in before.state:
+            self._unknown.append(entry)
+
+    def close(self, books: Ledger) -> None:
+        """At the end: an entry of a position that has never recorded its terms is of none."""
+        if PlayKey.RESIDUAL in books.state:
+            for entry in self._unknown:
+                self._fault(entry, f"the machine has no position {position_of(entry)}")
+        self._unknown.clear()

@@ -6,21 +6,22 @@ import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Final, TypeVar
 
 from egm.errors import LocalError
 from egm.memory_clear.claim_book import KEPT
-from egm.play.conversation import Conversation
+from egm.play.conversation import NO_REPLAY, Conversation, has_won, replay
+from egm.play.void_rule import OpenGame, Ruling, reason_not_void
 from egm.progressive.pools import is_of_its_worth
 from egm.record_codec import RecordError, from_json
 from egm.records.game_record import DrawRecord, GameChoice, GameRecord, Step
 from egm.records.games import CARRIED_GAME
-from egm.records.keys import WheelKey
+from egm.records.keys import IntegrityKey, PlayKey, WheelKey
 from egm.records.money import PrizeRecord
 from egm.records.wheel import WheelSpin
 from meters import StoredEntry
-from meters.events import subject
 from meters.recall import PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
 from paytables import (
     WHEEL_DECIDES,
@@ -45,14 +46,10 @@ R = TypeVar("R")
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 _DOUBLE_UP: Final = "game.double_up"
 _TEXT_MAX_BYTES: Final = 4_000_000
-_RULING_PERSONS: Final = 2
 _BETS_CLOSED: Final = "wheel.no_more_bets"
 _WHEEL: Final = "wheel.number"
 _POWER_UP: Final = "power.up"
-_FAULT: Final = "fault.raised"
-_DEFECTIVE: Final = f"{_FAULT}:game_defective"
 _PRIZE_WON: Final = "merchandise.won"
-_DEFINITION: Final = "definition:"
 _VOID: Final = "game.void"
 #: The entries of a play after its beginning.
 _GOES_ON: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, _DOUBLE_UP, PLAY_PUSH})
@@ -118,9 +115,14 @@ class GameAudit:
         games: Games,
         fault: Callable[[StoredEntry, str], None],
         may_play: Callable[[int], bool] = lambda _: True,
+        memory: Callable[[str], object] = lambda _: None,
+        note: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
+        """``memory``: the value the machine's memory holds under a key; ``note`` takes notices."""
         self._games = games
         self._fault = fault
+        self._memory = memory
+        self._note = note
         self._open: dict[str, _Play] = {}
         self._won: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
         """The prizes in kind in the register of wins, by play."""
@@ -131,8 +133,6 @@ class GameAudit:
         self._rounds = RoundAudit(fault, may_play)
         self._carried_spin: WheelSpin | None = None
         """The last spin of a real wheel before a clear, whose number a game may not have taken yet."""
-        self._defective_at = 0
-        """The entry that last said of a game that it cannot be taken up."""
         self._stakes = StakeAudit(games, fault)
         self.replayed = 0
         self.voided = 0
@@ -183,8 +183,6 @@ class GameAudit:
                 self._doubled[posted.play_id] = posted.stakes_cents
         elif kind == _PRIZE_WON and (won := self._read(entry, PrizesWon)) is not None:
             self._won.setdefault(won.play_id, []).append((entry, won))
-        elif kind == _FAULT and subject(entry) == _DEFECTIVE:
-            self._defective_at = entry.sequence
         return None
 
     def _check_dims(self, entry: StoredEntry) -> None:
@@ -371,7 +369,7 @@ class GameAudit:
     def _check_kept(self, start: StoredEntry, game: Game) -> None:
         """A definition that the journal keeps is the very one it names."""
         state = start.transaction.state
-        kept = state.get(f"{_DEFINITION}{game.digest}") if len(state) > 1 else None
+        kept = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None
         if kept is None:
             return
         try:
@@ -436,34 +434,39 @@ class GameAudit:
             self._fault(registered[0][0], f"the game that won it is {game.id}")
 
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, told: GameVoid) -> None:
-        """The stake goes back to where it came from, or not at all; to void what was decided takes two."""
-        outcome = play.steps[-1][1].outcome if play.steps else start.outcome
-        self._stakes.voids(play.entries, start, (self._conversation(play, start), outcome), (end, told))
-        won_cents = None if outcome is None else outcome.win_credits * start.denomination_cents
-        recorded = told.recorded
-        if outcome is not None and (recorded is None or len(set(told.persons)) < _RULING_PERSONS):
-            self._fault(
-                end, f"a decided play that won {won_cents} cents is void, and no two persons ruled so"
-            )
-        told_number = None if outcome is not None or not start.round_id else self._number_of(start)
-        if told_number is not None and self._defective_at < play.start.sequence:
-            self._fault(end, f"it is void, and the wheel had told the number of its spin: {told_number}")
-        if recorded is None:
-            return
-        decided = outcome is not None or told_number is not None
-        if (recorded.decided, recorded.win_cents) != (decided, won_cents):
-            self._fault(end, f"it says that the play had won {recorded.win_cents} cents, not {won_cents}")
-
-    def _conversation(self, play: _Play, start: GameRecord) -> Conversation | None:
-        """A play as far as its record replays; None where it does not."""
+        """The rule lets persons declare it void, its money is right, and it says what the record held."""
         game = self._games.find(start.game.id, start.game.digest)
-        if game is None:
-            return None
-        taken: tuple[Step | GameChoice, ...] = tuple(choice for _, choice in play.steps)
-        with suppress(PaytableError, LocalError, KeyError, TypeError, ValueError, StopIteration):
-            conversation = Conversation(game, start.wager, start.table)
-            for step in (*start.steps, *taken):
-                choice = None if step.choice is None else Choice(step.choice)
-                conversation.advance(ReplayDraw(step.draws), choice)
-            return conversation
-        return None
+        record = reduce(GameRecord.after, (choice for _, choice in play.steps), start)
+        conversation = None
+        if game is not None:
+            with suppress(*NO_REPLAY):
+                conversation = replay(game, record)
+        self._stakes.voids(play.entries, start, conversation, (end, told))
+        number = self._number_of(start) if start.round_id else None
+        found = OpenGame(
+            is_decided=record.outcome is not None,
+            can_be_replayed=conversation is not None,
+            next_is_recorded=number is not None or self._rounds.is_behind(record),
+            has_won=game is not None and conversation is not None and has_won(game, record),
+            lacks_numbers=self._memory(IntegrityKey.OUT_OF_SERVICE) is not None
+            or _waits_for_wheel(conversation),
+        )
+        if told.ruling in set(Ruling) and (why_not := reason_not_void(Ruling(told.ruling), found)):
+            was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
+            if found.is_decided or was_at_hand:
+                self._fault(end, f"the play may not be void: {why_not}")
+            else:  # only journals of earlier versions lack the definition
+                self._note(end, f"the play is void and its definition not in the journal; with it, {why_not}")
+        recorded, decided = told.recorded, record.outcome is not None or number is not None
+        won_cents = None if record.outcome is None else record.returned_cents
+        if recorded is not None and (recorded.decided, recorded.win_cents) != (decided, won_cents):
+            self._fault(
+                end,
+                f"it says that the play had won {recorded.win_cents} cents, decided: {recorded.decided}; "
+                f"its entries say {won_cents}, {decided}",
+            )
+
+
+def _waits_for_wheel(conversation: Conversation | None) -> bool:
+    decision = None if conversation is None else conversation.decision
+    return decision is not None and decision.kind == WHEEL_DECIDES

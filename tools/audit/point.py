@@ -18,7 +18,7 @@ from meters.storage import DiskStorage, replace_file
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-_FORMAT: Final = "open-egm verified point 4"
+_FORMAT: Final = "open-egm verified point 5"
 _SHELF: Final = "games at hand"
 _OURS: Final = ("meters.", "tools.audit.", "egm.progressive.", "egm.records.", "paytables.contract")
 _PLAIN: Final = {
@@ -49,7 +49,8 @@ class _Reader(pickle.Unpickler):
 
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
-        self._beside = {_SHELF: games} | {each.__name__: each for each in (auditor.fault, auditor.may_play)}
+        methods = (auditor.fault, auditor.note, auditor.may_play, auditor.memory)
+        self._beside = {_SHELF: games} | {each.__name__: each for each in methods}
 
     def persistent_load(self, pid: Any) -> Any:
         return self._beside[pid]

@@ -164,6 +164,11 @@ class RoundAudit:
     def _round(self, game: GameRecord) -> _Round | None:
         return self._rounds.get(game.round_id, {}).get(game.game.digest)
 
+    def is_behind(self, game: GameRecord) -> bool:
+        """Return whether another seat has recorded the step that an open game takes next."""
+        round_ = None if game.wager.seat is None else self._round(game)
+        return round_ is not None and len(round_.steps) > len(game.steps)
+
     def _takes(
         self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
     ) -> None:

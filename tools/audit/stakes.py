@@ -12,6 +12,7 @@ from egm.errors import InvariantError
 from egm.kernel.credits import parted
 from egm.kernel.positions import Position
 from egm.play.conversation import Conversation, decided_bets
+from egm.play.void_rule import Ruling
 from egm.record_codec import RecordError, from_json, to_json
 from egm.records.game_record import (
     GameChoice,
@@ -253,19 +254,13 @@ class StakeAudit:
         self,
         entries: tuple[StoredEntry, ...],
         start: GameRecord,
-        found: tuple[Conversation | None, Outcome | None],
+        conversation: Conversation | None,
         void: tuple[StoredEntry, GameVoid],
     ) -> None:
-        """What nothing has decided of the stakes goes back to where it came from, or nothing does."""
-        (conversation, outcome), (end, told) = found, void
+        """Decided bets are paid; undecided stakes go back to where they came from, or none of them does."""
+        end, told = void
         unit_cents, staked = start.denomination_cents, staked_by(entries, start)
-        pushed = self._pushed.pop(start.play_id, None)
-        refunded, back = _flows(end, "house:refund_defect"), _flows(end, PUSH)
-        won_cents = sum(cents for _, cents in _flows(end, "house:win"))
-        if not (refunded or told.settled):
-            if back or won_cents:
-                self._fault(end, "it pays for bets that it says are not decided")
-            return
+        self._pushed.pop(start.play_id, None)
         decided = decided_bets(conversation)
         if list(map(_unnamed, told.settled)) != [_unnamed(each.to_json()) for each in decided]:
             self._fault(end, f"it says that {list(told.settled)} was decided; its draws decide {decided}")
@@ -275,12 +270,16 @@ class StakeAudit:
         over_cents = sum(each.staked for each in decided) * unit_cents
         push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
         staked_cents = sum(cents for _, cents in staked)
-        if pushed is not None or start.returned:
-            given_credits = 0 if outcome is None else outcome.push_credits
-            over_cents = min(given_credits * unit_cents, staked_cents)
         parts = self._parted(end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents))
-        if parts is not None and (parts[1], parts[2]) != (back, refunded):
+        if parts is None:
+            return
+        _, pushed, undecided = parts
+        refunded, back = _flows(end, "house:refund_defect"), _flows(end, PUSH)
+        if refunded and told.ruling == Ruling.DISRUPTED:
+            self._fault(end, f"the player disrupted the game, and {refunded} went back")
+        if refunded not in ((), undecided) or back != pushed:
             self._fault(end, f"{(*back, *refunded)} went back for a wager of {staked}")
+        won_cents = sum(cents for _, cents in _flows(end, "house:win"))
         due_cents = sum(each.credits for each in decided) * unit_cents - push_cents
         if won_cents != due_cents:
             self._fault(end, f"its decided bets won {due_cents} cents, {won_cents} are paid")

@@ -138,7 +138,7 @@ class Auditor:
         self._ledger = Ledger()
         self._conduct = ConductAudit(self.fault, rules)
         self._at_hand = GamesAtHand(games)
-        self._games = GameAudit(self._at_hand, self.fault, self.may_play)
+        self._games = GameAudit(self._at_hand, self.fault, self.may_play, self.memory, self.note)
         self._levels = LevelAudit(self._at_hand, self.fault)
         self._prizes = PrizeAudit(self.fault)
         self._clears = ClearAudit(self.fault)
@@ -170,6 +170,7 @@ class Auditor:
         found = self._ledger.sequence, self._ledger.head_hex
         try:
             self._games.close()
+            self._conduct.close(self._ledger)
             self._ledger.full_audit()
             for wrong in self._levels.close(self._ledger.balance_cents):
                 self.report.add(Finding(found[0], "", wrong))
@@ -257,6 +258,10 @@ class Auditor:
         """Whether nothing in the memory keeps a position from beginning a game."""
         idle = state_of(self._ledger, position, self._conduct.facts) is State.IDLE
         return idle and place(PlayKey.REMINDER, position) not in self._ledger.state
+
+    def memory(self, key: str) -> object:
+        """Return what the machine's memory holds under a key after the entries so far."""
+        return self._ledger.state.get(key)
 
     def _point_out(self, entry: StoredEntry, game: GameName) -> None:
         """A game that is at hand from the journal alone, where it is first played."""
@@ -346,3 +351,7 @@ class Auditor:
     def fault(self, entry: StoredEntry, why: str) -> None:
         """Add a finding about ``entry``."""
         self.report.add(Finding(entry.sequence, entry.id, why))
+
+    def note(self, entry: StoredEntry, why: str) -> None:
+        """Add a notice about ``entry``."""
+        self.report.point_out(entry, why)

@@ -1,9 +1,8 @@
 """The liar's game: honest journals, one lie at a time, and who finds it.
 
-Each lie is judged by what it touches. One about money, an outcome, a meter, a person or a ruling must be
-named by the audit, or stand in :data:`WITNESSED`: what an export alone cannot tell, and who outside can.
-Everything else (a remark, a time of day, a lamp) is counted too, and let pass: that an entry was rewritten at
-all is always found by a head of the journal that had left the machine (``egm audit verify --witness``).
+Each lie is judged by what it touches. Every lie must be named by the audit, or stand in :data:`WITNESSED`:
+what an export alone cannot tell, and who outside can. That an entry was rewritten at all is always found by a
+head of the journal that had left the machine (``egm audit verify --witness``).
 """
 
 from collections import Counter
@@ -46,12 +45,12 @@ class Witnessed:
     witness: str
     what: str = "*"
     """Which sort of lie it is."""
-    money: bool = True
-    """Whether also where it is about money."""
+    abouts: str = "money outcome meter person ruling ticket"
+    """What the lie may be about (:func:`touches`), in words."""
 
 
 _BEGINS: Final = "who begins a journal (machine number, key)"
-_COIN: Final = "where a coin fell"
+_COIN: Final = "where a coin fell, into a hopper that is not there for instance"
 _ANOTHER: Final = "another of the staff who may do the same"
 _ENROLLED: Final = "another number for somebody enrolled who has done nothing since"
 _ACT: Final = "an act that nothing follows from, left out or invented whole"
@@ -63,6 +62,11 @@ _WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a 
 _TICKETS: Final = "a ticket nobody printed, its commitment, how far the ticket ledger had come"
 _TERMS: Final = "terms of a level that nothing has reached, its ceiling for instance"
 _COUNTED: Final = "what a device had counted before, and moved nothing"
+_CHOSEN: Final = "what a player had selected to play next"
+_REMAINDER: Final = "below which amount credit is a remainder, where no game or remainder has come to it"
+_WHERE: Final = "at which of its positions something was recorded that moved no money"
+_ASIDE: Final = "a remark, a language, a time of day, a lamp: neither money nor outcome, meter or person"
+_THROUGH: Final = "an amount that came in and was paid out again whole, both told as another"
 _TAX: Final = "whether a hand-pay was taxable, and its form, where no other of the same run says so"
 
 WITNESSED: Final = tuple(
@@ -98,6 +102,8 @@ WITNESSED: Final = tuple(
             "the controller's log",
         ),
         ("progressive.award_differs", "*", _HEARD, "a controller said so", "the controller's log"),
+        ("*", "state.*residual_terms*", _REMAINDER, "nothing was played or given up so", "the cabinet file"),
+        ("selection", "state.selection.*", _CHOSEN, "nothing was staked on it", "a printed head"),
         ("handpay.paid", "record.taxable", _TAX, "told once", "the slip and the tax form"),
         ("*", "*.commitment", _TICKETS, "salted: it is the number's", "the ticket ledger"),
         ("*", "state.tickets*", _TICKETS, "the ledger's own place and digest", "the ticket ledger"),
@@ -128,6 +134,11 @@ WITNESSED: Final = tuple(
         ),
         ("handpay.pending", "", _ACT, "a lock-up that nothing follows from", "the head on its screen"),
         ("voucher.request", "", _ACT, "a payout that nothing follows from", "the printer, a printed head"),
+        *(
+            (kind, "*", _THROUGH, "in and out agree", "the count of the box, the paper paid out", "*others")
+            for kind in ("bill.*", "coin.in", "coins.*", "voucher.*", "handpay.*")
+        ),
+        ("coins.out", "", _ACT, "a payout that nothing follows", "the count of the hopper", "removed"),
         ("coins.request", "", _ACT, "a payout that nothing follows from", "the count of the hopper"),
         ("hopper.opening", "*", _ACT, "both that say its amount agree", "the count of the hopper", "*others"),
         ("hopper.opening", "", _ACT, "coins there were before any was paid", "the count of the hopper"),
@@ -140,13 +151,32 @@ WITNESSED: Final = tuple(
             "paid by hand, as a whole",
             "the signed form, and the count of the bank",
         ),
-        ("*", "", _ACT, "it moves no money", "a printed head; its slip or form", "*", False),
+        (
+            "*",
+            "",
+            _ACT,
+            "it moves no money",
+            "a printed head; its slip or form",
+            "*",
+            "outcome meter person ruling ticket",
+        ),
+        (
+            "*",
+            "dims.position",
+            _WHERE,
+            "another of its positions might have",
+            "that position's devices; a printed head",
+            "*",
+            "position",
+        ),
+        ("*", "*", _ASIDE, "nothing follows from it", "a printed head", "*", "other"),
+        ("*", "", _ASIDE, "nothing follows from it", "a printed head", "*", "other"),
     )
 )
 
 
 def touches(lie: Lie, entry: dict[str, Any]) -> str:
-    """What a lie is about: money, outcome, meter, person, ruling, ticket; or nothing of these."""
+    """Return what a lie is about: money, outcome, meter, person, ruling, ticket, position; or ``other``."""
     if lie.path:
         return _touches_by_a_field(lie, entry)
     if "transfers" in entry or entry.get("phase"):
@@ -161,8 +191,8 @@ def _touches_by_a_field(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR091
         return "ticket"
     if lie.kind == "selection" or lie.kind.startswith("test."):  # what might be played next; no money
         return "other"
-    if lie.path == ("dims", "position") and not entry.keys() & {"transfers", "counts", "phase"}:
-        return "other"  # no meter is told apart by it
+    if lie.path == ("dims", "position") and not entry.keys() & {"transfers", "phase"}:
+        return "position"
     if names[0] == "transfers" or last.endswith("_cents") or names[0] in {"phase", "ref"}:
         return "money"
     if names[0] in {"counts", "marks", "dims"} or "meters" in names:
@@ -187,7 +217,7 @@ def witnessed(about: str, lie: Lie) -> Witnessed | None:
             fnmatchcase(lie.kind, row.kind)
             and (fnmatchcase(lie.field, row.field) if row.field else not lie.path)
             and fnmatchcase(lie.what, row.what)
-            and (row.money or about != "money")
+            and about in row.abouts.split()
         ):
             return row
     return None
@@ -205,8 +235,8 @@ class Score:
 
     @property
     def undetected(self) -> list[tuple[str, Lie]]:
-        """Those that matter, and that no witness is stated for."""
-        return [each for each in self.passed if each[0] != "other" and witnessed(*each) is None]
+        """Those that no witness is stated for."""
+        return [each for each in self.passed if witnessed(*each) is None]
 
     def to_json(self) -> dict[str, Any]:
         """For scripts."""
@@ -232,7 +262,7 @@ class Score:
             },
             "by_kind": by_kind,
             "witnessed": dict(
-                Counter(row.witness for a, lie in self.passed if a != "other" and (row := witnessed(a, lie)))
+                Counter(row.witness for about, lie in self.passed if (row := witnessed(about, lie)))
             ),
             "undetected": [
                 {

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from egm.kernel.events import State
+from egm.records.keys import PlayKey
 from meters import JournalError, checkpoint
 from meters.chart import ACCOUNTS
 from meters.entry import GENESIS_HASH, canonical, decode
@@ -275,7 +276,8 @@ class Liar:
     def _while_stopped(self, at: int) -> tuple[Lie, list[Raw]] | None:
         """What stops the machine happened before the entry, and ended after it."""
         door, since = "main", self._entries[at]["time"]
-        if f"door:{door}" in self._books(at)[0].state:
+        memory = self._books(at)[0].state
+        if f"door:{door}" in memory:
             return None
         opened = {"door": door}
         here = {"time": since, "record": opened}
@@ -297,7 +299,7 @@ class Liar:
             "marks": ["door_close"],
         }
         kind = self._entries[at]["kind"]
-        if kind not in _BEGINNING:
+        if kind not in _BEGINNING or (kind in _LATE and PlayKey.RESIDUAL not in memory):
             return None
         order: list[int | Raw] = [*range(at), before, at, after, *range(at + 1, len(self._entries))]
         return Lie(at + 2, kind, (), "with a door open"), self._in_order(order)
@@ -343,17 +345,15 @@ class Liar:
         return told
 
 
-#: Kinds of entry that no machine writes with a door open, nor soon after.
+#: Kinds of entry that earlier versions, which recorded no terms, wrote soon after a door was opened as well.
+_LATE: Final = frozenset(
+    kind for kind, rules in BY_KIND.items() if any(rule.recorded_within_seconds for rule in rules)
+)
+#: Kinds of entry that no machine writes with a door open.
 _BEGINNING: Final = frozenset(
     kind
     for kind, rules in BY_KIND.items()
-    if not any(
-        rule.within is None
-        or State.DOOR_OPEN in rule.within
-        or rule.goes_on_from
-        or rule.recorded_within_seconds
-        for rule in rules
-    )
+    if not any(rule.within is None or State.DOOR_OPEN in rule.within or rule.goes_on_from for rule in rules)
 )
 #: For books that nobody checks.
 _ANY_KEY: Final = MachineKey(bytes(range(32)))

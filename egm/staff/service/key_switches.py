@@ -1,11 +1,12 @@
 """Key switches of a machine of several positions: which of them a turn of a key is for.
 
-A board of keys serves several positions. An attendant's key does, position after position, what waits for
-one; a turn that nobody waits for is its own position's. The menu's keys open the menu at the board's own
-position, from where it is taken to any other, and close it wherever it is open.
+A board of keys serves several positions. Each turn of an attendant's key serves one position that waits for
+it, payments first; a turn that no position waits for goes to the board's own position. The menu's keys open
+the menu at the board's own position, from where it is taken to any other, and close it wherever it is open.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType, State
@@ -15,12 +16,15 @@ from egm.kernel.states import ON_CALL
 from egm.records.keys import IntegrityKey
 from egm.staff.service.desk import ServiceDesk
 
+_SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
+
 
 def concerned(beside: SideBySide, number: int, event: Event) -> Iterable[AtWork]:
     """The positions for which something is that the board of ``number`` reports."""
     own, served = beside.at[number], tuple(beside.served_by(number))
     if event.type is EventType.KEY_TURNED:
-        return (next((each for each in served if waits_for_key(each.engine, event)), own),)
+        waiting = [each for each in served if waits_for_key(each.engine, event)]
+        return (min(waiting, key=_order_of_service, default=own),)
     if event.type is EventType.MENU_CLOSED:
         return [each for each in served if each is own or _has_menu(each.engine.machine)]
     return (own,)
@@ -37,6 +41,12 @@ def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
         waiting = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE)
         return any(machine.memory.get(key) is not None for key in waiting)
     return True
+
+
+def _order_of_service(position: AtWork) -> int:
+    """Rank a position: payments first, then tilts; a generator that fails again must keep neither waiting."""
+    state = position.engine.state
+    return _SERVED_FIRST.index(state) if state in _SERVED_FIRST else len(_SERVED_FIRST)
 
 
 def _has_menu(machine: Machine) -> bool:

@@ -20,6 +20,7 @@ from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.key_switches import concerned
 from egm.testing.machine import MachineRig, SameEveryRun, generator
 from egm.testing.service_menu import Menu, said
+from rng import OutOfService
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -49,7 +50,7 @@ TRIED = sorted(
 )
 #: What the machine as a whole does once, its first position for all: event -> the entries that are its.
 ONCE = {
-    EventType.MEMORY_READY: {"power.up", "staff.changed"},
+    EventType.MEMORY_READY: {"power.up", "residual.terms", "staff.changed"},
     EventType.SELF_TEST_PASSED: {"self_test.passed"},
 }
 
@@ -185,6 +186,19 @@ def test_the_key_passes_by_what_no_key_can_end(tmp_path, state):
     three.board(EventType.KEY_TURNED, key="attendant")
     assert three.second.state is State.IDLE
     three.first.close()
+
+
+@pytest.mark.requirement("F-09", "J-09")
+def test_a_generator_that_fails_again_keeps_no_hand_pay_and_no_tilt_waiting(three):
+    three.first.restarts += [OutOfService("planted")] * 2
+    three.second.insert(500).engine.handle(EventType.CASH_OUT)
+    three.third.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    three.first.engine.handle(EventType.CHANCE_FAILED, detail="test")
+    for _ in range(3):
+        three.board(EventType.KEY_TURNED, key="attendant")
+    assert three.first.journal.balance_cents("out:handpay_cancelled_credit") == 500
+    assert three.third.machine.faults == {}
+    assert three.first.notice == "chance_still_fails"
 
 
 def test_a_call_at_the_third_is_answered(three):

@@ -14,7 +14,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host.model import HostMoney, Order, TransferKind
 from egm.money.host.transfers import transfer
-from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, generator
 from egm.tickets.model import TicketKind, TicketState
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -114,10 +114,11 @@ def test_a_hand_pay_is_of_money_only(make):
 
 
 def test_a_void_game_gives_each_kind_its_own_stake_back(make):
-    room = gift(make(chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
+    room = gift(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     room.play()
-    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
-    assert room.state is State.TILT
+    room.machine.chance = FailingChance()
+    room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
+    room.engine.handle(EventType.MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
     room.engine.handle(EventType.REFUND_GAME, **ruling)
     assert kinds(room) == (3, 0, 100)

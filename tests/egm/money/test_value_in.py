@@ -1,6 +1,7 @@
 """Bills: reserved, stacked, credited; every interruption ends in a credit or a return, one of the two."""
 
 import pytest
+from rigs.lies import KEY, found_in, without_terms
 
 from egm.app.wiring import reported
 from egm.devices.interface import Barcode, Note, Returned, ReturnReason
@@ -10,6 +11,7 @@ from egm.kernel.events import EventType, State
 from egm.money.value_in import bills_wanted
 from egm.records.keys import MoneyKey
 from egm.testing.machine import MachineRig
+from tools.dev.lies import adopted
 
 
 @pytest.fixture
@@ -134,3 +136,33 @@ def test_a_bill_given_back_by_the_acceptor_takes_the_word_of_the_one_before_off_
     assert room.notice == "bill_accepted"
     given_back(room, Note(500))
     assert room.notice == "bill_returned"
+
+
+STOPS = {
+    "a door": (EventType.DOOR_OPENED, {"door": "main"}),
+    "a tilt": (EventType.FAULT_RAISED, {"code": "bill_acceptor.cheat"}),
+    "the menu": (EventType.MENU, {"key": "operator"}),
+    "a host": (EventType.DISABLED, {"source": "host:main", "reason": "closed"}),
+}
+
+
+@pytest.mark.requirement("G-03", "E-13")
+@pytest.mark.parametrize("stop", STOPS)
+def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(room, stop):
+    """The acceptor asks again just before it orders; whoever recorded it all the same is named by the audit."""
+    assert room.ledger.may_order()
+    event, values = STOPS[stop]
+    room.engine.handle(event, **values)
+    assert not room.ledger.may_order()
+    room.ledger.stack_ordered(Note(500), 0)
+    entries = adopted(list(room.journal.bodies()), KEY)
+    assert "may not be while the machine is" in found_in(entries)[len(entries)]
+    earlier = [without_terms(raw) for raw in entries]  # earlier versions did not ask again
+    assert len(entries) not in found_in(earlier)
+
+
+def test_a_game_begun_meanwhile_keeps_no_bill_from_the_box(room):
+    room.insert(500)
+    room.play()
+    assert room.state is State.PLAYING
+    assert room.ledger.may_order()

@@ -8,21 +8,26 @@ from contextlib import suppress
 from fractions import Fraction
 
 import pytest
-from rigs.three_levels import NO_LUCK, A, room_of
+from rigs.three_levels import GAME, NO_LUCK, A, C, room_of
 
 from egm.app.features import MENU
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision, Play
+from egm.play.rulings import void_game
 from egm.progressive.game_levels import awards
 from egm.records.games import GameInProgress
 from egm.records.keys import IntegrityKey, PlayKey, ProgressiveKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
 from paytables.definition import LIBRARY
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
 ONE = {"person": "2", "persons": ("2",)}
 TWO = {"person": "2", "persons": ("2", "5")}
+LIE = {"ruling": "defect", "persons": ["2", "5"], "reason": "a lie", "machine": "", "place": "7"}
 STAKE, WIN = 5, 300
+MYSTERY_HIT = 0
 
 
 def fill_in(room: MachineRig, form_id: str, **values) -> str | None:
@@ -195,6 +200,39 @@ def test_what_cannot_be_continued_is_refunded_by_two_persons_and_never_by_a_key(
     broken.close()
 
 
+@pytest.mark.requirement("A-08", "F-14", "F-15")
+@pytest.mark.parametrize("form", ["refund_game", "forfeit_game"])
+@pytest.mark.parametrize("fault", ["game_defective", "bill_acceptor.cheat"])
+def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
+    """Whatever fault stands: its record replays, so it ends and is paid as recorded."""
+    won.engine.handle(EventType.FAULT_RAISED, code=fault, detail="planted")
+    refused = {"refund_game": "refused.game_cannot_end", "forfeit_game": "refused.game_may_be_forfeit"}
+    assert fill_in(won, form, **TWO, reason="a wire in the slot") == refused[form]
+    fill_in(won, "settle_faults", person="4", persons=("4",), finding="nothing was found")
+    won.engine.handle(EventType.KEY_TURNED, key="attendant")
+    won.shown()
+    assert (won.state, won.credit_cents) == (State.IDLE, 10000 - STAKE + WIN)
+    assert won.records("game.void") == []
+    assert Auditor(Shelf()).run(won.journal.bodies()).findings == []
+
+
+@pytest.mark.requirement("F-14", "E-13")
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
+    """A defect is believed because the record shows it, not because a fault was written down."""
+    room = room_of(tmp_path, C, 1).boot().insert(10000)
+    room.play()
+    if not kept:
+        without_its_text(room)
+    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
+    assert fill_in(room, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
+    void_game(room.machine, refund=True, **LIE)
+    report = Auditor(Shelf([GAME.parent])).run(room.journal.bodies())
+    told = report.findings if kept else report.notices
+    assert any("no number that it needs is missing" in each.why for each in told)
+    room.close()
+
+
 @pytest.mark.requirement("F-14", "A-28")
 def test_it_goes_on_when_its_definition_is_back(tmp_path):
     room = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
@@ -214,14 +252,15 @@ def test_it_goes_on_when_its_definition_is_back(tmp_path):
 
 @pytest.mark.requirement("F-14", "I-11")
 def test_a_void_game_gives_its_hit_back_to_the_level_and_says_what_it_had_won(tmp_path):
-    room = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
+    room = room_of(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     room.play()
     (award,) = awards(room.machine, room.machine.state(GameInProgress).record)
-    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    room.machine.chance = FailingChance()
+    room.engine.handle(EventType.CHOOSE, value=1)
     fill_in(room, "refund_game", **TWO, reason="planted")
     assert room.credit_cents == 10000
     (void,) = room.records("game.void")
-    assert void["recorded"]["decided"]
+    assert not void["recorded"]["decided"]
     assert void["recorded"]["levels_cents"] == award.amount_cents
     kept = room.journal.state(f"{ProgressiveKey.LEVEL}{award.pool}")
     assert Fraction(kept["current"]) >= award.amount_cents

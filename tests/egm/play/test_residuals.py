@@ -5,8 +5,10 @@ import pytest
 from egm.app.view import snapshot
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.messages import Residual
+from egm.kernel.positions import Position
 from egm.money.rulings import forfeit_credits
 from egm.profiles import profile as profiles
+from egm.records.keys import PlayKey
 from egm.staff.registers import lines
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from meters import Transaction, Transfer
@@ -146,3 +148,42 @@ def test_nothing_is_played_off_while_a_limit_pauses_the_player(make):
     room.engine.handle(EventType.RESIDUAL)
     assert room.notice in {"residual_won", "residual_lost"}
     assert findings(room) == []
+
+
+@pytest.mark.requirement("E-13", "F-10")
+@pytest.mark.parametrize(
+    ("way", "kind"), [("given_up", "removed"), ("stays", "removed"), ("stays", "played")]
+)
+@pytest.mark.parametrize("after_a_game", [False, True])
+def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
+    """What is one here is recorded at the start: also before the first game, and where none may go."""
+    room = make(ScriptedChance(0, 0, 0), way).insert(2000)
+    if after_a_game:
+        room.play()
+        room.shown()
+        room.engine.handle(EventType.MEMORY_READY)
+    cents = room.credit_cents
+    details = {"amount_cents": cents}
+    if kind == "played":
+        details |= {"prize_cents": cents + 1, "draws": [[cents + 1, cents, "residual"]], "won_cents": 0}
+    stake = room.machine.take(cents, "house:residual")
+    room.machine.record(f"residual.{kind}", transfers=stake, counts={"residuals": 1}, details=details)
+    due = f"a remainder of credit here is {way}" if way == "stays" else "5 cents buy a game or a coin here"
+    assert any(due in found for found in findings(room))
+
+
+def test_an_audit_names_terms_that_a_game_contradicts(make):
+    room = make(ScriptedChance(0, 0, 0)).insert(100)
+    room.machine.record("power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}})
+    room.play()
+    assert any("it is begun for 5 cents" in found for found in findings(room))
+
+
+def test_a_second_position_records_its_own_terms_once(tmp_path):
+    for boot in range(2):
+        first = MachineRig(tmp_path, position=Position(1, 2)).boot()
+        second = MachineRig(tmp_path, position=Position(2, 2), beside=first).boot()
+        assert len(list(first.journal.entries("residual.terms"))) == 1, boot
+        assert findings(second) == []
+        second.close()
+        first.close()

@@ -8,10 +8,11 @@ import pytest
 
 from egm.app.features import MENU
 from egm.config.cabinet_file import GameSlot
-from egm.devices.interface import WheelPhase, WheelTurned
+from egm.devices.interface import CommLost, Devices, WheelPhase, WheelTurned
 from egm.devices.wheel.driver import WheelDriver
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
+from egm.kernel.side_by_side import AtWork, SideBySide
 from egm.play.installed_games import admit
 from egm.play.rulings import void_game
 from egm.profiles import load_profile
@@ -20,6 +21,7 @@ from egm.records.wheel import last_spin
 from egm.seats.feature import notices
 from egm.seats.table import SharedTable
 from egm.seats.wheel import decide, hear, turned
+from egm.staff.service.key_switches import concerned
 from egm.testing.clearing import clear_it
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
@@ -291,9 +293,11 @@ def in_the_menu(room):
     assert not room.records("game.choice")
 
 
-def test_a_game_whose_number_is_recorded_is_not_refunded_but_ended_from_it(room):
+@pytest.mark.requirement("F-14", "F-15")
+@pytest.mark.parametrize("name", ["refund_game", "forfeit_game"])
+def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, name):
     in_the_menu(room)
-    (form,) = (form for form in MENU.forms if form.id == "refund_game")
+    (form,) = (form for form in MENU.forms if form.id == name)
     assert not all(needed(room.machine, Event(form.event)) for needed in form.needs)
     room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
     assert not room.records("game.void")
@@ -340,7 +344,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
     room.close()
     with open_view(tmp_path / "state") as view:
         findings = Auditor(Shelf([tmp_path])).run(view.bodies()).findings
-    assert [each.why for each in findings if "the wheel had told the number of its spin: 17" in each.why]
+    assert [each.why for each in findings if "the number or step that it takes next is recorded" in each.why]
 
 
 @pytest.mark.requirement("O-06")
@@ -411,6 +415,40 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
     assert len(ended) == (entries > 2)  # with its number recorded before the cut, or never
     assert again.credit_cents == (1500 if begun else 2000)
     again.close()
+
+
+@pytest.mark.requirement("F-09", "J-09")
+@pytest.mark.parametrize("line_lost", [False, True], ids=["awaited", "not heard"])
+def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_wheel(tmp_path, line_lost):
+    """The generator works: the key has nothing to do at the first, and does not start it again."""
+    first = started(tmp_path, Position(1, 2))
+    second = started(tmp_path, Position(2, 2), first, first.machine.state(SharedTable))
+    beside = SideBySide()
+    for number, room in enumerate((first, second), 1):
+        beside.at[number] = AtWork(
+            engine=room.engine,
+            handle=lambda event, room=room: room.engine.handle(event.type, **event.data),
+            snapshot=lambda: None,
+            signal=lambda: None,
+            has_board=number == 1,
+        )
+        room.insert(2000)
+    bet(first)
+    phase(first, WheelPhase.NO_MORE_BETS)
+    if line_lost:
+        hear(first.machine, CommLost(device="wheel", why="planted"))
+    second.machine.state(Devices).printer = None
+    second.engine.handle(EventType.CASH_OUT)
+    assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]
+    for _ in range(2):
+        turned_key = Event(EventType.KEY_TURNED, {"key": "attendant"})
+        for position in concerned(beside, 1, turned_key):
+            position.handle(turned_key)
+    assert [room.state for room in (first, second)] == [State.PLAYING, State.IDLE]
+    assert first.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+    assert first.records("chance.restarted") == []
+    assert first.notice == "refused.game_waits_for_generator"
+    first.close()
 
 
 def test_all_positions_have_the_number_of_the_wheel(tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from rigs.voids import undecided_game
 
 from egm.app.features import MENU
 from egm.errors import OperatorError
@@ -360,7 +361,7 @@ DISRUPTED = {"reason": "a magnet at the reels"}
 
 @pytest.mark.requirement("F-15")
 def test_who_disrupts_the_machine_loses_the_game_and_its_wager_with_two_persons(tmp_path):
-    room = MachineRig(tmp_path, profile="quebec-casino").boot().insert(500)
+    room = undecided_game(tmp_path, "quebec-casino")
     room.play()
     credit_cents = room.credit_cents
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")

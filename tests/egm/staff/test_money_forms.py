@@ -1,6 +1,7 @@
 """The forms about money, filled in at the service menu by people with PINs, as at a real machine."""
 
 import pytest
+from rigs.voids import undecided_game
 
 from egm.kernel.events import EventType, State
 from egm.people import Role
@@ -95,7 +96,7 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
 
 @pytest.mark.requirement("F-15")
 def test_a_forfeit_takes_a_second_person_who_is_somebody_else(tmp_path):
-    room = MachineRig(tmp_path, profile="quebec-casino").boot().insert(500)
+    room = undecided_game(tmp_path, "quebec-casino")
     menu = Menu(room)
     room.play()
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pytest
 from journals import make_state
+from rigs.lies import found_in, without_terms
 
-from egm.devices.interface import Devices
+from egm.devices.interface import Devices, Note
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
+from egm.kernel.positions import Position
 from egm.money.host.model import HostMoney, Order, TransferKind
-from egm.testing.machine import MachineRig, ScriptedChance, generator
-from meters import open_view
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, generator
+from meters import Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -87,16 +89,21 @@ def coins(room):
 
 
 def troubles(room):
-    """Doors, faults, a fault in the middle of a game, and the stake given back by two persons."""
+    """Doors, faults, a generator that fails in the middle of a game, and the stake given back by two persons."""
     room.insert(1000)
     for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
         room.engine.handle(event, door="main")
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    room.play()
-    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
-    room.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
     played(room)
+    room.engine.handle(EventType.GAME, value="hold-fast")
+    room.machine.chance = ScriptedChance(0, 0, 0)
+    room.play()
+    room.machine.chance = FailingChance()
+    room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
+    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
 def journals(folder):
@@ -110,7 +117,12 @@ def journals(folder):
             (troubles, (*MAPLES, *LOSS), "printer"),
         )
     ):
-        room = MachineRig(folder / str(number), chance=ScriptedChance(*numbers), devices=(device,))
+        room = MachineRig(
+            folder / str(number),
+            games=("maple-classic", "hold-fast"),
+            chance=ScriptedChance(*numbers),
+            devices=(device,),
+        )
         room.machine.state(HostMoney).transfers = room.machine.state(HostMoney).bonuses = True
         day(room.boot())
         made.append(list(room.journal.bodies()))
@@ -244,3 +256,103 @@ def test_the_list_of_what_an_export_cannot_show_is_whole():
     listed = [lie.strip() for lie, _ in rows if lie.strip() not in {"lie", "---"}]
     assert sorted(listed) == sorted({row.lie for row in WITNESSED})
     assert all(who.strip() for _, who in rows)
+
+
+# ------------------------------------------------------------------ several positions
+def side_by_side(folder):
+    """The journal of a machine of two positions: money, a door, a key and what moves nothing at each."""
+    first = MachineRig(folder, position=Position(1, 2), devices=("printer",)).boot()
+    second = MachineRig(folder, position=Position(2, 2), devices=("printer",), beside=first).boot()
+    for room in (first, second):
+        room.insert(500)
+        room.machine.chance = ScriptedChance(*MAPLES)
+        played(room)
+        room.engine.handle(EventType.SERVICE)
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        room.engine.handle(EventType.BILL_RETURNED, reason="device")
+        room.machine.chance = generator()
+        room.cash_out_ticket()
+    first.machine.log("chance.rng_reseeded", {"reason": "planted"})
+    bodies = list(first.journal.bodies())
+    second.close()
+    first.close()
+    assert Auditor(Shelf()).run(bodies).findings == []
+    return bodies
+
+
+@pytest.fixture(scope="module")
+def of_two(tmp_path_factory):
+    return side_by_side(tmp_path_factory.mktemp("two"))
+
+
+@pytest.mark.requirement("E-13", "O-06")
+@pytest.mark.parametrize("told", [3, 17, 0, None])
+def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
+    entries = adopted(of_two, KEY)
+    passed = set()
+    for at, raw in enumerate(entries):
+        dims = {key: value for key, value in raw.get("dims", {}).items() if key != "position"}
+        dims |= {} if told is None else {"position": told}
+        if dims != raw.get("dims", {}):
+            journal = [*entries[:at], raw | {"dims": dims}, *entries[at + 1 :]]
+            report = Auditor(Shelf()).run(sealed(journal, KEY, mark_of(entries[0])))
+            passed |= set() if report.wrong else {at}
+    before_a_start = {0, 1, len(entries) - 1} if told is None else set()  # the machine may have had one then
+    assert passed <= before_a_start
+
+
+@pytest.mark.requirement("E-13", "O-06")
+def test_another_position_is_named_or_its_witness_stated(of_two):
+    """What the first position alone says is named; what moves no money may be another's, as is stated."""
+    entries = adopted(of_two, KEY)
+    passed = set()
+    for at, raw in enumerate(entries):
+        if (position := raw.get("dims", {}).get("position")) is not None:
+            altered = raw | {"dims": raw["dims"] | {"position": 3 - position}}
+            journal = [*entries[:at], altered, *entries[at + 1 :]]
+            if not Auditor(Shelf()).run(sealed(journal, KEY, mark_of(entries[0]))).wrong:
+                passed.add(raw["kind"])
+                lie = Lie(at + 1, raw["kind"], ("dims", "position"), "")
+                assert witnessed(touches(lie, raw), lie) is not None, raw
+    assert not passed & {"power.up", "self_test.passed", "chance.rng_reseeded", "game.end", "service.call"}
+    assert passed <= {"bill.returned", "tickets.checked", "key.turned"}
+
+
+def test_the_game_is_won_on_a_journal_of_several_positions(of_two):
+    assert play([of_two], Shelf(), lies=150, seed=4).undetected == []
+
+
+def test_an_earlier_journal_of_several_positions_is_not_accused(of_two):
+    """It records no terms at its start, and so does not say which positions there are."""
+    entries = adopted(of_two, KEY)
+    earlier = [without_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
+    assert not [why for why in found_in(earlier).values() if "position" in why]
+
+
+@pytest.mark.parametrize(
+    ("field", "told"), [("bill", 12345), ("coin", 333)], ids=["a bill of 123.45", "a coin of 3.33"]
+)
+def test_no_note_or_coin_of_a_worth_that_no_currency_has(tmp_path, field, told):
+    room = MachineRig(tmp_path, devices=("printer",)).boot()
+    if field == "bill":
+        room.ledger.stack_ordered(Note(told), 0)
+    else:
+        room.ledgers.coins.coins_in(((told, True),), 1)
+    whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.bodies()).findings]
+    assert any("worth" in why for why in whys)
+    room.close()
+
+
+@pytest.mark.requirement("E-13", "F-02")
+def test_nonrestricted_credit_converted_before_its_cash_out_is_named(tmp_path):
+    room = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
+    room.machine.state(HostMoney).transfers = True
+    cents = {CreditKind.NONRESTRICTED: 100}
+    room.machine.state(HostMoney).order = Order(identifier="T1", kind=TransferKind.IN, cents=cents)
+    room.engine.handle(EventType.TRANSFER_ORDERED)
+    own, promotional = room.machine.credit(CreditKind.CASHABLE), room.machine.credit(CreditKind.NONRESTRICTED)
+    room.machine.record("credit.converted", transfers=(Transfer(promotional, own, 100),))
+    played(room)
+    whys = [finding.why for finding in Auditor(Shelf()).run(room.journal.bodies()).findings]
+    assert any("no cash-out followed" in why for why in whys)
+    room.close()

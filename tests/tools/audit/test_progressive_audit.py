@@ -8,7 +8,7 @@ from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaitin
 from egm.config.cabinet_file import load_cabinet
 from egm.kernel.events import EventType, State
 from egm.records.keys import ProgressiveKey
-from egm.testing.machine import MachineRig, generator
+from egm.testing.machine import FailingChance, MachineRig, generator
 from meters import open_view
 from meters.entry import canonical
 from tools.audit.games import Shelf
@@ -24,9 +24,9 @@ def shelf():
 
 @pytest.fixture(scope="module")
 def bodies(tmp_path_factory):
-    """Losses, a hit of two levels, a mystery, a hit after a choice, a void game."""
+    """Losses, a hit of two levels, a mystery, a hit after a choice, a void game that had hit a mystery."""
     folder = tmp_path_factory.mktemp("audited")
-    numbers = (B, NO_LUCK, MISS, A, LUCK, MISS, B, NO_LUCK, 0, C, MISS, 1, NO_LUCK, A, NO_LUCK, MISS)
+    numbers = (B, NO_LUCK, MISS, A, LUCK, MISS, B, NO_LUCK, 0, C, MISS, 1, NO_LUCK, C, 0)
     room = room_of(folder, *numbers).boot().insert(10000)
     for _ in range(3):
         room.play()
@@ -37,7 +37,8 @@ def bodies(tmp_path_factory):
     room.play()
     room.close()
     room = room_of(folder).boot()
-    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    room.machine.chance = FailingChance()
+    room.engine.handle(EventType.CHOOSE, value=1)
     room.engine.handle(EventType.MENU, key="operator")
     room.engine.handle(
         EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"

@@ -8,13 +8,14 @@ import copy
 
 import pytest
 from rigs.lies import found_in, ordered, raws, without
+from rigs.voids import undecided_game
 from test_honest import SOLD
 from test_liars import journals
 
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
 from egm.kernel.states import EVERYWHERE
-from egm.testing.machine import MachineRig, ScriptedChance, generator
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, generator
 from meters.entry import decode
 from meters.ledger import Ledger
 from meters.transaction import Phase
@@ -134,30 +135,37 @@ TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 
 @pytest.fixture
 def voided(tmp_path):
-    """A game of which two persons ruled, for its record was found defective."""
-    room = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
-    room.play()
-    room.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="planted")
+    """A game of which two persons ruled, for the generator had failed in the middle of it."""
+    room = undecided_game(tmp_path / "state")
+    room.machine.chance = FailingChance()
+    room.engine.handle(EventType.CHOOSE, value=room.hands.told[-1].options[0])
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
     room.engine.handle(EventType.REFUND_GAME, form="refund_game", **TWO)
     return raws(room)
 
 
 @pytest.mark.requirement("E-13", "B-08")
 def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
-    told = without(voided, "fault.raised")
-    del told[-1]["state"]["fault:game_defective"]
-    assert "game.void" in found_in(told)[len(told)]
-    told = without(voided, "fault.raised")  # in the menu, and still nothing is wrong with the game
-    told[-1]["state"].pop("fault:game_defective")
-    menu = {"since": SINCE, "person": None}
-    asked = {
-        "id": f"menu.asked-{len(told)}-{mark_of(told[0])}",
-        "kind": "menu.asked",
-        "time": told[-1]["time"],
-        "record": {"by": "operator"},
-        "state": {"menu": menu},
+    told = without(voided, "door.opened")
+    assert "may not be while the machine is playing" in found_in(told)[len(told)]
+    told = without(voided, "chance.failed")
+    assert "no number that it needs is missing" in found_in(told)[len(told)]
+
+
+@pytest.mark.requirement("E-13", "B-08", "F-14")
+def test_no_defect_is_believed_because_it_was_written_down(voided):
+    """The record of the play replays: a fault that says otherwise was made up."""
+    failed = next(at for at, raw in enumerate(voided) if raw["kind"] == "chance.failed")
+    fault = {"since": SINCE, "locks": True, "cleared_by": "technician", "detail": "made up"}
+    made_up = {
+        "id": f"fault.raised-{failed + 1}-{mark_of(voided[0])}",
+        "kind": "fault.raised",
+        "time": voided[failed]["time"],
+        "record": {"code": "game_defective", "detail": "made up"},
+        "state": {"fault:game_defective": fault},
     }
-    assert "nothing that decides it is missing" in found_in([*told[:-1], asked, told[-1]])[len(told) + 1]
+    found = found_in([*voided[:failed], made_up, *voided[failed + 1 :]])
+    assert "no number that it needs is missing" in found[len(voided)]
 
 
 @pytest.mark.requirement("E-13", "B-08")

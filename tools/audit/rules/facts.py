@@ -6,23 +6,19 @@ from typing import Any, Final
 
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.kernel.events import State
-from egm.memory_clear.claim_book import KEPT
 from egm.people import Permission
 from egm.people.roles import Role, permissions_of
 from egm.progressive.records import ClaimRecord
 from egm.record_codec import RecordError, from_json
-from egm.records.games import CARRIED_GAME
-from egm.records.keys import WheelKey
 from meters.entry import StoredEntry
-from meters.recall import PLAY_ENDS, PLAY_START, details
+from meters.recall import PLAY_START, details
 from meters.transaction import Phase
 
 #: Keys and places that stand for whoever had them, where nobody had to say who he was.
 KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
-
-#: Spins of a real wheel that are remembered, and all that an open game waits for.
-_SPINS_MAX: Final = 1_000
+#: After these, other games, denominations or bets may be offered.
+_OFFER_CHANGES: Final = frozenset({"options.changed", "inventory.changed", "cabinet.signed", "game.refused"})
 
 
 def position_of(entry: StoredEntry) -> int:
@@ -55,16 +51,14 @@ class Facts:
         """When each position was last seen to be idle, as its memory says."""
         self.moved: dict[int, str] = {}
         """The kind of the last entry of each position that moved, reserved or released money."""
-        self.spins: dict[str, int | None] = {}
-        """The rounds a real wheel has closed, and the number of each that was heard."""
-        self.waits: dict[str, str] = {}
-        """The open games that a real wheel decides: play -> round."""
+        self.converted: set[int] = set()
+        """Positions whose nonrestricted credit has become cashable, and whose cash-out is to follow."""
         self.played: set[tuple[str, int]] = set()
         """Tables with bets that were played in this run: by definition and denomination."""
         self.changed: set[tuple[str, int]] = set()
         """Tables that this run does not have any more as they were."""
         self.least_stake_cents: int | None = None
-        """The least that a game of this run was begun for; None before the first."""
+        """The least that a game was begun for since what is offered last changed; None before the first."""
         self.taxable_from_cents: int | None = None
         """The least hand-pay of this run that was said to be taxable."""
         self.untaxed_to_cents = 0
@@ -100,10 +94,13 @@ class Facts:
             self.states.clear()
         if entry.transfers or entry.phase is not Phase.POST:
             self.moved[position_of(entry)] = kind
+        self._follow_conversion(entry)
         if kind == "power.up":
             self.positions, self.session = "position" in entry.transaction.dims, None
             self.played, self.changed = set(), set()
-            self.least_stake_cents, self.taxable_from_cents, self.untaxed_to_cents = None, None, 0
+            self.taxable_from_cents, self.untaxed_to_cents = None, 0
+        elif kind in _OFFER_CHANGES:
+            self.least_stake_cents = None
         elif entry.sequence == 1:
             self.mark = entry.hash_hex[:8]
             self.serial = str(details(entry).get("machine_id", ""))
@@ -114,34 +111,30 @@ class Facts:
             claim = str(told.pop("claim", ""))
             with suppress(RecordError):
                 self.closed[claim] = from_json(ClaimRecord, told, kind)
-        elif kind.startswith(("game.", "table.", "wheel.")) or kind in {KEPT, CARRIED_GAME}:
+        elif kind.startswith(("game.", "table.")):
             with suppress(KeyError, TypeError, ValueError, AttributeError):  # its rule says what is wrong
-                self._play(entry, kind, details(entry))
+                self._play(kind, details(entry))
         elif kind.startswith("staff."):
             self._staff(kind.removeprefix("staff."), details(entry))
 
-    def _play(self, entry: StoredEntry, kind: str, told: Any) -> None:
-        """What is known of open games and tables."""
-        play_id = str(told.get("play_id", ""))
-        if kind in {PLAY_START, CARRIED_GAME, "table.returned"}:
+    def _follow_conversion(self, entry: StoredEntry) -> None:
+        """A fault is perhaps why the cash-out could not be recorded; a power-up says that there was a cut."""
+        if entry.kind == "credit.converted":
+            self.converted.add(position_of(entry))
+        elif entry.kind == "power.up":
+            self.converted.clear()
+        elif entry.transfers or entry.phase is not Phase.POST or entry.kind == "fault.raised":
+            self.converted.discard(position_of(entry))
+
+    def _play(self, kind: str, told: Any) -> None:
+        """What is known of tables and stakes."""
+        if kind in {PLAY_START, "table.returned"}:
             table = str(told["game"]["digest"]), int(told["denomination_cents"])
-            if kind == "table.returned":
-                self.changed.update({table} if told["why"] == "changed" else ())
-            elif kind == PLAY_START:
+            if kind == PLAY_START:
                 self.played.add(table)
                 self.stake(int(told["bet_credits"]) * table[1])
-            if told.get("round_id") in self.spins:
-                self.waits[play_id] = str(told["round_id"])
-        elif kind in {"wheel.no_more_bets", "wheel.number", KEPT}:
-            spin: Any = entry.state.get(WheelKey.SPIN)
-            if spin is not None:
-                self.spins |= {**spin.get("earlier", {}), str(spin["round_id"]): spin.get("number")}
-        elif kind in PLAY_ENDS:
-            self.waits.pop(play_id, None)
-        if len(self.spins) > _SPINS_MAX:
-            waited = set(self.waits.values())
-            last = next(reversed(self.spins))
-            self.spins = {each: n for each, n in self.spins.items() if each in waited or each == last}
+            elif told["why"] == "changed":
+                self.changed.add(table)
 
     def stake(self, cents: int) -> None:
         """A game is begun for so much."""
@@ -160,11 +153,6 @@ class Facts:
         if taxable:
             return worth_cents > self.untaxed_to_cents
         return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents
-
-    def is_unheard(self, play_id: str) -> bool:
-        """Whether a real wheel decides an open game, and the number of its spin was not heard."""
-        round_id = self.waits.get(play_id)
-        return round_id is not None and self.spins.get(round_id) is None
 
     def _staff(self, what: str, told: Any) -> None:
         if what in {"carried", "renewed"}:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from egm.kernel.events import State
 from egm.kernel.states import BETTABLE, PAYABLE, RULING, SHOWING, only
+from egm.play.void_rule import Ruling
 from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
 from egm.records.game_record import GameChoice, GameRecord
@@ -28,7 +29,13 @@ from tools.audit.rules.parts import (
     take,
 )
 from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, shown, typed
-from tools.audit.rules.reasons import cannot_end, cannot_go_on, is_a_rest, is_for_a_prize, is_offered
+from tools.audit.rules.reasons import (
+    cannot_go_on,
+    is_a_rest,
+    is_dear_enough,
+    is_for_a_prize,
+    is_offered,
+)
 from tools.audit.rules.rule import Move, Rule
 
 R = TypeVar("R")
@@ -286,6 +293,7 @@ _GAMES: Final = (
         also=(
             fresh("play", "play"),
             is_offered,
+            is_dear_enough,
             _claims_what_it_hit,
             sets("session", lambda scope: counted(scope, wagered_cents=scope["bet"] * scope["denomination"])),
         ),
@@ -395,7 +403,7 @@ _GAMES: Final = (
             "place": "$:text",
             "reason": "$:text",
             "persons": "$:persons",
-            "ruling": OneOf("defect", "disrupted"),
+            "ruling": OneOf(*(ruling.value for ruling in Ruling)),
             "settled?": Each("$:object", least=1),
             "recorded": {
                 "decided": "$:bool",
@@ -428,7 +436,6 @@ _GAMES: Final = (
                 "to rule on a game takes two persons, and a reason",
                 lambda scope: len(set(scope.told["persons"])) > 1 and bool(scope.told["reason"].strip()),
             ),
-            cannot_end,
             signed_in,
         ),
     ),

@@ -11,9 +11,10 @@ from tools.audit.rules.parts import (
     ABSENT,
     holds,
     in_the_menu,
+    of_the_first,
     sets,
 )
-from tools.audit.rules.pattern import But, Each, Has, Scope, place
+from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, place
 from tools.audit.rules.rule import Rule
 
 _SINCE: Final = {"since": "$:time"}
@@ -25,24 +26,32 @@ def _lifted(scope: Scope) -> Any:
     return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT
 
 
+#: Below which amount credit is a remainder, and what may become of it.
+RESIDUAL_TERMS: Final = {"way": OneOf("stays", "given_up", "played"), "useful_cents": "$:count"}
+
 _LIFE: Final = (
     Rule(
         kind="power.up",
         id="power-up-{boots}",
         record="$:object|none",
-        state={"boots": "$boots:cents"},
+        state={"boots": "$boots:cents", "residual_terms?": RESIDUAL_TERMS},
         counts={"power_resets": 1},
         marks=(Mark.POWER_UP,),
         also=(
-            holds("the first position speaks for the machine", lambda scope: scope.position == 1),
+            of_the_first,
             holds("a power-up is missing", lambda scope: scope["boots"] == int(scope.was("boots") or 0) + 1),
         ),
+    ),
+    Rule(
+        kind="residual.terms",
+        state={"residual_terms": RESIDUAL_TERMS},
+        also=(holds("the first position's are in its power-up", lambda scope: scope.position > 1),),
     ),
     Rule(
         kind="self_test.passed",
         record="$:object|none",
         state={"out_of_service?": None},
-        also=(sets("out_of_service", _lifted),),
+        also=(of_the_first, sets("out_of_service", _lifted)),
     ),
     Rule(
         kind="self_test.failed",
@@ -63,7 +72,7 @@ _LIFE: Final = (
         state={"out_of_service": None},
         may=Permission.RESTART,
     ),
-    Rule(kind="chance.{code}", record="$:object"),
+    Rule(kind="chance.{code}", record="$:object", also=(of_the_first,)),
     Rule(
         kind="service.disabled",
         within=EVERYWHERE,
@@ -94,7 +103,7 @@ _LIFE: Final = (
         may=Permission.RESTART,
         also=(in_the_menu,),
     ),
-    Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}),
+    Rule(kind="game.refused", record={"game": "$:text", "reason": "$:text"}, also=(of_the_first,)),
     Rule(
         kind="game.same_version",
         before={"definition:{digest}": None, "definition:{before}": "$:text"},
@@ -121,6 +130,7 @@ _LIFE: Final = (
         before={"inventory": "$before:object|none"},
         record={"before": "$before", "after": "$after:object"},
         state={"inventory": "$after"},
+        also=(of_the_first,),
     ),
 )
 

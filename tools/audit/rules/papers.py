@@ -89,6 +89,12 @@ def _is_worth_what_the_host_said(scope: Scope) -> None:
         raise Differs(f"the host said {shown(said)} of this ticket, and it is taken as {shown(found)}")
 
 
+def is_denomination(cents: int) -> bool:
+    """Return whether some currency has a note or coin of this worth: 1, 2, 2.5 or 5 times a power of ten."""
+    significant = str(cents).rstrip("0")
+    return significant in {"1", "2", "25", "5"}
+
+
 def _ordered(ticket: str) -> dict[str, Any]:
     return {"id": "$id", "amount_cents": "$cents", "ticket": ticket, "phase": "ordered", "mark": "$:count"}
 
@@ -98,12 +104,16 @@ _PAPERS: Final = (
         kind="bill.escrow",
         within=only(State.IDLE),
         recorded_within_seconds=_ORDER_SECONDS,
+        late_within=TAKING_TICKETS,
         id="$id:text",
         phase=Phase.RESERVE,
         before={"paper": None},
         moves=(Move("world:bill", _CASHABLE, "$cents", {"bill_cents": "$cents"}),),
         state={"paper": _ordered("")},
-        also=(fresh("bill", here=True),),
+        also=(
+            fresh("bill", here=True),
+            holds("no note is worth that", lambda scope: is_denomination(scope["cents"])),
+        ),
     ),
     Rule(
         kind="bill.in",
@@ -233,6 +243,8 @@ def _coins_agree(scope: Scope) -> None:
     paid = [t.amount_cents for t in moves[:half]]
     fell = [t.amount_cents for t in moves[half:]]
     worth = [t.dims.get("coin_cents") for t in moves[:half]]
+    if not all(map(is_denomination, paid)):
+        raise Differs(f"no coins are worth {paid} cents")
     if paid != fell or paid != worth:
         raise Differs(f"coins of {paid} cents are credited, told apart as {worth}, and {fell} fell")
     due = {"coins_accepted": half} if half else {}

@@ -166,6 +166,12 @@ def signed_in(scope: Scope) -> None:
         raise Differs(f"{shown(first)} stands behind it, and {menu['person']} is signed in")
 
 
+def of_the_first(scope: Scope) -> None:
+    """The first position speaks for the whole machine."""
+    if scope.position != 1:
+        raise Differs(f"the first position speaks for the machine, not position {scope.position}")
+
+
 def in_the_menu(scope: Scope) -> None:
     """It comes from a form: somebody is signed in, where the staff is known."""
     menu = scope.was("menu")

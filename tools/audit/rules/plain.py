@@ -38,8 +38,15 @@ def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and not transaction.marks
         and not facts.positions
         and not facts.session
+        and not facts.converted
         and "session" not in before.state
     )
+
+
+def _useful_cents(memory: Any) -> int:
+    """The least that buys a game, where the journal says it; for nothing, no game is as plain as can be."""
+    terms = memory.get("residual_terms")
+    return 1 if terms is None else int(terms["useful_cents"])
 
 
 def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
@@ -84,6 +91,7 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
         and "handpay" not in memory
         and "pay_out" not in memory
         and "reminder" not in memory
+        and bet * denomination_cents >= _useful_cents(memory)
         and state_of(before, 1, facts) is State.IDLE
     ):
         return False

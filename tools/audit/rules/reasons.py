@@ -1,27 +1,49 @@
-"""Reasons in the memory: why a game is offered or ruled on, why bets go back, what is a rest of credit."""
+"""Reasons in the memory: why a game is offered, why bets go back, what is a rest of credit."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from egm.kernel.events import State
 from egm.kernel.states import PAYABLE
 from egm.play.player_protection import LIMITS, ReminderRecord
-from egm.records.keys import HostKey
+from egm.records.keys import HostKey, PlayKey
+from egm.records.residual import ResidualTerms
 from tools.audit.rules.pattern import Differs, Scope
 from tools.audit.rules.states import state_of
 
+_WAYS: Final[Mapping[str, str]] = {"given_up": "residual.removed", "played": "residual.played"}
+
 
 def is_a_rest(scope: Scope) -> None:
-    """It buys no game: less than any was begun for since the machine started."""
-    least_cents = scope.facts.least_stake_cents
-    if least_cents is not None and scope.told["amount_cents"] >= least_cents:
-        raise Differs(f"no rest: a game was begun for {least_cents} cents")
+    """It buys no game, and the jurisdiction lets it go this way."""
+    amount_cents, terms = scope.told["amount_cents"], scope.kept(ResidualTerms, PlayKey.RESIDUAL)
+    if terms is None:  # a journal of an earlier version: by the games that were played
+        least_cents = scope.facts.least_stake_cents
+        if least_cents is not None and amount_cents >= least_cents:
+            raise Differs(f"no rest: a game was begun for {least_cents} cents")
+        return
+    if scope.entry.kind != _WAYS.get(terms.way):
+        raise Differs(f"a remainder of credit here is {terms.way}")
+    if amount_cents >= terms.useful_cents:
+        raise Differs(f"no rest: {terms.useful_cents} cents buy a game or a coin here")
 
 
 def is_for_a_prize(scope: Scope) -> None:
     """A rest is played for the least that buys a game here."""
-    least_cents, prize_cents = scope.facts.least_stake_cents, scope.told["prize_cents"]
-    if prize_cents <= scope.told["amount_cents"] or prize_cents > (least_cents or prize_cents):
+    prize_cents, terms = scope.told["prize_cents"], scope.kept(ResidualTerms, PlayKey.RESIDUAL)
+    if terms is not None:
+        is_sound = prize_cents == terms.useful_cents
+    else:
+        is_sound = prize_cents <= (scope.facts.least_stake_cents or prize_cents)
+    if not is_sound or prize_cents <= scope.told["amount_cents"]:
         raise Differs(f"a rest is played for what buys a game, not for {prize_cents} cents")
+
+
+def is_dear_enough(scope: Scope) -> None:
+    """A game costs at least what is said to buy one here; one for nothing is played on standing bets."""
+    stake_cents, terms = scope["bet"] * scope["denomination"], scope.kept(ResidualTerms, PlayKey.RESIDUAL)
+    if terms is not None and 0 < stake_cents < terms.useful_cents:
+        raise Differs(f"it is begun for {stake_cents} cents, and nothing is to be had for less than {terms}")
 
 
 def is_offered(scope: Scope) -> None:
@@ -38,16 +60,6 @@ def _is_withheld(scope: Scope) -> bool:
 def _of(scope: Scope, prefix: str) -> list[Any]:
     """What the memory held under every key of the machine's with a prefix."""
     return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
-
-
-def cannot_end(scope: Scope) -> None:
-    """Why a game is ruled on: it is defective, or what decides it is missing; a place may forfeit any."""
-    told = scope.told
-    if told["ruling"] == "disrupted" or scope.was("fault:game_defective") is not None:
-        return
-    missing = scope.was("out_of_service") is not None or scope.facts.is_unheard(scope["play"])
-    if told["recorded"]["decided"] or not missing:
-        raise Differs("the game is not defective, and nothing that decides it is missing")
 
 
 def cannot_go_on(scope: Scope) -> None:

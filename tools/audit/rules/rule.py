@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from egm.kernel.events import State
 from egm.people import Permission
+from egm.records.keys import PlayKey
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Mark, Phase, Transfer
@@ -46,7 +47,7 @@ class Rule:
     ``within``: the states in which it may be, as the memory before it says them; what begins something names
     them. ``goes_on_from``: the kinds of entry after which it may be in any state, where one of them moved the
     position's money last. ``recorded_within_seconds``: for how long after the machine was idle a device may
-    record what it was told to do.
+    record what it was told to do, in the states ``late_within``.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class Rule:
     within: frozenset[State] | None = None
     goes_on_from: frozenset[str] = frozenset()
     recorded_within_seconds: int = 0
+    late_within: frozenset[State] = frozenset()
     also: tuple[Check, ...] = ()
     may: Permission | None = None
     persons: int = 0
@@ -92,7 +94,7 @@ class Rule:
             _at("before", matcher, scope.was(key.format(**scope.names)), scope)
         self._check_moves(transaction.transfers, scope)
         dims = dict(transaction.dims)
-        dims.pop("position", None)
+        dims.pop("position", None)  # ConductAudit says whether there is such a position
         _at("dims", self._dims, dims, scope)
         self._check_persons(scope)
         for check in self.also:
@@ -107,9 +109,10 @@ class Rule:
             scope.facts.idle_at[scope.position] = scope.entry.time_utc
         if is_within(state, self.within) or scope.facts.moved.get(scope.position) in self.goes_on_from:
             return
-        if not (
-            self.recorded_within_seconds and was_idle(scope.entry, scope.facts, self.recorded_within_seconds)
-        ):
+        # Earlier versions, which recorded no terms, did not ask whether they had stopped since they decided.
+        is_late = state in self.late_within or PlayKey.RESIDUAL not in scope.ledger.state
+        seconds = self.recorded_within_seconds if is_late else 0
+        if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
             raise Differs(f"it may not be while the machine is {state}, as its memory says")
 
     def _reservation(self, scope: Scope) -> None:

@@ -10,6 +10,7 @@ from tools.audit.rules.parts import (
     fresh,
     holds,
     in_the_menu,
+    of_the_first,
 )
 from tools.audit.rules.pattern import But, Differs, Each, Has, OneOf, Scope, same
 from tools.audit.rules.rule import Rule
@@ -130,11 +131,16 @@ _WORK: Final = (
         also=(in_the_menu,),
     ),
     Rule(kind="software.check", record={"person": "$:staff"}, also=(in_the_menu,)),
-    Rule(kind="software.verified", record={"version": "$:text", "when": "$:text"}),
+    Rule(
+        kind="software.verified",
+        record={"version": "$:text", "when": "$:text"},
+        also=(of_the_first,),
+    ),
     Rule(
         kind="software.differs",
         record={"trouble": Each("$:text"), "when": "$:text"},
         counts={"verify_fail": 1},
+        also=(of_the_first,),
     ),
     Rule(
         kind="software.changed",
@@ -146,7 +152,7 @@ _WORK: Final = (
         },
         before={"software": "$was:object|none"},
         state={"software": OneOf(None, _SOFTWARE)},
-        also=(_as_installed,),
+        also=(of_the_first, _as_installed),
     ),
     Rule(
         kind="test.started",

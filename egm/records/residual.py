@@ -1,0 +1,34 @@
+"""What becomes of credit too small for anything, as the journal says it of each position."""
+
+from dataclasses import dataclass
+
+from egm.kernel.machine import Machine
+from egm.records.keys import PlayKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualTerms:
+    """Whether a remainder may be given up or played here, and below which amount credit is one."""
+
+    way: str
+    """``stays``, ``given_up`` or ``played``, as the profile says."""
+    useful_cents: int
+    """The least that buys a game or a coin, minor units; 0 where nothing can be bought."""
+
+
+def residual_terms(machine: Machine) -> ResidualTerms:
+    """Return the terms of a position; games and options change only between two starts."""
+    least_cents = [
+        cents * machine.least_stake(game_id, cents)
+        for game_id, denominations in machine.denominations_cents.items()
+        for cents in denominations
+    ]
+    coin_cents = machine.profile.coins.hopper_cents
+    useful_cents = min([*least_cents, coin_cents] if coin_cents else least_cents, default=0)
+    return ResidualTerms(way=machine.profile.pay_out.residual, useful_cents=useful_cents)
+
+
+def changed_terms(machine: Machine) -> dict[str, object]:
+    """Return the state that records the terms, or nothing if they are recorded already."""
+    terms = residual_terms(machine)
+    return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

@@ -1,0 +1,35 @@
+"""Games that persons rule on: one that nothing has decided yet, and a decided one that was declared void."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from egm.kernel.events import Event, EventType
+from egm.play.rulings import void_game
+from egm.play.void_rule import Ruling
+from egm.staff.form import ruling_details
+from egm.testing.machine import MachineRig, ScriptedChance
+from tools.audit.verify import Finding
+
+NOT_PAID = "the play may not be void: it is decided, and is paid as recorded"
+
+
+def undecided_game(folder: Path, profile: str | Path = "generic") -> MachineRig:
+    """Return a machine whose open game asks which reels to hold, with nothing won."""
+    chance = ScriptedChance(0, 0, 0)
+    room = MachineRig(folder, games=("hold-fast",), profile=profile, chance=chance).boot().insert(500)
+    room.play()
+    return room
+
+
+def void_by_an_earlier_version(room: MachineRig, ruling: Ruling = Ruling.DEFECT) -> None:
+    """Stop the machine by a tilt, and void its open game without asking whether it may be."""
+    room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    event = Event(EventType.REFUND_GAME, {"persons": ("2", "5"), "reason": "planted"})
+    details = ruling_details(room.machine, event, ruling=ruling.value)
+    void_game(room.machine, refund=ruling is Ruling.DEFECT, **details)
+    room.engine.settle()
+
+
+def besides_the_void(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings without the one on a decided play that is void."""
+    return [finding for finding in findings if finding.why != NOT_PAID]

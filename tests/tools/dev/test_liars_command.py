@@ -1,0 +1,42 @@
+"""``python -m tools.dev liars`` on exports that somebody brings."""
+
+import json
+
+from click.testing import CliRunner
+
+from egm.kernel.events import EventType
+from egm.kernel.positions import Position
+from egm.testing.machine import MachineRig
+from tools.cli import main
+from tools.dev.commands.liars import command
+
+
+def exported(folder, positions):
+    """The export of a machine of so many positions, at each of which a bill came in and the player called."""
+    rooms = []
+    for number in range(1, positions + 1):
+        beside = rooms[0] if rooms else None
+        room = MachineRig(
+            folder / "state", devices=("printer",), position=Position(number, positions), beside=beside
+        )
+        rooms.append(room.boot().insert(500))
+        room.engine.handle(EventType.SERVICE)
+    for room in reversed(rooms):
+        room.close()
+    file = folder / f"{positions}.jsonl"
+    made = CliRunner().invoke(main, ["audit", "export", str(file), "--state", str(folder / "state")])
+    assert made.exit_code == 0, made.output
+    return file
+
+
+def test_lies_are_told_about_every_export_given(tmp_path):
+    files = []
+    for positions in (1, 3):
+        folder = tmp_path / str(positions)
+        folder.mkdir()
+        files.append(str(exported(folder, positions)))
+    told = CliRunner().invoke(command, ["--lies", "40", "--json", "--journals", *files])
+    assert told.exit_code == 0, told.output
+    score = json.loads(told.stdout)
+    assert (score["lies"], score["undetected"]) == (40, [])
+    assert "position" in score["by_what_they_touch"]
