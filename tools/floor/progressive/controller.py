@@ -221,7 +221,7 @@ class Controller:
             if not why:
                 return None
             answer = self._refuse(session, claim, Reason.CLAIM_HELD, why)
-            holding.hold(session, claim, why, self._at())
+            holding.hold(session, claim.claim, claim, why, self._at())
             return answer
         if Claim.model_validate(known.message) != claim:
             return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
@@ -231,26 +231,44 @@ class Controller:
         return self._refuse(session, claim, reason, known.reason or known.why)
 
     def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
-        """Rule on a held claim; see :func:`tools.floor.progressive.holding.rule`."""
+        """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule`."""
         with self._store.transaction() as session:
-            holding.rule(session, claim, ruling, persons, reason, self._at())
+            ruled = holding.rule(session, claim, ruling, persons, reason, self._at())
+            hit = session.claim(str(ruled.message["claim"]))
+            if ruled.message["type"] == "commit" and ruling == holding.AWARD and hit is not None:
+                self._books.paid_otherwise(session, hit)
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
-        """Record how a hit was paid: that is what the level paid; a void game's award goes back to it."""
+        """Record how a hit was paid; a void game's award goes back to the level.
+
+        What the machine says it paid is what the level paid, if that is plausible; if not, it is held.
+        """
         known = session.claim(commit.claim)
         if known is None or (known.machine, known.level) != (commit.machine, commit.level):
             return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
+        paid_cents = 0 if commit.way == "void" else commit.amount_cents
         if known.closed_at:
-            if (known.paid_cents, known.way) != (commit.amount_cents, commit.way):
+            if (known.paid_cents, known.way) != (paid_cents, commit.way):
                 session.note(self._at(), "commit_differs", claim=known.claim, said=commit.amount_cents)
             return Closed(machine=commit.machine, claim=commit.claim)
-        paid = replace(known, paid_cents=commit.amount_cents, way=commit.way, closed_at=self._at())
+        paid = replace(known, paid_cents=paid_cents, way=commit.way, closed_at=self._at())
         session.put_claim(paid)
         if commit.way == "void":
             self._books.give_back(session, known)
-        elif commit.amount_cents != known.amount_cents:
-            self._books.paid_otherwise(session, paid)
+        elif paid_cents != known.amount_cents:
+            self._pay_otherwise(session, paid, commit)
         return Closed(machine=commit.machine, claim=commit.claim)
+
+    def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
+        """Make a payment that differs from the award what the level paid; hold it if it is implausible."""
+        record = session.level(hit.level)
+        why = "" if record is None else holding.payment_error(record, hit, commit.amount_cents)
+        if not why:
+            self._books.paid_otherwise(session, hit)
+            return
+        holding.hold(session, holding.payment_id(hit.claim), commit, why, self._at())
+        amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
+        session.note(self._at(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts)
 
     # ------------------------------------------------------------------ refusals
     def _refuse(
