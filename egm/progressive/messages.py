@@ -37,11 +37,33 @@ from egm.progressive.trigger import Trigger, TriggerError
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
 """A longer message is refused unread."""
+INTEGER_MAX: Final = 2**63 - 1
+"""The largest integer of a message: what a column of either store can hold."""
+DETAIL_MAX: Final = 500
+_COMBINATION_MAX: Final = 200
+_TIME_MAX: Final = 64
+
+
+def cut(length_max: int) -> BeforeValidator:
+    """Return a validator that shortens a text to ``length_max`` characters, the last of them an ellipsis.
+
+    For texts that only people read, and that a sender composes of other texts and numbers.
+    """
+
+    def shorten(text: object) -> object:
+        if isinstance(text, str) and len(text) > length_max:
+            return f"{text[: length_max - 1]}…"
+        return text
+
+    return BeforeValidator(shorten)
+
 
 MachineId = Serial
 ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
-Sequence = Annotated[StrictInt, Field(ge=0)]
-Cents = Annotated[StrictInt, Field(ge=0)]
+Sequence = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
+Cents = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
+PositiveInteger = Annotated[StrictInt, Field(gt=0, le=INTEGER_MAX)]
+TimeText = Annotated[str, cut(_TIME_MAX)]
 
 
 class ProgressiveMessageError(PeerError):
@@ -89,7 +111,7 @@ class Enrolment(_Message):
     """
 
     level: LevelId
-    stake_cents: Annotated[StrictInt, Field(gt=0)]
+    stake_cents: PositiveInteger
     odds: Rational
     shown_cents: Cents = 0
     falls: Sequence = 0
@@ -121,10 +143,10 @@ class Won(_Message):
     """
 
     claim: ClaimId
-    sequence: Annotated[StrictInt, Field(ge=1)]
+    sequence: PositiveInteger
     amount_cents: Cents
-    order: Annotated[StrictInt, Field(ge=1)]
-    at_utc: str = ""
+    order: PositiveInteger
+    at_utc: TimeText = ""
     trigger: Annotated[Trigger, BeforeValidator(_trigger), PlainSerializer(Trigger.to_json, return_type=dict)]
 
 
@@ -170,7 +192,7 @@ class Value(_Message):
     type: Literal["value"] = "value"
     level: LevelId
     sequence: Sequence
-    time_utc: str
+    time_utc: TimeText
     amount_cents: Cents
     falls: Sequence = 0
     fell_by: Literal["", "win", "ceiling", "correction"] = ""
@@ -193,8 +215,8 @@ class Contribution(_Message):
     type: Literal["contribution"] = "contribution"
     machine: MachineId
     level: LevelId
-    sequence: Annotated[StrictInt, Field(ge=1)]
-    wager_cents: Annotated[StrictInt, Field(gt=0)]
+    sequence: PositiveInteger
+    wager_cents: PositiveInteger
     amount: Rational
 
 
@@ -225,8 +247,8 @@ class Claim(_Message):
     claim: ClaimId
     after: Sequence
     shown_cents: Cents
-    combination: Annotated[str, Field(max_length=200)] = ""
-    at_utc: str = ""
+    combination: Annotated[str, cut(_COMBINATION_MAX)] = ""
+    at_utc: TimeText = ""
     share: Rational | None = None
 
 
@@ -238,8 +260,8 @@ class Award(_Message):
     level: LevelId
     claim: ClaimId
     amount_cents: Cents
-    order: Annotated[StrictInt, Field(ge=1)]
-    at_utc: str = ""
+    order: PositiveInteger
+    at_utc: TimeText = ""
 
 
 class Commit(_Message):
@@ -278,7 +300,7 @@ class Refused(_Message):
     nonce: str = ""
     sequence: Sequence = 0
     next: Sequence = 0
-    detail: Annotated[str, Field(max_length=500)] = ""
+    detail: Annotated[str, cut(DETAIL_MAX)] = ""
 
 
 FromMachine = Annotated[Join | Contribution | Claim | Commit, Field(discriminator="type")]
@@ -312,6 +334,11 @@ def _read(adapter: TypeAdapter[M], data: bytes) -> M:
     try:
         return adapter.validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "message"
-        raise ProgressiveMessageError(f"{where}: {first['msg']} in {data[:80]!r}") from None
+        raise ProgressiveMessageError(validation_fault(error, data)) from None
+
+
+def validation_fault(error: ValidationError, data: bytes) -> str:
+    """Return the first fault of a message: where, what, and the first bytes; short, and printable."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "message"
+    return f"{ascii(where[:80])[1:-1]}: {ascii(first['msg'][:200])[1:-1]} in {data[:80]!r}"

@@ -24,6 +24,7 @@ _TROUBLES = (
     "refused",
     "forged",
     "misunderstood",
+    "dropped",
     "commit_differs",
     "paid_otherwise",
     "payment_held",

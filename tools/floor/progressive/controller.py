@@ -12,9 +12,10 @@ from datetime import datetime
 from fractions import Fraction
 
 from egm.config.serials import check_serial
-from egm.errors import OperatorError
+from egm.errors import LocalError, OperatorError
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.messages import (
+    DETAIL_MAX,
     Award,
     Claim,
     Closed,
@@ -71,16 +72,38 @@ class Controller:
 
     # ------------------------------------------------------------------ what machines say
     def take(self, heard: Iterable[Heard]) -> list[FromController]:
-        """Let messages take effect, in order, in one transaction; return the answers.
+        """Let messages take effect, in order, in one transaction if possible; return the answers.
 
-        Raises DeposedError when another controller has taken over, LevelDefectiveError when a level's record
-        does not add up: the controller stops, and nothing of this is kept (I-07).
+        A message whose handling raises is recorded and dropped; the others take effect.
+        Raises DeposedError when another controller has taken over, StoreLostError when the store is gone,
+        LevelDefectiveError when a level's record does not add up, an OperatorError when the key of mystery
+        levels is not theirs: the controller stops, and nothing of the transaction is kept (I-07).
         """
-        told = tuple(heard)
+        messages = tuple(heard)
+        gaps = dict(self._gaps)
+        try:
+            return self._take_together(messages)
+        except (LocalError, OperatorError):  # the store's, a level's or the key's own fault
+            raise
+        except Exception as error:  # noqa: BLE001 (whatever one message does, the levels stay served)
+            self._gaps = gaps
+            if len(messages) == 1:
+                self._drop(messages[0], error)
+                return []
+        half = len(messages) // 2
+        return self.take(messages[:half]) + self.take(messages[half:])
+
+    def _take_together(self, messages: tuple[Heard, ...]) -> list[FromController]:
         with self._store.transaction() as session:
-            for machine in sorted({each.sender for each in told if session.knows(each.sender)}):
+            for machine in sorted({each.sender for each in messages if session.knows(each.sender)}):
                 session.put_heard(machine, self._at())
-            return [answer for each in told for answer in self._one(session, each)]
+            return [answer for each in messages for answer in self._one(session, each)]
+
+    def _drop(self, heard: Heard, error: Exception) -> None:
+        """Record a message whose handling raised; nothing of it took effect."""
+        why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
+        with self._store.transaction() as session:
+            session.note(self._at(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why))
 
     def _one(self, session: Session, heard: Heard) -> list[FromController]:
         message = heard.message
@@ -140,12 +163,11 @@ class Controller:
     def _refuse_join(
         self, session: Session, join: Join, wanted: Enrolment, reason: Reason, why: str
     ) -> FromController:
-        session.note(
-            self._at(), "refused", machine=join.machine, of="join", level=wanted.level, reason=reason, why=why
-        )
-        return Refused(
+        refused = Refused(
             machine=join.machine, reason=reason, of="join", level=wanted.level, nonce=join.nonce, detail=why
         )
+        _note_refusal(session, self._at(), refused)
+        return refused
 
     # ------------------------------------------------------------------ contributions
     def _contribution(self, session: Session, made: Contribution) -> FromController:
@@ -286,17 +308,7 @@ class Controller:
         if reason is Reason.GAP:
             known = self._gaps.get((message.machine, level)) == following
             self._gaps[message.machine, level] = following
-        if not known:
-            session.note(
-                self._at(),
-                "refused",
-                machine=message.machine,
-                of=message.type,
-                level=level,
-                reason=reason,
-                why=why,
-            )
-        return Refused(
+        refused = Refused(
             machine=message.machine,
             reason=reason,
             of=message.type,
@@ -307,6 +319,9 @@ class Controller:
             next=following,
             detail=why,
         )
+        if not known:
+            _note_refusal(session, self._at(), refused)
+        return refused
 
     # ------------------------------------------------------------------ what it says by itself
     def values(self) -> list[Value]:
@@ -472,6 +487,18 @@ class Controller:
 
     def _at(self) -> str:
         return self._now().isoformat()
+
+
+def _note_refusal(session: Session, at: str, refused: Refused) -> None:
+    session.note(
+        at,
+        "refused",
+        machine=refused.machine,
+        of=refused.of,
+        level=refused.level,
+        reason=refused.reason,
+        why=refused.detail,
+    )
 
 
 def _award(hit: ClaimRecord) -> Award:

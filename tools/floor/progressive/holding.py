@@ -18,6 +18,7 @@ from tools.floor.progressive.store import Session
 
 AWARD: Final = "award"
 DECLINE: Final = "decline"
+REASON_MAX: Final = 400
 _PERSONS: Final = 2
 
 
@@ -77,6 +78,8 @@ def rule(
         raise RulingError(f"claim {claim}: a ruling is {AWARD} or {DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _PERSONS or not reason.strip():
         raise RulingError(f"claim {claim}: a ruling takes two persons and a reason")
+    if len(reason) > REASON_MAX:
+        raise RulingError(f"claim {claim}: the reason has {len(reason)} characters; at most {REASON_MAX}")
     ruled = replace(known, ruling=ruling, persons=persons, reason=reason, ruled_at=at)
     session.put_held(ruled)
     session.note(at, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
