@@ -34,6 +34,7 @@ from egm.config.serials import Serial
 from egm.errors import PeerError
 from egm.exact import Rational
 from egm.progressive.trigger import Trigger, TriggerError
+from egm.validation import first_fault
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
 """A longer message is refused unread."""
@@ -334,11 +335,4 @@ def _read(adapter: TypeAdapter[M], data: bytes) -> M:
     try:
         return adapter.validate_json(data)
     except ValidationError as error:
-        raise ProgressiveMessageError(validation_fault(error, data)) from None
-
-
-def validation_fault(error: ValidationError, data: bytes) -> str:
-    """Return the first fault of a message: where, what, and the first bytes; short, and printable."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "message"
-    return f"{ascii(where[:80])[1:-1]}: {ascii(first['msg'][:200])[1:-1]} in {data[:80]!r}"
+        raise ProgressiveMessageError(first_fault(error, data)) from None
