@@ -173,6 +173,12 @@ class Joined(_Message):
     shares: dict[str, Rational] = {}
 
 
+SILENT_NS: Final = 5_000_000_000
+"""A controller speaks twice a second; one that has not been heard for so long may have been replaced."""
+FALLS_AHEAD_MAX: Final = 1_000_000
+"""How many falls one end can have missed. A larger number is no machine's and no controller's."""
+
+
 def unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
     """Why a level that showed ``before_cents`` cannot show ``amount_cents`` next, or nothing."""
     if falls < falls_before:
@@ -185,6 +191,8 @@ def unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before
 class Value(_Message):
     """What a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
 
+    ``run`` names the run of the controller's program, at random: within a run the sequence alone orders
+    values, and a run that begins on an older copy of the store can be told from the one before.
     ``falls`` counts the wins, ceilings and corrections that ever lowered the amount: a lower amount with the
     same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)). ``commitment`` is to the secret amount of
     the ``prize``-th prize of a mystery level (:mod:`egm.progressive.trigger`).
@@ -194,6 +202,7 @@ class Value(_Message):
     level: LevelId
     sequence: Sequence
     time_utc: TimeText
+    run: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")] = ""
     amount_cents: Cents
     falls: Sequence = 0
     fell_by: Literal["", "win", "ceiling", "correction"] = ""
@@ -201,9 +210,21 @@ class Value(_Message):
     prize: Sequence = 0
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
 
+    def follows(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
+        """Return whether this value came after the one with that run, sequence and time.
+
+        Another run is newer if its sequence or its time is, or if the run before is ``silent``: its store
+        may be an older copy, and its clock may be behind.
+        """
+        if self.run and self.run == run:
+            return self.sequence > sequence
+        return self.sequence > sequence or self.time_utc > time_utc or silent
+
     def contradiction(self, amount_cents: int, falls: int) -> str:
         """What is wrong with this value where ``amount_cents`` was shown after ``falls``; or nothing."""
         wrong = unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
+        if not wrong and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
+            wrong = f"{self.falls} falls after {falls}: more than there can have been"
         return f"{self.level}: {wrong}" if wrong else ""
 
 
@@ -314,8 +335,8 @@ M = TypeVar("M")
 
 
 def encode(message: FromMachine | FromController) -> bytes:
-    """The message as JSON; of shares only where there are some, so that peers from before go on reading."""
-    unsaid = {name for name in ("shares", "share") if not getattr(message, name, True)}
+    """Return the message as JSON, without empty fields that peers of earlier versions do not know."""
+    unsaid = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
     return message.model_dump_json(exclude=unsaid).encode()
 
 

@@ -5,6 +5,7 @@ carrier knows), and returns the answers, everything durable by then. Idempotent 
 contribution, a claim or a commit is recognised by its sequence or its id, and answered as the first one was.
 """
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -58,8 +59,19 @@ class Heard:
 class Controller:
     """The levels on one store. ``now`` is the controller's own clock; nothing else's is trusted."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime], vault: SecretStore | None = None) -> None:
-        """``vault``: draws and keeps the secrets of mystery levels; without one they cannot be kept."""
+    def __init__(
+        self,
+        store: Store,
+        now: Callable[[], datetime],
+        vault: SecretStore | None = None,
+        *,
+        run: str | None = None,
+    ) -> None:
+        """``vault``: draws and keeps the secrets of mystery levels; without one they cannot be kept.
+
+        ``run``: names this run in every value; by default at random.
+        """
+        self._run = secrets.token_hex(8) if run is None else run
         self._store = store
         self._now = now
         self._mysteries = Mysteries(vault, getattr(store, "term", 0))
@@ -343,6 +355,7 @@ class Controller:
             level=record.id,
             sequence=(self._store.term << _TERM_SHIFT) + self._spoken,
             time_utc=at.isoformat(),
+            run=self._run,
             amount_cents=record.level.shown_cents,
             falls=record.falls,
             fell_by=record.fell_by,
