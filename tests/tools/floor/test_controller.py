@@ -466,10 +466,14 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     (hit,) = floor.controller.register()
     assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid)
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
+    floor.controller.values()
+    assert floor.controller.unruled == 1
     floor.controller.check()
     floor.controller.rule("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
     assert _held(floor.controller) == []
+    floor.controller.values()
+    assert floor.controller.unruled == 0
 
 
 @pytest.mark.requirement("I-14", "I-15")

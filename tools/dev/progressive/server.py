@@ -75,10 +75,10 @@ class Postgres:
             time.sleep(0.05)  # another program: there is nothing else to wait on
         raise OperatorError("PostgreSQL does not come up")
 
-    def stop(self) -> None:
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stop it as a restart of its service does: every session is ended, not waited for."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(how)
             self._process.wait()
 
     def dsn(self, database: str = "postgres") -> str:
@@ -92,5 +92,5 @@ class Postgres:
 
     def close(self) -> None:
         """End it, and remove what it kept."""
-        self.stop()
+        self.stop(signal.SIGQUIT)  # at once: nothing need be written that is removed next
         shutil.rmtree(self.folder)

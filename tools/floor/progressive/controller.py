@@ -81,6 +81,8 @@ class Controller:
         """Of each machine and level, the contribution that was missing last."""
         self._closed: set[str] = set()
         """Levels given up: never opened again, and not read again twice a second."""
+        self.unruled = 0
+        """How many claims and payments waited for a ruling when the values were last read."""
 
     # ------------------------------------------------------------------ what machines say
     def take(self, heard: Iterable[Heard]) -> list[FromController]:
@@ -340,6 +342,7 @@ class Controller:
         """What every open level shows now; also the daily record's last line (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
+            self.unruled = session.count_unruled()
             found = session.levels(besides=self._closed)
             records = [record for record in found if not record.successor]
             self._closed.update(record.id for record in found if record.successor)
