@@ -159,7 +159,7 @@ def _database(path: Path) -> list[Row]:
 def _log(path: Path) -> list[Row]:
     """The rows of the lines that can be read, up to the first that cannot."""
     rows: list[Row] = []
-    with suppress(FileNotFoundError, ValueError, TypeError):
+    with suppress(FileNotFoundError, ValueError, TypeError, RecursionError):
         for line in path.read_bytes().splitlines():
             rows += [tuple(row) for row in json.loads(line)]
     return rows
