@@ -6,7 +6,9 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-_RATIONAL: Final = re.compile(r"-?\d{1,2000}(/[1-9]\d{0,1999})?")
+_RATIONAL: Final = re.compile(r"-?\d{1,2000}(/[1-9]\d{0,1999})?", re.ASCII)
+#: How much of a text is repeated in the message that refuses it.
+_QUOTED_MAX: Final = 80
 
 
 def rational(text: object) -> Fraction:
@@ -14,7 +16,8 @@ def rational(text: object) -> Fraction:
     if isinstance(text, Fraction):
         return text
     if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
-        raise ValueError(f'{text!r} is not an exact number: write a whole number or a fraction, "7/200"')
+        quoted = repr(text)[:_QUOTED_MAX]
+        raise ValueError(f'{quoted} is not an exact number: write a whole number or a fraction, "7/200"')
     return Fraction(text)
 
 

@@ -105,6 +105,16 @@ def _replace(path: Path, data: str | bytes, mode: int) -> None:
     sync_folder(path.parent)
 
 
+def replace_transient(path: Path, data: str | bytes) -> None:
+    """As :func:`replace_private`, but not durable: for what is written anew at each start."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+    fresh.replace(path)
+
+
 def sync_folder(folder: Path) -> None:
     """Make what a folder lists durable. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -22,7 +22,7 @@ class FolderLock:
         path = folder / name
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as why:
             raise JournalUnwritable(f"state folder {folder}: {why.strerror} ({path})") from why
         try:

@@ -64,7 +64,7 @@ class Label:
         try:
             data = Mirror(storage, (folder,), FILE_NAME).read(mend=False)
             return None if data is None else cls._of(json.loads(data))
-        except (JournalDamaged, ValueError, TypeError, KeyError):
+        except (JournalDamaged, ValueError, TypeError, KeyError, RecursionError):
             return None
 
     @classmethod

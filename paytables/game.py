@@ -327,7 +327,7 @@ def game_from_text(text: str, file: str) -> Game:
     """Make a game of its canonical text; ``file`` names it in refusals. Raises :class:`DefinitionError`."""
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DefinitionError(file, "JSON", str(error)) from None
     if not isinstance(data, dict):
         raise DefinitionError(file, "definition", "is not a table")

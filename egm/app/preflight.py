@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from egm.config.cabinet_file import SIMULATED, CabinetFile
+from egm.config.cabinet_file import GAMES_MAX, SIMULATED, CabinetFile
 from egm.config.faults import Fault, near, wrong
 from egm.config.levels import Kind
 from egm.devices.catalogue import PROTOCOLS
@@ -95,7 +95,7 @@ def unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
     if isinstance(profile, str):
         yield from _profile(profile)[1]
     slots = data.get("games")
-    for i, slot in enumerate(slots if isinstance(slots, list) else ()):
+    for i, slot in enumerate(slots[:GAMES_MAX] if isinstance(slots, list) else ()):
         if isinstance(name := _table(slot).get("game"), str):
             yield from _game(name, f"games[{i + 1}].game")[1]
 
@@ -180,19 +180,25 @@ def _games(
     """The games the machine would leave out, and why; returns the levels of each game there is, by its id."""
     certified = bool(file.real_ports) and profile.inventory.certified
     seen: dict[str, int] = {}
+    ids: dict[str, str] = {}
+    """Of each game by what a slot calls it; none is loaded twice."""
     levels: dict[str, set[str]] = {}
     offered = 0
     for i, slot in enumerate(file.games):
         doing(slot.game)
         key = f"games[{i + 1}].game"
-        game, faults = _game(slot.game, key)
-        yield from faults
-        if game is None:
+        game = None
+        if slot.game not in ids:
+            game, faults = _game(slot.game, key)
+            yield from faults
+            if game is None:
+                continue
+            ids[slot.game] = game.id
+        game_id = ids[slot.game]
+        if game is None or game_id in seen:
+            yield Fault(key, f"{game_id} is games[{seen[game_id]}] already", stops=False)
             continue
-        levels[game.id] = {play.level for play in game.every_level()}
-        if game.id in seen:
-            yield Fault(key, f"{game.id} is games[{seen[game.id]}] already", stops=False)
-            continue
+        levels[game_id] = {play.level for play in game.every_level()}
         seen[game.id] = i + 1
         _, refused = admit(
             (slot,),

@@ -237,11 +237,15 @@ class Host(_Table):
         return self.tickets.by_host or self.transfers or self.bonuses
 
 
+GAMES_MAX: Final = 1000
+"""The most games of a cabinet: several times those of the library."""
+
+
 class CabinetFile(_Table):
     """A whole cabinet."""
 
     machine: Machine
-    games: tuple[GameSlot, ...]
+    games: Annotated[tuple[GameSlot, ...], Field(max_length=GAMES_MAX)]
     devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
     progressives: tuple[LevelSlot, ...] = ()
     progressive_link: LinkSlot | None = None

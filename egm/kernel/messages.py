@@ -7,12 +7,20 @@ never a command; the state table decides. Money is in minor units; credits are t
 Whatever does not parse is refused with a :class:`MessageError`; nothing is guessed.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from egm.errors import PeerError
 from egm.kernel.service_pages import ServicePage
+from egm.validation import first_fault
+
+INTEGER_MAX: Final = 2**63 - 1
+"""The largest integer of a request, either sign."""
+TEXT_MAX: Final = 4096
+"""The longest text of a request; no field of a form takes as much."""
+_PARTS_MAX: Final = 10_000
+_DEPTH_MAX: Final = 8
 
 
 class MessageError(PeerError):
@@ -427,22 +435,41 @@ class Intent(_Message):
         "menu",
         "answer",
     ]
-    value: int | str | None = None
+    value: (
+        Annotated[int, Field(ge=-INTEGER_MAX, le=INTEGER_MAX)]
+        | Annotated[str, Field(max_length=TEXT_MAX)]
+        | None
+    ) = None
     options: dict[str, Any] | None = None
 
     @field_validator("options", mode="after")
     @classmethod
-    def _whole(cls, options: dict[str, object] | None) -> dict[str, object] | None:
-        """Credits and numbers are whole: 1.0 is equal to 1, and the journal would refuse to keep it."""
-        if _has_float(options):
-            raise ValueError("a number that is not whole")
+    def _bounded(cls, options: dict[str, object] | None) -> dict[str, object] | None:
+        """Credits and numbers are whole: 1.0 is equal to 1, and the journal would refuse to keep it.
+
+        Sizes and depth have a limit that no honest request reaches: whatever handles one may count on it.
+        """
+        if options is not None and _count_parts(options, 0) > _PARTS_MAX:
+            raise ValueError(f"more than {_PARTS_MAX} parts")
         return options
 
 
-def _has_float(value: object) -> bool:
+def _count_parts(value: object, depth: int) -> int:
+    """Count the values within ``value``. Raises ValueError for one that no request may hold."""
+    if depth > _DEPTH_MAX:
+        raise ValueError(f"nested more than {_DEPTH_MAX} deep")
+    if isinstance(value, float):
+        raise ValueError("a number that is not whole")  # noqa: TRY004 (pydantic takes it for a refusal)
+    if isinstance(value, int) and abs(value) > INTEGER_MAX:
+        raise ValueError("a number of more than 63 bits")
+    if isinstance(value, str) and len(value) > TEXT_MAX:
+        raise ValueError(f"a text of more than {TEXT_MAX} characters")
+    inside: list[object] = []
     if isinstance(value, dict):
-        return any(map(_has_float, value.values()))
-    return any(map(_has_float, value)) if isinstance(value, list) else isinstance(value, float)
+        inside = [*value, *value.values()]
+    elif isinstance(value, list):
+        inside = value
+    return 1 + sum(_count_parts(part, depth + 1) for part in inside)
 
 
 class Alive(_Message):
@@ -485,6 +512,8 @@ Message = Annotated[
 ]
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)
 
+#: The same for a line of a screen, which sends requests only.
+REQUEST_BYTES_MAX: Final = 256 * 1024
 #: A longer line is refused unread: the largest honest message (a hello with every game) is far below it.
 LINE_BYTES_MAX = 4 * 1024 * 1024
 
@@ -501,6 +530,4 @@ def decode(line: bytes) -> Message:
     try:
         return _ADAPTER.validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "line"
-        raise MessageError(f"{where}: {first['msg']} in {line[:80]!r}") from None
+        raise MessageError(first_fault(error, line, "line")) from None

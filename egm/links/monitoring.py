@@ -19,6 +19,7 @@ from egm.links.device_health import device_metrics
 from egm.links.metrics import Exporter, MachineCollector, meter_families
 from egm.links.screen.private import kept_token
 from egm.records.keys import IntegrityKey, StaffKey
+from egm.secret_files import replace_transient
 
 #: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
 _FOLLOW_SECONDS: Final = 0.5
@@ -56,7 +57,7 @@ class Monitoring:
         exporter = await self._open()
         loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
-            (self._context.folder.run / "metrics.port").write_text(str(exporter.port), encoding="ascii")
+            replace_transient(self._context.folder.run / "metrics.port", str(exporter.port))
             while True:
                 wake_at = loop.time() + _LAG_SECONDS
                 await asyncio.sleep(_LAG_SECONDS)

@@ -239,7 +239,7 @@ def _seal(roster: Roster) -> str:
 @contextmanager
 def _only_one(path: Path) -> Iterator[None]:
     """Keep every other process from changing the file meanwhile."""
-    descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -61,7 +61,7 @@ def wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
 
     Raises BlockingIOError where another process holds it and this one may not ``wait``; OSError.
     """
-    descriptor = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         before = list(_read(file))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -51,6 +51,9 @@ class LevelDefinition:
     chance: Chance
 
 
+_NAME_MAX: Final = 200
+#: An amount of a level file, minor units. What a level holds stays far below what a store's column can hold.
+_LevelCents = Annotated[int, Field(gt=0, le=10**15, strict=True)]
 #: A part of a level: ``1/10``.
 ShareText = Annotated[str, Field(pattern=r"^[1-9]\d*/[1-9]\d*$")]
 
@@ -68,17 +71,17 @@ class _Entry(_Table):
     """
 
     id: LevelId
-    name: dict[str, str]
+    name: dict[str, Annotated[str, Field(max_length=_NAME_MAX)]]
     kind: Kind = Kind.LINKED
-    stake_cents: Annotated[int, Field(gt=0, strict=True)]
+    stake_cents: _LevelCents
     odds: Rational | None = None
     shares: dict[ShareText, Rational] = {}
     game: str | None = None
     game_level: str | None = None
-    base_cents: Annotated[int, Field(gt=0, strict=True)]
+    base_cents: _LevelCents
     increment: Rational
     hidden: Rational = Fraction(0)
-    ceiling_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
+    ceiling_cents: _LevelCents | None = None
     mystery: bool = False
     hits_most: Annotated[int, Field(gt=0, strict=True)] = 1
 

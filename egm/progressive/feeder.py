@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from egm.progressive.display import Shown, Status
-from egm.progressive.messages import Contribution, Enrolment, Joined, Reason, Value
+from egm.progressive.messages import SILENT_NS, Contribution, Enrolment, Joined, Reason, Value
 from egm.progressive.pools import Pool
 
 WINDOW: Final = 64
@@ -38,6 +38,7 @@ class Feeder:
     value_sequence: int = -1
     value_utc: str = ""
     """The controller's time of the value last taken."""
+    value_run: str = ""
     values_heard: int = 0
     """Since the connection began: the first may be one a broker kept, however old."""
     heard_ns: int | None = None
@@ -102,16 +103,16 @@ class Feeder:
     def hear(self, value: Value, now_ns: int) -> str:
         """Take a value; return what is wrong with it, or nothing.
 
-        One that came before is passed over; a sequence that begins again later is a controller whose store
-        went back. A lower amount without a fall is never shown (NM 15.1.24.12(E)), and does not keep the
-        level alive.
+        One that came before is passed over (:meth:`Value.follows`). A lower amount without a fall is never
+        shown (NM 15.1.24.12(E)), and does not keep the level alive.
         """
-        if value.sequence <= self.value_sequence and value.time_utc <= self.value_utc:
+        silent = self.heard_ns is None or now_ns - self.heard_ns > SILENT_NS
+        if not value.follows(self.value_run, self.value_sequence, self.value_utc, silent=silent):
             return ""
         wrong = value.contradiction(self.amount_cents, self.falls)
         if wrong:
             return wrong
-        self.value_sequence, self.value_utc = value.sequence, value.time_utc
+        self.value_sequence, self.value_utc, self.value_run = value.sequence, value.time_utc, value.run
         self.falls, self.amount_cents = value.falls, value.amount_cents
         self.prize, self.commitment = value.prize, value.commitment
         self.values_heard += 1

@@ -177,7 +177,7 @@ class Level:
 
     def give_back(self, amount_cents: int) -> "Level":
         """Take a hit back whose game was void: its amount returns to the level, a recorded correction."""
-        if not 0 < amount_cents <= self.paid:
+        if not 0 <= amount_cents <= self.paid:
             raise LevelDefectiveError(f"{amount_cents} minor units given back of {self.paid} paid")
         returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
         return _added(returned, Fraction(amount_cents))

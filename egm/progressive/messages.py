@@ -34,14 +34,37 @@ from egm.config.serials import Serial
 from egm.errors import PeerError
 from egm.exact import Rational
 from egm.progressive.trigger import Trigger, TriggerError
+from egm.validation import first_fault
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
 """A longer message is refused unread."""
+INTEGER_MAX: Final = 2**63 - 1
+"""The largest integer of a message: what a column of either store can hold."""
+DETAIL_MAX: Final = 500
+_COMBINATION_MAX: Final = 200
+_TIME_MAX: Final = 64
+
+
+def cut(length_max: int) -> BeforeValidator:
+    """Return a validator that shortens a text to ``length_max`` characters, the last of them an ellipsis.
+
+    For texts that only people read, and that a sender composes of other texts and numbers.
+    """
+
+    def shorten(text: object) -> object:
+        if isinstance(text, str) and len(text) > length_max:
+            return f"{text[: length_max - 1]}…"
+        return text
+
+    return BeforeValidator(shorten)
+
 
 MachineId = Serial
 ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
-Sequence = Annotated[StrictInt, Field(ge=0)]
-Cents = Annotated[StrictInt, Field(ge=0)]
+Sequence = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
+Cents = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
+PositiveInteger = Annotated[StrictInt, Field(gt=0, le=INTEGER_MAX)]
+TimeText = Annotated[str, cut(_TIME_MAX)]
 
 
 class ProgressiveMessageError(PeerError):
@@ -89,7 +112,7 @@ class Enrolment(_Message):
     """
 
     level: LevelId
-    stake_cents: Annotated[StrictInt, Field(gt=0)]
+    stake_cents: PositiveInteger
     odds: Rational
     shown_cents: Cents = 0
     falls: Sequence = 0
@@ -121,10 +144,10 @@ class Won(_Message):
     """
 
     claim: ClaimId
-    sequence: Annotated[StrictInt, Field(ge=1)]
+    sequence: PositiveInteger
     amount_cents: Cents
-    order: Annotated[StrictInt, Field(ge=1)]
-    at_utc: str = ""
+    order: PositiveInteger
+    at_utc: TimeText = ""
     trigger: Annotated[Trigger, BeforeValidator(_trigger), PlainSerializer(Trigger.to_json, return_type=dict)]
 
 
@@ -150,6 +173,12 @@ class Joined(_Message):
     shares: dict[str, Rational] = {}
 
 
+SILENT_NS: Final = 5_000_000_000
+"""A controller speaks twice a second; one that has not been heard for so long may have been replaced."""
+FALLS_AHEAD_MAX: Final = 1_000_000
+"""How many falls one end can have missed. A larger number is no machine's and no controller's."""
+
+
 def unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
     """Why a level that showed ``before_cents`` cannot show ``amount_cents`` next, or nothing."""
     if falls < falls_before:
@@ -162,6 +191,8 @@ def unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before
 class Value(_Message):
     """What a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
 
+    ``run`` names the run of the controller's program, at random: within a run the sequence alone orders
+    values, and a run that begins on an older copy of the store can be told from the one before.
     ``falls`` counts the wins, ceilings and corrections that ever lowered the amount: a lower amount with the
     same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)). ``commitment`` is to the secret amount of
     the ``prize``-th prize of a mystery level (:mod:`egm.progressive.trigger`).
@@ -170,7 +201,8 @@ class Value(_Message):
     type: Literal["value"] = "value"
     level: LevelId
     sequence: Sequence
-    time_utc: str
+    time_utc: TimeText
+    run: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")] = ""
     amount_cents: Cents
     falls: Sequence = 0
     fell_by: Literal["", "win", "ceiling", "correction"] = ""
@@ -178,9 +210,21 @@ class Value(_Message):
     prize: Sequence = 0
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
 
+    def follows(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
+        """Return whether this value came after the one with that run, sequence and time.
+
+        Another run is newer if its sequence or its time is, or if the run before is ``silent``: its store
+        may be an older copy, and its clock may be behind.
+        """
+        if self.run and self.run == run:
+            return self.sequence > sequence
+        return self.sequence > sequence or self.time_utc > time_utc or silent
+
     def contradiction(self, amount_cents: int, falls: int) -> str:
         """What is wrong with this value where ``amount_cents`` was shown after ``falls``; or nothing."""
         wrong = unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
+        if not wrong and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
+            wrong = f"{self.falls} falls after {falls}: more than there can have been"
         return f"{self.level}: {wrong}" if wrong else ""
 
 
@@ -193,8 +237,8 @@ class Contribution(_Message):
     type: Literal["contribution"] = "contribution"
     machine: MachineId
     level: LevelId
-    sequence: Annotated[StrictInt, Field(ge=1)]
-    wager_cents: Annotated[StrictInt, Field(gt=0)]
+    sequence: PositiveInteger
+    wager_cents: PositiveInteger
     amount: Rational
 
 
@@ -225,8 +269,8 @@ class Claim(_Message):
     claim: ClaimId
     after: Sequence
     shown_cents: Cents
-    combination: Annotated[str, Field(max_length=200)] = ""
-    at_utc: str = ""
+    combination: Annotated[str, cut(_COMBINATION_MAX)] = ""
+    at_utc: TimeText = ""
     share: Rational | None = None
 
 
@@ -238,8 +282,8 @@ class Award(_Message):
     level: LevelId
     claim: ClaimId
     amount_cents: Cents
-    order: Annotated[StrictInt, Field(ge=1)]
-    at_utc: str = ""
+    order: PositiveInteger
+    at_utc: TimeText = ""
 
 
 class Commit(_Message):
@@ -278,7 +322,7 @@ class Refused(_Message):
     nonce: str = ""
     sequence: Sequence = 0
     next: Sequence = 0
-    detail: Annotated[str, Field(max_length=500)] = ""
+    detail: Annotated[str, cut(DETAIL_MAX)] = ""
 
 
 FromMachine = Annotated[Join | Contribution | Claim | Commit, Field(discriminator="type")]
@@ -291,8 +335,8 @@ M = TypeVar("M")
 
 
 def encode(message: FromMachine | FromController) -> bytes:
-    """The message as JSON; of shares only where there are some, so that peers from before go on reading."""
-    unsaid = {name for name in ("shares", "share") if not getattr(message, name, True)}
+    """Return the message as JSON, without empty fields that peers of earlier versions do not know."""
+    unsaid = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
     return message.model_dump_json(exclude=unsaid).encode()
 
 
@@ -312,6 +356,4 @@ def _read(adapter: TypeAdapter[M], data: bytes) -> M:
     try:
         return adapter.validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "message"
-        raise ProgressiveMessageError(f"{where}: {first['msg']} in {data[:80]!r}") from None
+        raise ProgressiveMessageError(first_fault(error, data)) from None

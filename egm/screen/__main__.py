@@ -11,6 +11,7 @@ import click
 
 from egm.isolated import python_module
 from egm.private_process import close_process
+from egm.screen import CLOSED
 from egm.terminal import echo, lines
 
 if TYPE_CHECKING:
@@ -142,13 +143,14 @@ def main(
 
 
 def _show(app: "App", frames_a_second: int) -> None:
-    """Run the screen's frame loop until it ends. Raises Refusal for a display that cannot be had."""
+    """Run the screen's frame loop until somebody closes it. Raises Refusal if there is no display."""
     from egm.screen.displays import DisplayError  # noqa: PLC0415 (pygame is slow to load)
 
     try:
         app.run(frames_a_second)
     except DisplayError as error:
         raise Refusal(lines(str(error))) from error
+    sys.exit(CLOSED)
 
 
 def _address_file(state: Path, position: int | None, *, top: bool) -> Path:

@@ -122,11 +122,7 @@ class App:
         if did is None:
             return False
         for one in did:
-            action = self._touched(one) if isinstance(one, Tap) else one
-            if action is not None and action.name == "calm":  # the player's browser asks, nobody touched
-                self.view = replace(self.view, reduced_motion=bool(action.value))
-            elif action is not None:
-                self.act(action)
+            self._take_input(one)
         self.view, wishes = ticked(self.view, now, self.theme)
         self._send(wishes)
         self.sounds.follow(before, self.view)
@@ -141,6 +137,19 @@ class App:
             if not self._watching:
                 self.machine.send(Alive())
         return True
+
+    def _take_input(self, one: Tap | Action) -> None:
+        """Let a touch or a key take effect. If its handling raises, report it: the screen goes on."""
+        before = self.view
+        try:
+            action = self._touched(one) if isinstance(one, Tap) else one
+            if action is not None and action.name == "calm":  # the player's browser asks, nobody touched
+                self.view = replace(self.view, reduced_motion=bool(action.value))
+            elif action is not None:
+                self.act(action)
+        except Exception as error:  # noqa: BLE001 (no touch may take the picture from the player)
+            self.view = before
+            complain(f"{one}: {type(error).__name__}: {error}")
 
     def act(self, action: Action) -> None:
         """What a touch or a key does."""
@@ -174,7 +183,7 @@ class App:
             self.view = replace(self.view, starting=read(self._starting))
         for message in news.messages:
             if isinstance(message, Pressed):
-                self.act(Action(message.button))
+                self._take_input(Action(message.button))
                 continue
             try:
                 self.view = heard(self.view, message)

@@ -18,10 +18,11 @@ import threading
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final
 
 import pygame
 from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
@@ -102,31 +103,52 @@ class Heard:
     """How many of these pixels are one that a page counts in."""
 
 
-def _key(said: dict[str, Any]) -> Action | None:
-    """The key a browser names, with what it types there."""
-    return by_name(str(said.get("key", "")), str(said.get("char", "")))
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+_Pixels = Annotated[int, Field(ge=0, le=1 << 16)]
+_Density = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
+
+
+class _Said(BaseModel):
+    """A message of the page: what it has shown, a touch, a key, or how many pixels it has."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    shown: bool = False
+    tap: tuple[_Share, _Share] | None = None
+    key: Annotated[str, Field(max_length=64)] = ""
+    char: Annotated[str, Field(max_length=64)] = ""
+    calm: bool | None = None
+    room: tuple[_Pixels, _Pixels] | tuple[_Pixels, _Pixels, _Density] | None = None
+
+
+class _Session(BaseModel):
+    """The first message of a link."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    session: Annotated[str, Field(max_length=256)]
 
 
 def read_input(line: str | bytes) -> Heard:
-    """Read what a browser said; nonsense is nothing."""
+    """Read a message of a browser; one that is not valid as a whole has no effect."""
     try:
-        said: Any = json.loads(line)
-        tap, room = said.get("tap"), said.get("room")
-        did = Tap(float(tap[0]), float(tap[1])) if tap is not None else _key(said)
-        if isinstance(said.get("calm"), bool):
-            did = Action("calm", said["calm"])
-        wide_high = None if room is None else (int(room[0]), int(room[1]))
-        dense = float(room[2]) if room is not None and len(room) > 2 else 1.0
-        return Heard(bool(said.get("shown")), did, wide_high, dense if 0.1 < dense < 10 else 1.0)
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, RecursionError):
+        said = _Said.model_validate_json(line)
+    except ValueError:
         return Heard()
+    did = by_name(said.key, said.char) if said.tap is None else Tap(*said.tap)
+    if said.calm is not None:
+        did = Action("calm", said.calm)
+    if said.room is None:
+        return Heard(said.shown, did)
+    wide, high, *density = said.room
+    return Heard(said.shown, did, (int(wide), int(high)), *density)
 
 
 def read_session(line: str | bytes) -> str:
-    """The session a link says; nonsense says none."""
+    """Return the session of a link's first message, or "" if it has none."""
     try:
-        return str(json.loads(line)["session"])
-    except (LookupError, TypeError, ValueError, RecursionError):
+        return _Session.model_validate_json(line).session
+    except ValueError:
         return ""
 
 

@@ -115,8 +115,8 @@ class Window:
             if event.type == pygame.VIDEORESIZE:
                 self._display = pygame.display.get_surface() or self._display
                 self._fit()
-            elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-                x, y = self._pointed(event)
+            elif (place := self._touched(event)) is not None:
+                x, y = place
                 did.append(
                     Tap((x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height)
                 )
@@ -126,13 +126,25 @@ class Window:
                     did.append(action)
         return did
 
-    def _pointed(self, event: pygame.event.Event) -> tuple[float, float]:
-        """Where on the display a touch or a click was.
+    def _touched(self, event: pygame.event.Event) -> tuple[float, float] | None:
+        """Return where on the display a finger or a click came down, or None if the event is neither.
+
+        SDL also makes a mouse of a touch screen, but of one finger at a time: it ignores a second finger, and
+        every finger after a panel that was unplugged while touched. Fingers are taken as they are.
+        """
+        if event.type == pygame.FINGERDOWN:
+            wide, high = self._display.get_size()
+            return event.x * wide, event.y * high
+        if event.type != pygame.MOUSEBUTTONDOWN or event.button != 1 or event.dict.get("touch"):
+            return None
+        return self._pointed(*event.pos)
+
+    def _pointed(self, x: float, y: float) -> tuple[float, float]:
+        """Return where on the display a mouse clicked.
 
         SDL's driver without a display has one size of its own, and says by it where a pointer is.
         """
-        x, y = event.pos
-        if self._head is None or event.touch:
+        if self._head is None:
             return x, y
         (wide, high), (here_wide, here_high) = pygame.display.get_desktop_sizes()[0], self._display.get_size()
         return x * here_wide / wide, y * here_high / high

@@ -164,7 +164,7 @@ def _record(
 def _connect(path: Path) -> sqlite3.Connection:
     """Open one copy, making it at first. Raises OSError or sqlite3.Error."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = DELETE")

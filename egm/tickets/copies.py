@@ -143,7 +143,7 @@ class Copies:
         if self._read_only and not path.exists():
             return
         flags = os.O_RDONLY if self._read_only else os.O_RDWR | os.O_CREAT
-        self._lock = os.open(path, flags | os.O_CLOEXEC, 0o600)
+        self._lock = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         opened.callback(os.close, self._lock)
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 

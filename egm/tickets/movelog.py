@@ -67,7 +67,7 @@ class MoveLog:
         lines = tail.split(b"\n")
         if lines[-1] or len(lines) < (2 if size <= _TAIL_BYTES else 3):
             return None
-        with suppress(ValueError, TypeError, IndexError):
+        with suppress(ValueError, TypeError, IndexError, RecursionError):
             return end_of(json.loads(lines[-2])[-1])
         return None
 
@@ -85,7 +85,7 @@ class MoveLog:
         """The place of the last move of any line that can be read, whatever is damaged between."""
         places = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):
-            with suppress(ValueError, TypeError, IndexError, KeyError):
+            with suppress(ValueError, TypeError, IndexError, KeyError, RecursionError):
                 places.append(int(json.loads(line)[-1][0]))
         return max(places)
 
@@ -129,6 +129,6 @@ class MoveLog:
             at += len(line) + 1
             try:
                 rows = [tuple(row) for row in json.loads(line)]
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, RecursionError):
                 raise TicketLedgerDamaged(f"{FILE_NAME}: line {number} is not what was written") from None
             yield at, rows

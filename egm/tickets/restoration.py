@@ -61,7 +61,7 @@ def restore(
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
         raise OperatorError("restoring the ticket ledger takes two persons and a reason")
-    descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         rows, vouches = _provable(folder, second, key)
@@ -159,7 +159,7 @@ def _database(path: Path) -> list[Row]:
 def _log(path: Path) -> list[Row]:
     """The rows of the lines that can be read, up to the first that cannot."""
     rows: list[Row] = []
-    with suppress(FileNotFoundError, ValueError, TypeError):
+    with suppress(FileNotFoundError, ValueError, TypeError, RecursionError):
         for line in path.read_bytes().splitlines():
             rows += [tuple(row) for row in json.loads(line)]
     return rows

@@ -20,6 +20,9 @@ from run_rig import EGM, Visit, cabinet
 import tools.floor
 from egm.config.cabinet_file import StateFolder
 from egm.links.metrics import series_of
+from egm.progressive.messages import Value
+from tools.floor.progressive.readings import Readings
+from tools.floor.progressive.signs import SignRecord
 
 #: Exported from the first time it happens: a rule about it is silent until then.
 WHEN_IT_OCCURS = {"egm_tilt", "egm_door_open"}
@@ -190,11 +193,12 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
     asyncio.run(session())
 
 
-def test_every_alert_fires_from_never_happened_to_once(tmp_path):
+@pytest.mark.parametrize("name", ["alerts", "alerts-controller"])
+def test_every_alert_fires_from_never_happened_to_once(tmp_path, name):
     """By Prometheus' own rule tests; the labels decide, what an alert says beside is free."""
-    rules = (MONITORING / "alerts.yml").read_text()
-    (tmp_path / "alerts.yml").write_text(re.sub(r"\n {8}annotations:(\n {10}.*)+", "", rules))
-    tests = shutil.copy(Path(__file__).with_name("alerts.test.yml"), tmp_path)
+    rules = (MONITORING / f"{name}.yml").read_text()
+    (tmp_path / f"{name}.yml").write_text(re.sub(r"\n {8}annotations:(\n {10}.*)+", "", rules))
+    tests = shutil.copy(Path(__file__).with_name(f"{name}.test.yml"), tmp_path)
     assert "SUCCESS" in promtool("test", "rules", str(tests))
     names = re.findall(r"- alert: (\w+)", rules)
     assert re.findall(r"- name: (\w+)", Path(tests).read_text()) == names
@@ -203,7 +207,17 @@ def test_every_alert_fires_from_never_happened_to_once(tmp_path):
     )
 
 
-def test_the_files_are_right_by_promtool(tmp_path):
-    assert "SUCCESS" in promtool("check", "rules", str(MONITORING / "alerts.yml"))
+def test_the_controllers_alerts_are_of_metrics_that_it_has():
+    readings = Readings()
+    sign = SignRecord(id="1", status="lit", since="", heard_at="", shown={})
+    readings.take([Value(level="A", sequence=1, time_utc="", amount_cents=7)], [sign], 0)
+    names = {metric.name for metric in readings.collect()}
+    rules = (MONITORING / "alerts-controller.yml").read_text()
+    assert set(re.findall(r"\begm_[a-z_]+", rules)) <= names
+
+
+@pytest.mark.parametrize("more", ["", "-controller"])
+def test_the_files_are_right_by_promtool(tmp_path, more):
+    assert "SUCCESS" in promtool("check", "rules", str(MONITORING / f"alerts{more}.yml"))
     shutil.copytree(MONITORING, tmp_path / "m")
-    assert "SUCCESS" in promtool("check", "config", str(tmp_path / "m" / "prometheus.yml"))
+    assert "SUCCESS" in promtool("check", "config", str(tmp_path / "m" / f"prometheus{more}.yml"))

@@ -30,6 +30,7 @@ from egm.links.sas.reader import Reader, Readings
 from egm.links.sas.watch import LinkWatch
 from egm.links.sas.wire import LenientFraming, LongPoll, StrictFraming
 from egm.records.keys import IntegrityKey
+from egm.secret_files import replace_transient
 
 _LOOK_BACK_ENTRIES: Final = 1000
 """How far back to look for what a host has not heard: far more than its queue holds."""
@@ -200,9 +201,7 @@ class _Cursor:
             return default
 
     def write(self, sequence: int) -> None:
-        beside = self._path.with_suffix(".new")
-        beside.write_text(f"{sequence} {self._mark}", encoding="ascii")
-        beside.replace(self._path)
+        replace_transient(self._path, f"{sequence} {self._mark}")
 
 
 def sas_lines(context: MachineContext) -> Iterable[Attachment]:

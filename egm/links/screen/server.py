@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from egm.kernel.messages import LINE_BYTES_MAX, Alive, Hello, Intent, Message, MessageError, decode, encode
+from egm.kernel.messages import REQUEST_BYTES_MAX, Alive, Hello, Intent, Message, MessageError, decode, encode
 from egm.links.screen.private import is_token, listen
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
@@ -47,7 +47,7 @@ class ScreenServer:
 
     async def start(self) -> None:
         """Listen. A socket left by a machine that was killed is replaced: the state folder's lock is ours."""
-        self._server = await listen(self._path, self._serve, line_bytes_max=LINE_BYTES_MAX)
+        self._server = await listen(self._path, self._serve, line_bytes_max=REQUEST_BYTES_MAX)
 
     async def close(self) -> None:
         """Stop listening and let every screen go."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from egm.secret_files import share
+from egm.secret_files import replace_transient, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,8 @@ def say(file: Path, doing: Doing | None) -> None:
         if doing is None:
             file.unlink(missing_ok=True)
             return
-        fresh = file.with_suffix(".new")
-        fresh.write_text(json.dumps({"what": doing.what, "values": doing.values}), encoding="utf-8")
-        share(fresh, 0o640)
-        fresh.replace(file)
+        replace_transient(file, json.dumps({"what": doing.what, "values": doing.values}))
+        share(file, 0o640)
 
 
 def read(file: Path) -> Doing | None:

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egm.kernel.messages import (
+    INTEGER_MAX,
     LINE_BYTES_MAX,
+    TEXT_MAX,
     Alive,
     BenchCommand,
     BenchReply,
@@ -59,6 +61,40 @@ def test_a_wish_with_a_number_that_is_not_whole_is_no_wish(options):
     """It is equal to a bet that is offered, and no journal keeps a float: it would stop the machine."""
     with pytest.raises(MessageError, match="not whole"):
         decode(f'{{"type": "intent", "name": "bet", "value": 1, "options": {options}}}'.encode())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"value": 2**63},
+        {"value": -(10**4000)},
+        {"value": True},
+        {"value": 1.0},
+        {"value": "x" * (TEXT_MAX + 1)},
+        {"options": {"a": 2**63}},
+        {"options": {"a": {"b": [-(10**300)]}}},
+        {"options": {"x" * (TEXT_MAX + 1): 1}},
+        {"options": {"input": "x" * (TEXT_MAX + 1)}},
+        {"options": {"a": list(range(10_000))}},
+        {"options": {"a": [[[[[[[[1]]]]]]]]}},
+        {"options": [1]},
+        {"name": "x" * 100_000},
+        {"y" * 100_000: 1},
+        {"\x1b[2J": 1},
+    ],
+)
+def test_a_request_beyond_what_any_honest_one_is_is_refused_in_a_short_line(fields):
+    """Whatever handles a request need not fear its sizes; and what is recorded of the refusal is bounded."""
+    line = json.dumps({"type": "intent", "name": "bet", **fields}).encode()
+    with pytest.raises(MessageError) as refused:
+        decode(line)
+    assert len(str(refused.value)) < 600
+    assert str(refused.value).isprintable()
+
+
+def test_the_largest_numbers_of_a_request_are_read():
+    intent = Intent(name="bet", value=INTEGER_MAX, options={"a": [-INTEGER_MAX, None, True]})
+    assert decode(encode(intent)) == intent
 
 
 def test_a_line_too_long_is_refused_unread():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from egm.app.view import snapshot
+from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.links.sas.poll import VARIABLE
@@ -168,9 +169,20 @@ SENSELESS = (
     (0x6F, "03 0000 00"),
     (0x52, "FFFF"),
     (0xB4, "0001 0002"),
-    (0x09, "0001 02"),
-    (0x7F, "13 32 2026 00 00 00"),
+    (0x09, "00AA 01"),
     (0x7F, "AA AA 2026 00 00 00"),
+)
+#: Polls that are answered with ACK or NACK, with a value that does not exist.
+IMPOSSIBLE = (
+    (0x09, "0001 02"),
+    (0x09, "9999 01"),
+    (0x7F, "13 01 2026 00 00 00"),
+    (0x7F, "02 30 2026 00 00 00"),
+    (0x7F, "00 00 2026 00 00 00"),
+    (0x7F, "11 21 2026 24 00 00"),
+    (0x7F, "11 21 2026 23 60 00"),
+    (0x7F, "11 21 1969 00 00 00"),
+    (0x7F, "11 21 9999 00 00 00"),
 )
 
 
@@ -178,6 +190,18 @@ def test_a_request_that_makes_no_sense_is_met_with_silence(bench: Bench) -> None
     for code, data in SENSELESS:
         assert bench.long(code, data) == "", f"{code:02X} {data}"
         assert bench.general() == 0x00
+
+
+@pytest.mark.sas(polls="7F 09")
+def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(bench: Bench) -> None:
+    """The host believed the machine had its time: month 13 was met with the silence of a broken line."""
+    before = bench.read(0x7E)
+    for code, data in IMPOSSIBLE:
+        assert bench.long(code, data) == "81", f"{code:02X} {data}"
+    assert bench.read(0x7E) == before
+    assert not bench.room.records("host.time")
+    assert disabled_by(bench.room.machine) == {}
+    assert bench.long(0x7F, "11 21 2026 07 15 00") == "01"
 
 
 # ---------------------------------------------------------------------------------------------- games
@@ -422,7 +446,7 @@ def test_the_hosts_time_is_told_back_and_the_journal_keeps_its_own(bench: Bench)
 
 @pytest.mark.parametrize("told", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
 def test_a_date_that_leaves_no_date_to_tell_is_refused(bench: Bench, told: str) -> None:
-    assert bench.long(0x7F, told) == ""
+    assert bench.long(0x7F, told) == "81"
     bench.room.clock.pass_seconds(4)
     assert bench.read(0x7E) == plain("01012026000004")
     bench.room.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # and the furthest that is taken can be told

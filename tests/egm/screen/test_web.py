@@ -11,6 +11,7 @@ import socket
 import struct
 import wave
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pygame
 import pytest
@@ -21,11 +22,13 @@ from websockets.frames import CloseCode
 from websockets.sync.client import connect
 
 import egm.screen.web as web_module
-from egm.screen.app import Tap
+from egm.links.screen.client import Heard as NoNews
+from egm.screen.app import App, Tap
 from egm.screen.audio.scores import sound_of
 from egm.screen.audio.synthesis import RATE
-from egm.screen.view import Action, View
-from egm.screen.web import BAND, Web, changed_bands, encode_pieces, fitting, read_input
+from egm.screen.picture import Picture
+from egm.screen.view import Action, Page, View
+from egm.screen.web import BAND, Heard, Web, changed_bands, encode_pieces, fitting, read_input
 from egm.screen.web_auth import IDLE_SECONDS, SESSIONS_MAX
 
 
@@ -275,6 +278,73 @@ def test_no_message_of_a_browser_breaks_the_screen(line):
     assert isinstance(said.shown, bool)
     assert said.did is None or isinstance(said.did, Tap | Action)
     assert said.room is None or fitting(said.room, portrait=False)[1] > 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"tap": [NaN, 0]}',
+        '{"tap": [0, Infinity]}',
+        '{"tap": [-Infinity, 0]}',
+        '{"tap": ["nan", "0.5"]}',
+        '{"tap": [1e308, 0]}',
+        '{"tap": [-0.5, 0]}',
+        '{"tap": [0.5]}',
+        '{"tap": [0.5, 0.5, 0.5]}',
+        '{"tap": {"0": 0.5, "1": 0.5}}',
+        '{"tap": [true, false]}',
+        f'{{"tap": [{"9" * 5000}, 0]}}',
+        f'{{"room": [{"9" * 4000}, 1]}}',
+        '{"room": [NaN, 1, 1]}',
+        '{"room": [100, 100, NaN]}',
+        '{"room": [-1, 100]}',
+        '{"key": "Space", "tap": [NaN, 0]}',
+        f'{{"key": "{"x" * 3000}", "char": "x"}}',
+        '{"calm": NaN}',
+        "[" * 4000,
+        "{" * 4000,
+        '{"tap": ' * 500,
+    ],
+)
+def test_what_is_not_valid_as_a_whole_has_no_effect(line):
+    """A touch at NaN ended the screen, and five of them the cabinet."""
+    assert read_input(line) == Heard()
+
+
+@pytest.mark.parametrize("room", [(0, 0), (1, 1), (1, 65536), (65536, 1), (300, 65536), (65536, 65536)])
+@pytest.mark.parametrize("dense", [0.11, 1.0, 9.9])
+def test_a_browser_of_any_size_is_drawn_for(room, dense):
+    layout, scale = fitting(room, portrait=False, dense=dense)
+    wide, high = layout.size
+    assert 0 < round(wide * scale) <= 4096
+    assert 0 < round(high * scale) <= 4096
+
+
+def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme, capsys):
+    """Whatever is wrong in what a touch does: the player keeps the picture, and the next touch counts."""
+
+    class Faulty(Picture):
+        def touched(self, view, x, y):
+            if x < 100:
+                raise ZeroDivisionError("of a layout")
+            return Action("help")
+
+    class Still:
+        unlocked = False
+        picture = Faulty(theme, scale=0.1)
+
+        def inputs(self):
+            return [Tap(0.0, 0.0), Tap(0.5, 0.5)]
+
+        def frame(self):
+            return None
+
+    silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
+    sounds = SimpleNamespace(follow=lambda _before, _after: None)
+    app = App(theme=theme, surface=Still(), machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
+    assert app.step()
+    assert app.view.page is Page.HELP
+    assert "ZeroDivisionError: of a layout" in capsys.readouterr().err
 
 
 def test_a_piece_that_was_sent_is_kept_nowhere(theme):

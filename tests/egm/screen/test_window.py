@@ -43,6 +43,36 @@ def test_a_touch_is_a_share_of_the_picture(window):
     assert tap.y == pytest.approx(0.5, abs=0.01)
 
 
+def finger(kind, number, x=0.5, y=0.5):
+    """What SDL reports of a finger, as shares of the window."""
+    event = {"touch_id": 1, "finger_id": number, "x": x, "y": y, "dx": 0, "dy": 0, "pressure": 1}
+    pygame.event.post(pygame.event.Event(kind, event))
+
+
+def mouse_of_touch(kind):
+    """The mouse that SDL makes of the first finger."""
+    pygame.event.post(pygame.event.Event(kind, pos=(300, 200), button=1, touch=True))
+
+
+def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
+    """A second finger, and one after a panel that was unplugged while touched, were not taken."""
+    finger(pygame.FINGERDOWN, 0)
+    mouse_of_touch(pygame.MOUSEBUTTONDOWN)
+    finger(pygame.FINGERDOWN, 1, 0.25, 0.75)
+    finger(pygame.FINGERMOTION, 1, 0.3, 0.75)
+    for number in (0, 1):
+        finger(pygame.FINGERUP, number)
+    mouse_of_touch(pygame.MOUSEBUTTONUP)
+    finger(pygame.FINGERDOWN, 2)  # no mouse is made of it: the first finger's panel is gone
+    first, second, third = window.inputs()
+    assert first == third == Tap(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
+    wide, high = window._display.get_size()
+    x, y = window._place.topleft
+    assert (second.x * window._place.width + x) / wide == pytest.approx(0.25, abs=0.001)
+    assert (second.y * window._place.height + y) / high == pytest.approx(0.75, abs=0.001)
+    assert window.inputs() == []
+
+
 def test_keys_and_the_closing_of_a_window(window):
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_F9))

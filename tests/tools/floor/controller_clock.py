@@ -9,6 +9,10 @@ class Clock:
     def __init__(self) -> None:
         self._at = datetime(2026, 1, 1, tzinfo=UTC)
 
+    def move(self, by: timedelta) -> None:
+        """Set the clock to another time."""
+        self._at += by
+
     def __call__(self) -> datetime:
         self._at += timedelta(seconds=1)
         return self._at

@@ -441,3 +441,80 @@ def test_a_record_that_does_not_add_up_is_found(floor):
     store.run("UPDATE contribution SET amount = '1'")
     with pytest.raises(ControllerError, match="the ledger has"):
         floor.controller.check()
+
+
+def _held(controller):
+    with controller.reading() as session:
+        return [held for held in session.all_held() if not held.ruling]
+
+
+@pytest.mark.requirement("I-14", "I-15", "R-09")
+@pytest.mark.parametrize("shown_cents", [1_000_00, 10**8, 2**62])
+def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, shown_cents):
+    """One machine reported 1,000,000.00 paid of an award of 20.00, and every machine's level lost its growth."""
+    for sequence in range(1, 31):
+        floor.give("EGM-1", sequence)
+    floor.give("EGM-2", 1)
+    floor.tell("EGM-2", _claim(machine="EGM-2", claim="c", shown_cents=shown_cents))
+    for sequence in range(31, 61):
+        floor.give("EGM-1", sequence)
+    before = floor.record()
+    for _ in range(2):
+        assert isinstance(floor.commit("EGM-2", "c", 10**8, way="hand"), Closed)
+    assert floor.record() == before
+    ((held),) = _held(floor.controller)
+    (hit,) = floor.controller.register()
+    assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid)
+    assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
+    floor.controller.values()
+    assert floor.controller.unruled == 1
+    floor.controller.check()
+    floor.controller.rule("c/payment", "decline", ("1", "2"), "the slip says the award")
+    assert floor.record() == before
+    assert _held(floor.controller) == []
+    floor.controller.values()
+    assert floor.controller.unruled == 0
+
+
+@pytest.mark.requirement("I-14", "I-15")
+def test_two_persons_can_let_the_level_bear_an_implausible_payment(floor):
+    floor.give("EGM-1", 1)
+    award = floor.claim("EGM-1", "c", 1)
+    floor.commit("EGM-1", "c", award.amount_cents + 700)
+    floor.controller.rule("c/payment", "award", ("1", "2"), "paid by mistake, and approved")
+    (hit,) = floor.controller.register()
+    assert hit.amount_cents == hit.paid_cents == floor.record().level.paid == award.amount_cents + 700
+    floor.controller.check()
+
+
+@pytest.mark.requirement("I-14", "I-15")
+def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
+    floor.give("EGM-1", 1)
+    award = floor.claim("EGM-1", "c", 1)
+    before = floor.record()
+    floor.commit("EGM-1", "c", 0, way="hand")
+    assert floor.record() == before
+    assert [held.claim for held in _held(floor.controller)] == ["c/payment"]
+    assert floor.record().level.paid == award.amount_cents
+
+
+@pytest.mark.requirement("I-10", "I-14")
+def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor):
+    made = [Heard("EGM-1", _give(sequence=sequence)) for sequence in range(1, 601)]
+    floor.controller.take([*made, Heard("EGM-2", _give(machine="EGM-2", sequence=1))])
+    shown_cents = floor.record().level.shown_cents
+    first = floor.claim("EGM-1", "c1", 600)
+    second = floor.tell("EGM-2", _claim(machine="EGM-2", claim="c2", after=1, shown_cents=shown_cents))
+    assert first.amount_cents == shown_cents > second.amount_cents
+    floor.commit("EGM-2", "c2", shown_cents, way="hand")
+    assert _held(floor.controller) == []
+    assert floor.record().level.paid == 2 * shown_cents
+    floor.controller.check()
+
+
+def test_a_void_hit_is_on_record_as_paid_nothing(floor):
+    floor.give("EGM-1", 1)
+    floor.claim("EGM-1", "c", 1)
+    floor.commit("EGM-1", "c", 10**8, way="void")
+    assert [hit.paid_cents for hit in floor.controller.register()] == [0]
+    floor.controller.check()

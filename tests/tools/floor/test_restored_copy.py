@@ -3,6 +3,7 @@
 import random
 import sqlite3
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 
 import pytest
@@ -10,11 +11,13 @@ from controller_clock import Clock
 from test_controller import level
 
 from egm.progressive.display import Status
+from egm.progressive.feeder import Feeder
 from egm.progressive.level import Level
-from egm.progressive.messages import Enrolment, Join
+from egm.progressive.messages import FALLS_AHEAD_MAX, INTEGER_MAX, SILENT_NS, Enrolment, Join, Value
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.progressive.machine import Memory, SimulatedMachine
 from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.sign import Sign
 from tools.floor.progressive.store import SqliteStore
 
 SECOND_NS = 1_000_000_000
@@ -34,6 +37,7 @@ class House:
     def __init__(self, folder, machines):
         self.folder, self.clock, self.now_ns = folder, Clock(), 0
         self.store = None
+        self.listeners = []
         self.memories = {name: Memory() for name in machines}
         self.machines = {}
         self.start()
@@ -73,6 +77,8 @@ class House:
             for value in self.controller.values():
                 for machine in self.machines.values():
                     machine.received(value)
+                for listener in self.listeners:
+                    listener.hear(value, self.now_ns)
             for machine in self.machines.values():
                 machine.link.tick(self.now_ns)
                 machine._learn_all()
@@ -83,8 +89,20 @@ class House:
         (record,) = self.controller.records()
         return record
 
+    def unruled(self):
+        """The payments that wait for a ruling."""
+        with self.controller.reading() as session:
+            return [held.claim for held in session.all_held() if not held.ruling]
+
     def in_order(self):
-        """Every machine shows what the controller holds, and what was paid is what the level paid."""
+        """Every machine shows what the controller holds, and what was paid is what the level paid.
+
+        A controller cannot know of an award that only its lost records have: persons confirm the payment.
+        """
+        for claim in self.unruled():
+            self.controller.check()
+            self.controller.rule(claim, "award", ("1", "2"), "the store was restored from an older copy")
+        self.pass_seconds()
         for machine in self.machines.values():
             shown = machine.link.shown(POOL.id, self.now_ns)
             assert (shown.status, shown.amount_cents) == (Status.UP, self.record.level.shown_cents)
@@ -123,6 +141,7 @@ def test_a_level_goes_on_after_its_controller_was_restored_while_two_machines_hi
     play(30)
     house.pass_seconds(3)
     before = house.record
+    assert not house.unruled()
     house.put_back("older.db")
     house.pass_seconds(8)
     house.in_order()
@@ -150,6 +169,64 @@ def test_a_machine_joins_anew_by_itself_when_values_begin_again(tmp_path):
     house.pass_seconds(3)
     assert house.controller.records()[0].level.contributed == 5 * 25 * (Fraction(1, 25) + Fraction(1, 70))
     house.in_order()
+
+
+@pytest.mark.requirement("I-02", "I-07")
+@pytest.mark.parametrize("hours", [-2, 0, 2])
+def test_machine_and_sign_show_a_level_again_whatever_the_clock_of_its_restored_controller_says(
+    tmp_path, hours
+):
+    """A sign stayed dark, and a machine stale if the clock was behind: both waited for higher sequences."""
+    house = House(tmp_path, ["A"])
+    sign = Sign(("TOP",))
+    house.listeners.append(sign)
+    house.pass_seconds(2)
+    house.copy("older.db")
+    for _ in range(5):  # each takes the store over: their terms are higher than that of the restored copy
+        house.store.close()
+        house.start()
+        house.machines["A"].play(random.Random(1), 0)
+        house.pass_seconds(20)
+    amount = house.record.level.shown_cents
+    house.clock.move(timedelta(hours=hours))
+    house.put_back("older.db")
+    house.pass_seconds(8)
+    (plate,) = sign.plates(house.now_ns)
+    assert plate.thousandths == house.record.level.shown_cents * 1000 == amount * 1000
+    house.in_order()
+
+
+def test_a_sign_starts_a_level_anew_when_no_machine_can_say_what_was_shown():
+    """Its own controller is the only one it hears, and nothing stands on it any more that could fall."""
+    sign = Sign()
+    sign.hear(_value("a", 9, 2000, falls=5), 0)
+    assert "falls" in sign.hear(_value("b", 10, 1500, falls=3), SILENT_NS)
+    assert sign.hear(_value("b", 3, 1500, falls=3), SILENT_NS + 1) == ""
+    assert sign.plates(SILENT_NS + 1)[0].thousandths == 1500_000
+    assert sign.hear(_value("b", 2, 1400, falls=3), SILENT_NS + 2) == ""  # late, and passed over
+    assert sign.plates(SILENT_NS + 1)[0].thousandths == 1500_000
+
+
+def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):
+    return Value(level="TOP", sequence=sequence, time_utc=time, amount_cents=cents, falls=falls, run=run)
+
+
+def test_a_deposed_controllers_late_value_is_passed_over_while_its_successor_speaks():
+    machine, sign = Feeder(POOL), Sign()
+    for listener in (machine, sign):
+        listener.hear(_value("a", 9, 2000, falls=5), 0)
+        assert listener.hear(_value("0", 7, 1900, falls=5), 10) == ""
+    assert (machine.value_run, machine.amount_cents) == ("a", 2000)
+    assert sign.plates(10)[0].thousandths == 2000_000
+
+
+@pytest.mark.parametrize("falls", [FALLS_AHEAD_MAX + 6, INTEGER_MAX])
+def test_a_machine_and_a_sign_refuse_more_falls_than_there_can_have_been(falls):
+    """One such value, and every true one after it was "6 falls after" it for ever."""
+    for listener in (Feeder(POOL), Sign()):
+        listener.hear(_value("a", 1, 2000, falls=5), 0)
+        assert "more than there can have been" in listener.hear(_value("a", 2, 1500, falls=falls), 1)
+        assert listener.hear(_value("a", 3, 1500, falls=6), 2) == ""
 
 
 def test_no_machine_can_push_a_level_s_falls_out_of_reach(tmp_path):

@@ -13,7 +13,7 @@ from serial.tools.list_ports import comports
 from egm.app.first_start.probing import stable_name
 from egm.app.preflight import preflight, shared_folders, unknown_names
 from egm.clock import SystemClock
-from egm.config.cabinet_file import CabinetFile, default_state_dir, load_cabinet
+from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
 from egm.config.faults import Fault, Lines, placed, read
 from egm.config.schema import examples_left
 from egm.config.schema import schema as cabinet_schema
@@ -96,6 +96,15 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     raise SystemExit(1 if any(not (fault.waits or fault.remark) for fault in faults) else 0)
 
 
+def _first_slots(cabinet: CabinetFile) -> Iterator[tuple[int, GameSlot]]:
+    """Each game's first slot with its number; a later one of the same name is left out by the machine."""
+    named = set()
+    for number, slot in enumerate(cabinet.games, 1):
+        if slot.game not in named:
+            named.add(slot.game)
+            yield number, slot
+
+
 def _same_versions(cabinet: CabinetFile, state: Path) -> Iterator[Fault]:
     """Games whose version the machine of ``state`` has played by another definition; none without memory."""
     try:
@@ -103,7 +112,7 @@ def _same_versions(cabinet: CabinetFile, state: Path) -> Iterator[Fault]:
             kept = view.states(PlayKey.DEFINITION)
     except JournalError:
         return
-    for number, slot in enumerate(cabinet.games, 1):
+    for number, slot in _first_slots(cabinet):
         with suppress(PaytableError):
             game = load_game(slot.game)
             before = other_of_version(kept, game)
@@ -120,8 +129,8 @@ def _less_than_printed(cabinet: CabinetFile) -> Iterator[Fault]:
         limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
     except OperatorError:
         return
-    for number, slot in enumerate(cabinet.games, 1):
-        with suppress(PaytableError):
+    for number, slot in _first_slots(cabinet):
+        with suppress(PaytableError, OperatorError):
             game = load_game(slot.game)
             for cents in slot.denominations_cents or game.denominations_cents:
                 most_on = game.rules.most_on(limit_cents // cents)

@@ -42,7 +42,7 @@ from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.secret_store import KEY_FILE, SecretStore, make_key, read_key
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.signs import SignBook
-from tools.floor.progressive.store import Store, StoreBusyError
+from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
 
 _STAND_BY_SECONDS = 1.0
 
@@ -175,7 +175,7 @@ def serve(
     manifest: Path | None,
     key: str | None,
 ) -> None:
-    """Serve the levels of the file LEVELS until told to stop.
+    """Serve the levels of the file LEVELS until told to stop; after a loss of the store, once it is back.
 
     First the software, LEVELS and the games it brings are held against the signed manifest, where one is
     given, and every level against the ledger, the register and the prizes: what does not agree is recorded,
@@ -229,42 +229,56 @@ async def _serve(
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    opened = await _opened(store, ended, stand_by=stand_by)
-    if opened is None:
-        return
-    try:
-        controller = Controller(opened, SystemClock().now, vault)
-        controller.vouch(software)
-        controller.check()
-        for line in controller.open_levels(definitions):
-            echo(line)
-        for machine in admit:
-            controller.admit(machine)
-        signs = SignBook(opened, SystemClock().now, time.monotonic_ns, timed)
-        service = Service(controller, slot, echo, signs=signs, told=readings.take)
-        serving = asyncio.create_task(service.run())
-        stopping = asyncio.create_task(ended.wait())
-        done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        serving.cancel()
-        await asyncio.gather(serving, stopping, return_exceptions=True)
-        if serving in done:
-            serving.result()
-    finally:
-        opened.close()
+    lost = False
+    while (opened := await _opened(store, ended, stand_by=stand_by, lost=lost)) is not None:
+        try:
+            controller = Controller(opened, SystemClock().now, vault)
+            controller.vouch(software)
+            controller.check()
+            for line in controller.open_levels(definitions):
+                echo(line)
+            for machine in admit:
+                controller.admit(machine)
+            signs = SignBook(opened, SystemClock().now, time.monotonic_ns, timed)
+            service = Service(controller, slot, echo, signs=signs, told=readings.take)
+            await _until(service, ended)
+        except StoreLostError as error:
+            lost = True
+            echo(f"{error}; the levels are served again when the store can be opened")
+        else:
+            return
+        finally:
+            opened.close()
 
 
-async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool) -> Store | None:
-    told = False
+async def _until(service: Service, ended: asyncio.Event) -> None:
+    """Run ``service`` until ``ended``; raise what ended it before."""
+    serving = asyncio.create_task(service.run())
+    stopping = asyncio.create_task(ended.wait())
+    done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    serving.cancel()
+    await asyncio.gather(serving, stopping, return_exceptions=True)
+    if serving in done:
+        serving.result()
+
+
+async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool, lost: bool) -> Store | None:
+    """Open the store; None once ``ended``.
+
+    If ``stand_by``, wait while another controller works on it. If the store was ``lost``, also wait until
+    its server is back; another controller may have taken over meanwhile.
+    """
+    told = ""
     while not ended.is_set():
         try:
             return open_store(store)
-        except StoreBusyError as error:
-            if not stand_by:
+        except (OperatorError, StoreLostError) as error:
+            if not lost and not (stand_by and isinstance(error, StoreBusyError)):
                 raise
-            if not told:
+            if str(error) != told:
+                told = str(error)
                 echo(f"standing by: {error}")
-            told = True
             await asyncio.sleep(_STAND_BY_SECONDS)
     return None
 

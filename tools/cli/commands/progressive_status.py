@@ -24,8 +24,10 @@ _TROUBLES = (
     "refused",
     "forged",
     "misunderstood",
+    "dropped",
     "commit_differs",
     "paid_otherwise",
+    "payment_held",
     "late_hit",
     "ruled",
     "went_back",
@@ -100,7 +102,11 @@ def forget_sign(sign: str, store: str | None) -> None:
 @STORE
 @forms
 def held(*, store: str | None, form: Form) -> None:
-    """Every claim that was held because chance can hardly have made it, and how persons have ruled."""
+    """List the implausible claims and payments that were held, and how persons have ruled on them.
+
+    A claim is held when chance can hardly have made it, a payment (CLAIM/payment) when it is not between the
+    award and what the machine showed: the level has paid the award, and the difference is the venue's.
+    """
     with controller_on(store, to_read=True) as controller, controller.reading() as session:
         found = [asdict(each) for each in session.all_held()]
     columns: Columns = (
@@ -112,7 +118,7 @@ def held(*, store: str | None, form: Form) -> None:
         "reason",
     )
     rows = ([each[k] for k in ("claim", "held_at", "why", "ruling", "persons", "reason")] for each in found)
-    show(form, Table(columns, rows, empty="no claim was held"), document=found)
+    show(form, Table(columns, rows, empty="no claim or payment was held"), document=found)
 
 
 @click.command()
@@ -126,7 +132,11 @@ def held(*, store: str | None, form: Form) -> None:
 def rule(
     claim: str, ruling: str, person: str, second: str, reason: str, state: Path | None, store: str | None
 ) -> None:
-    """Rule on a held CLAIM: two enrolled persons award it at what the level shows, or decline it."""
+    """Rule on a held CLAIM or payment; two enrolled persons sign.
+
+    award: the claim is awarded what the level shows, or the level bears the payment. decline: nothing is
+    awarded, or the venue bears the difference.
+    """
     roster = roster_of(state or default_state_dir())
     persons = tuple(prove(roster, number, Permission.SETTLE).id for number in (person, second))
     with controller_on(store) as controller:

@@ -23,6 +23,7 @@ from egm.isolated import python_module
 from egm.links.screen.private import HOST
 from egm.people.demonstration import FILE_NAME
 from egm.private_process import close_process
+from egm.screen import CLOSED
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.cli.demonstration import demonstration_staff
@@ -33,8 +34,15 @@ from tools.cli.terminal import echo
 _OPERATOR_ERROR: Final = 2
 #: The machine waited for another cabinet file, and there is one: all begin again.
 _FILE_CHANGED: Final = 4
+#: A machine that ends so often within so long is not started again: it could not be kept up.
 _RESTARTS_MAX: Final = 5
 _RESTART_WINDOW_S: Final = 60.0
+#: What ends so soon after its first start with an operator's error never worked; the person who starts it
+#: is there, and has been told why.
+_SETTLED_S: Final = 30.0
+#: Anything but the machine is started again for ever, after a pause that grows with the ends in the window.
+_AT_ONCE: Final = 3
+_PAUSE_MOST_S: Final = 10.0
 _LOCK: Final = "run/cabinet.lock"
 _PR_SET_PDEATHSIG: Final = 1
 """Linux, linux/prctl.h."""
@@ -46,8 +54,8 @@ class _Child:
     """One process of the cabinet.
 
     ``ready``: the file whose appearance lets the next child start. ``speaks``: what it prints is for the
-    person who started it. ``closes``: when it ends by itself, somebody has closed it, and all end. ``after``:
-    what is cleared away each time it has ended, however it did.
+    person who started it. ``closes``: when a person closes it, all end. ``after``: what is cleared away each
+    time it has ended, however it did. ``is_machine``: it holds the money, and nothing else may end it.
     """
 
     name: str
@@ -56,6 +64,7 @@ class _Child:
     speaks: bool = False
     closes: bool = False
     after: Callable[[], None] = lambda: None
+    is_machine: bool = False
     held: tuple[int, ...] = ()
     """Descriptors it is given each time it is started."""
 
@@ -142,9 +151,11 @@ def _children(
         ready = folder.run / "bench.ready"
         children.append(_Child("bench", python_module("egm.app.bench", *where, *which), ready))
     flags = [*(("--stay",) if shown.is_kiosk else ()), *(("--first-start",) if shown.asks else ())]
+    if shown.is_kiosk and (screen != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1):
+        flags.append("--watched")  # every position has a screen
     flags += [] if shown.stick is None else ["--stick", str(shown.stick)]
     machine = python_module("egm.app", *where, *which, *flags)
-    children.append(_Child("machine", machine, after=folder.forget_lines))
+    children.append(_Child("machine", machine, after=folder.forget_lines, is_machine=True))
     if screen != "none":
         display = ("--display", str(shown.display))
         several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
@@ -212,7 +223,7 @@ def _claim(folder: StateFolder) -> FolderLock:
 
 
 class _Supervisor:
-    """Starts the children in order and keeps them up; ends when told to, or when one cannot be kept up."""
+    """Starts the children in order and keeps them up; ends when told to, or when the machine cannot be."""
 
     def __init__(self, children: Sequence[_Child]) -> None:
         self._children = children
@@ -239,6 +250,7 @@ class _Supervisor:
     async def _keep(self, child: _Child) -> None:
         loop = asyncio.get_running_loop()
         starts: list[float] = []
+        first_s = loop.time()
         stopped = asyncio.create_task(self._stop.wait())
         while not self._stop.is_set():
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
@@ -254,16 +266,31 @@ class _Supervisor:
             child.after()
             if self._stop.is_set():
                 break
-            if child.closes and process.returncode == 0:
+            if child.closes and process.returncode == CLOSED:
                 self._stop.set()
-            elif process.returncode in {_OPERATOR_ERROR, _FILE_CHANGED} or len(starts) >= _RESTARTS_MAX:
-                if process.returncode not in {_OPERATOR_ERROR, _FILE_CHANGED}:
-                    echo(f"egm: the {child.name} ended {len(starts)} times within a minute", err=True)
+            elif self._ends_all(child, process.returncode, len(starts), loop.time() - first_s):
                 self._status = process.returncode or 1
                 self._stop.set()
             else:
                 echo(f"egm: the {child.name} ended with status {process.returncode}; restarting", err=True)
+                if not child.is_machine:
+                    await asyncio.wait((stopped,), timeout=_pause_s(len(starts)))
         stopped.cancel()
+
+    def _ends_all(self, child: _Child, status: int | None, ends: int, since_first_s: float) -> bool:
+        """Return whether the cabinet ends with a child; once it is up, only with its machine."""
+        if not child.is_machine:
+            return status == _OPERATOR_ERROR and since_first_s < _SETTLED_S
+        if status in {_OPERATOR_ERROR, _FILE_CHANGED}:
+            return True
+        if ends >= _RESTARTS_MAX:
+            echo(f"egm: the {child.name} ended {ends} times within a minute", err=True)
+        return ends >= _RESTARTS_MAX
+
+
+def _pause_s(ends: int) -> float:
+    """Return how long to wait before a child is started again that has ended so often within a minute."""
+    return 0.0 if ends < _AT_ONCE else min(_PAUSE_MOST_S, 2.0 ** (ends - _AT_ONCE))
 
 
 def _state_of(game: str) -> Path:

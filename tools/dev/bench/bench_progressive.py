@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.config.levels import Kind
+from egm.errors import OperatorError
 from egm.progressive import topics
 from egm.progressive.connection import (
     AT_LEAST_ONCE,
@@ -33,8 +34,16 @@ from egm.progressive.connection import (
 )
 from egm.progressive.definition import Chance, LevelDefinition
 from egm.progressive.level import Terms
-from egm.progressive.link import Link, Locked, Over
-from egm.progressive.messages import Claim, Commit, Contribution, FromMachine, encode, from_controller
+from egm.progressive.link import Complaint, Link, Locked, Over
+from egm.progressive.messages import (
+    Claim,
+    Commit,
+    Contribution,
+    FromMachine,
+    Value,
+    encode,
+    from_controller,
+)
 from egm.progressive.pools import Keeper, Pool
 from tools.dev.bench import Figure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
@@ -59,7 +68,8 @@ _LEVEL: Final = LevelDefinition(
     names={"en": "Bench", "fr": "Banc"},
     kind=Kind.LINKED,
     terms=Terms(base_cents=1_000_00, increment=Fraction(1, 5), hidden=Fraction(1, 300)),
-    chance=Chance(stake_cents=25, odds=Fraction(1, 1000)),
+    # Every wager of a measured hit wins: with longer odds the controller holds most of them for persons.
+    chance=Chance(stake_cents=25, odds=Fraction(9, 10)),
 )
 _POOL: Final = Pool(definition=_LEVEL, game="bench", level="top", keeper=Keeper.CONTROLLER)
 _ADDED_CENTS: Final = 5
@@ -89,6 +99,7 @@ class _Line:
 
     async def _serve(self, line: Line) -> None:
         self._connections += 1
+        await line.subscribe(topics.ALL_VALUES)
         for machine, link in self.links.items():
             await line.subscribe(topics.down(machine))
             link.connected(f"{machine}.{self._connections}", time.monotonic_ns())
@@ -103,14 +114,21 @@ class _Line:
 
     async def _hear(self, line: Line) -> None:
         async for message in line.messages:
-            link = self.links[str(message.topic).split("/")[-2]]
-            link.receive(from_controller(payload(message)), time.monotonic_ns())
-            for news in link.take_news():
-                if isinstance(news, Locked):
-                    self._locked(link, news)
-                elif isinstance(news, Over):
-                    link.forget(news.claim)
-            self._send(link)
+            said = from_controller(payload(message))
+            meant = self.links.values() if isinstance(said, Value) else (self.links[said.machine],)
+            for link in meant:
+                link.receive(said, time.monotonic_ns())
+                self._learn(link)
+                self._send(link)
+
+    def _learn(self, link: Link) -> None:
+        for news in link.take_news():
+            if isinstance(news, Locked):
+                self._locked(link, news)
+            elif isinstance(news, Over):
+                link.forget(news.claim)
+            elif isinstance(news, Complaint):
+                self._refused(news)
 
     async def _tick(self) -> None:
         while True:
@@ -128,6 +146,12 @@ class _Line:
             machine=claim.machine, level=_LEVEL.id, claim=claim.claim, amount_cents=news.amount_cents
         )
         link.paid(paid, claim, time.monotonic_ns())
+
+    def _refused(self, news: Complaint) -> None:
+        """End whoever waits for a hit: an answer will not come."""
+        for _, heard in self._claims.values():
+            if not heard.done():
+                heard.set_exception(OperatorError(f"{news.code}: {news.text}"))
 
     def _send(self, link: Link) -> None:
         for message in link.take_messages():
@@ -158,7 +182,8 @@ class _Line:
         self._claims[name] = claim, heard
         self.links[machine].hit(claim, time.monotonic_ns())
         self._send(self.links[machine])
-        return await heard - began
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            return await heard - began
 
 
 async def _until(condition: Callable[[], bool], *tasks: asyncio.Task[None]) -> None:

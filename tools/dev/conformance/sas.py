@@ -44,7 +44,7 @@ _WHY_NO_POLL: Final = {
     0x75: "no receipts are printed for transfers",
     0x76: "no tickets are printed for transfers",
     0x8B: "obsolete; layout not found",
-    0x8E: "no game here shows cards it deals for SAS to tell",
+    0x8E: "the codes of cards were found in no public source; game recall shows each hand",
     0xAA: "this machine has no auto rebet",
 }
 _WHY_NO_EXCEPTION: Final = {

@@ -4,6 +4,7 @@ import contextlib
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -74,10 +75,10 @@ class Postgres:
             time.sleep(0.05)  # another program: there is nothing else to wait on
         raise OperatorError("PostgreSQL does not come up")
 
-    def kill(self) -> None:
-        """End it as a power cut would."""
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop it as a restart of its service does: every session is ended, not waited for."""
         if self._process is not None:
-            self._process.kill()
+            self._process.send_signal(how)
             self._process.wait()
 
     def dsn(self, database: str = "postgres") -> str:
@@ -91,7 +92,5 @@ class Postgres:
 
     def close(self) -> None:
         """End it, and remove what it kept."""
-        if self._process is not None:
-            self._process.terminate()
-            self._process.wait()
+        self.stop(signal.SIGQUIT)  # at once: nothing need be written that is removed next
         shutil.rmtree(self.folder)

@@ -6,17 +6,13 @@ Each of these happens within the transaction of whatever caused it.
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
 
 from egm.errors import OperatorError
 from egm.progressive.level import WHOLE_LEVEL
-from egm.progressive.messages import Claim, Contribution, Enrolment, unlawful_fall
+from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, Enrolment, unlawful_fall
 from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
-
-#: Falls a machine may have seen beyond those of a restored store; a number beyond it is no machine's.
-_FALLS_AHEAD_MAX: Final = 1_000_000
 
 
 class ContributionLedgerError(OperatorError):
@@ -155,7 +151,7 @@ class ContributionLedger:
         if not wrong:
             return
         session.note(self._at(), "went_back", machine=machine, level=record.id, why=wrong)
-        if seen.falls - record.falls <= _FALLS_AHEAD_MAX:
+        if seen.falls - record.falls <= FALLS_AHEAD_MAX:
             session.put_level(replace(record, falls=seen.falls + 1, fell_by="correction"))
 
     def hand_over(self, session: Session, level: str, amount: Fraction) -> None:

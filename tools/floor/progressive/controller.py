@@ -5,6 +5,7 @@ carrier knows), and returns the answers, everything durable by then. Idempotent 
 contribution, a claim or a commit is recognised by its sequence or its id, and answered as the first one was.
 """
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,9 +13,10 @@ from datetime import datetime
 from fractions import Fraction
 
 from egm.config.serials import check_serial
-from egm.errors import OperatorError
+from egm.errors import LocalError, OperatorError
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.messages import (
+    DETAIL_MAX,
     Award,
     Claim,
     Closed,
@@ -57,8 +59,19 @@ class Heard:
 class Controller:
     """The levels on one store. ``now`` is the controller's own clock; nothing else's is trusted."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime], vault: SecretStore | None = None) -> None:
-        """``vault``: draws and keeps the secrets of mystery levels; without one they cannot be kept."""
+    def __init__(
+        self,
+        store: Store,
+        now: Callable[[], datetime],
+        vault: SecretStore | None = None,
+        *,
+        run: str | None = None,
+    ) -> None:
+        """``vault``: draws and keeps the secrets of mystery levels; without one they cannot be kept.
+
+        ``run``: names this run in every value; by default at random.
+        """
+        self._run = secrets.token_hex(8) if run is None else run
         self._store = store
         self._now = now
         self._mysteries = Mysteries(vault, getattr(store, "term", 0))
@@ -68,19 +81,43 @@ class Controller:
         """Of each machine and level, the contribution that was missing last."""
         self._closed: set[str] = set()
         """Levels given up: never opened again, and not read again twice a second."""
+        self.unruled = 0
+        """How many claims and payments waited for a ruling when the values were last read."""
 
     # ------------------------------------------------------------------ what machines say
     def take(self, heard: Iterable[Heard]) -> list[FromController]:
-        """Let messages take effect, in order, in one transaction; return the answers.
+        """Let messages take effect, in order, in one transaction if possible; return the answers.
 
-        Raises DeposedError when another controller has taken over, LevelDefectiveError when a level's record
-        does not add up: the controller stops, and nothing of this is kept (I-07).
+        A message whose handling raises is recorded and dropped; the others take effect.
+        Raises DeposedError when another controller has taken over, StoreLostError when the store is gone,
+        LevelDefectiveError when a level's record does not add up, an OperatorError when the key of mystery
+        levels is not theirs: the controller stops, and nothing of the transaction is kept (I-07).
         """
-        told = tuple(heard)
+        messages = tuple(heard)
+        gaps = dict(self._gaps)
+        try:
+            return self._take_together(messages)
+        except (LocalError, OperatorError):  # the store's, a level's or the key's own fault
+            raise
+        except Exception as error:  # noqa: BLE001 (whatever one message does, the levels stay served)
+            self._gaps = gaps
+            if len(messages) == 1:
+                self._drop(messages[0], error)
+                return []
+        half = len(messages) // 2
+        return self.take(messages[:half]) + self.take(messages[half:])
+
+    def _take_together(self, messages: tuple[Heard, ...]) -> list[FromController]:
         with self._store.transaction() as session:
-            for machine in sorted({each.sender for each in told if session.knows(each.sender)}):
+            for machine in sorted({each.sender for each in messages if session.knows(each.sender)}):
                 session.put_heard(machine, self._at())
-            return [answer for each in told for answer in self._one(session, each)]
+            return [answer for each in messages for answer in self._one(session, each)]
+
+    def _drop(self, heard: Heard, error: Exception) -> None:
+        """Record a message whose handling raised; nothing of it took effect."""
+        why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
+        with self._store.transaction() as session:
+            session.note(self._at(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why))
 
     def _one(self, session: Session, heard: Heard) -> list[FromController]:
         message = heard.message
@@ -140,12 +177,11 @@ class Controller:
     def _refuse_join(
         self, session: Session, join: Join, wanted: Enrolment, reason: Reason, why: str
     ) -> FromController:
-        session.note(
-            self._at(), "refused", machine=join.machine, of="join", level=wanted.level, reason=reason, why=why
-        )
-        return Refused(
+        refused = Refused(
             machine=join.machine, reason=reason, of="join", level=wanted.level, nonce=join.nonce, detail=why
         )
+        _note_refusal(session, self._at(), refused)
+        return refused
 
     # ------------------------------------------------------------------ contributions
     def _contribution(self, session: Session, made: Contribution) -> FromController:
@@ -221,7 +257,7 @@ class Controller:
             if not why:
                 return None
             answer = self._refuse(session, claim, Reason.CLAIM_HELD, why)
-            holding.hold(session, claim, why, self._at())
+            holding.hold(session, claim.claim, claim, why, self._at())
             return answer
         if Claim.model_validate(known.message) != claim:
             return self._refuse(session, claim, Reason.CLAIM_DIFFERS, "it was another hit's first")
@@ -231,26 +267,44 @@ class Controller:
         return self._refuse(session, claim, reason, known.reason or known.why)
 
     def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
-        """Rule on a held claim; see :func:`tools.floor.progressive.holding.rule`."""
+        """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule`."""
         with self._store.transaction() as session:
-            holding.rule(session, claim, ruling, persons, reason, self._at())
+            ruled = holding.rule(session, claim, ruling, persons, reason, self._at())
+            hit = session.claim(str(ruled.message["claim"]))
+            if ruled.message["type"] == "commit" and ruling == holding.AWARD and hit is not None:
+                self._books.paid_otherwise(session, hit)
 
     def _commit(self, session: Session, commit: Commit) -> FromController:
-        """Record how a hit was paid: that is what the level paid; a void game's award goes back to it."""
+        """Record how a hit was paid; a void game's award goes back to the level.
+
+        What the machine says it paid is what the level paid, if that is plausible; if not, it is held.
+        """
         known = session.claim(commit.claim)
         if known is None or (known.machine, known.level) != (commit.machine, commit.level):
             return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
+        paid_cents = 0 if commit.way == "void" else commit.amount_cents
         if known.closed_at:
-            if (known.paid_cents, known.way) != (commit.amount_cents, commit.way):
+            if (known.paid_cents, known.way) != (paid_cents, commit.way):
                 session.note(self._at(), "commit_differs", claim=known.claim, said=commit.amount_cents)
             return Closed(machine=commit.machine, claim=commit.claim)
-        paid = replace(known, paid_cents=commit.amount_cents, way=commit.way, closed_at=self._at())
+        paid = replace(known, paid_cents=paid_cents, way=commit.way, closed_at=self._at())
         session.put_claim(paid)
         if commit.way == "void":
             self._books.give_back(session, known)
-        elif commit.amount_cents != known.amount_cents:
-            self._books.paid_otherwise(session, paid)
+        elif paid_cents != known.amount_cents:
+            self._pay_otherwise(session, paid, commit)
         return Closed(machine=commit.machine, claim=commit.claim)
+
+    def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
+        """Make a payment that differs from the award what the level paid; hold it if it is implausible."""
+        record = session.level(hit.level)
+        why = "" if record is None else holding.payment_error(record, hit, commit.amount_cents)
+        if not why:
+            self._books.paid_otherwise(session, hit)
+            return
+        holding.hold(session, holding.payment_id(hit.claim), commit, why, self._at())
+        amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
+        session.note(self._at(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts)
 
     # ------------------------------------------------------------------ refusals
     def _refuse(
@@ -268,17 +322,7 @@ class Controller:
         if reason is Reason.GAP:
             known = self._gaps.get((message.machine, level)) == following
             self._gaps[message.machine, level] = following
-        if not known:
-            session.note(
-                self._at(),
-                "refused",
-                machine=message.machine,
-                of=message.type,
-                level=level,
-                reason=reason,
-                why=why,
-            )
-        return Refused(
+        refused = Refused(
             machine=message.machine,
             reason=reason,
             of=message.type,
@@ -289,12 +333,16 @@ class Controller:
             next=following,
             detail=why,
         )
+        if not known:
+            _note_refusal(session, self._at(), refused)
+        return refused
 
     # ------------------------------------------------------------------ what it says by itself
     def values(self) -> list[Value]:
         """What every open level shows now; also the daily record's last line (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
+            self.unruled = session.count_unruled()
             found = session.levels(besides=self._closed)
             records = [record for record in found if not record.successor]
             self._closed.update(record.id for record in found if record.successor)
@@ -310,6 +358,7 @@ class Controller:
             level=record.id,
             sequence=(self._store.term << _TERM_SHIFT) + self._spoken,
             time_utc=at.isoformat(),
+            run=self._run,
             amount_cents=record.level.shown_cents,
             falls=record.falls,
             fell_by=record.fell_by,
@@ -454,6 +503,18 @@ class Controller:
 
     def _at(self) -> str:
         return self._now().isoformat()
+
+
+def _note_refusal(session: Session, at: str, refused: Refused) -> None:
+    session.note(
+        at,
+        "refused",
+        machine=refused.machine,
+        of=refused.of,
+        level=refused.level,
+        reason=refused.reason,
+        why=refused.detail,
+    )
 
 
 def _award(hit: ClaimRecord) -> Award:

@@ -6,11 +6,12 @@ It beats only while the sign draws, so that a frozen picture is silent however w
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from egm.config.levels import LevelId
 from egm.errors import OperatorError
-from egm.progressive.messages import MESSAGE_BYTES_MAX, ProgressiveMessageError
+from egm.progressive.messages import MESSAGE_BYTES_MAX, Cents, ProgressiveMessageError
+from egm.validation import first_fault
 from tools.floor.progressive.sign import Plate
 
 BEAT_NS: Final = 1_000_000_000
@@ -35,7 +36,7 @@ class Stands(_Message):
     """One level on the sign: the amount that stands there, minor units; None where it shows none."""
 
     level: LevelId
-    amount_cents: Annotated[StrictInt, Field(ge=0)] | None = None
+    amount_cents: Cents | None = None
 
 
 class SignHeartbeat(_Message):
@@ -58,9 +59,7 @@ def read_beat(data: bytes) -> SignHeartbeat:
     try:
         return SignHeartbeat.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "beat"
-        raise ProgressiveMessageError(f"{where}: {first['msg']} in {data[:80]!r}") from None
+        raise ProgressiveMessageError(first_fault(error, data, "beat")) from None
 
 
 @dataclass(slots=True)

@@ -1,20 +1,24 @@
-"""Claims that chance can hardly have made: held until persons have ruled on them.
+"""Implausible claims and payments: held until two persons have ruled on them.
 
 A wager hits a level as often as the level file says and no oftener; and a machine's wagers hit it about as
-often as their odds allow. What goes beyond is recorded and not awarded: two persons rule, with a reason.
+often as their odds allow. A claim beyond that is recorded and not awarded. A machine pays the award, or what
+it showed when the level was hit. If it reports another payment, the level has paid its award and no more: the
+difference is the venue's until two persons rule, with a reason, that the level bears it.
 """
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.progressive.messages import Claim
+from egm.progressive.messages import Claim, Commit
 from tools.floor.progressive.frequency import improbable
-from tools.floor.progressive.records import HeldClaim, LevelRecord
+from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord
 from tools.floor.progressive.store import Session
 
 AWARD: Final = "award"
 DECLINE: Final = "decline"
+REASON_MAX: Final = 400
 _PERSONS: Final = 2
 
 
@@ -34,16 +38,38 @@ def doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
     return ""
 
 
-def hold(session: Session, claim: Claim, why: str, at: str) -> None:
-    """Keep a claim for persons to rule on."""
-    told = claim.model_dump(mode="json")
-    session.put_held(HeldClaim(claim=claim.claim, message=told, why=why, held_at=at))
+def payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -> str:
+    """Return why the payment a machine reports is not the hit's, or "" if it is plausible.
+
+    A payment lies between the award and what the claim showed, which is no more than the level ever showed.
+    """
+    shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.share or 1)))
+    least_cents, most_cents = sorted((hit.amount_cents, shown_cents))
+    if least_cents <= paid_cents <= most_cents:
+        return ""
+    return (
+        f"paid {paid_cents}; the award was {hit.amount_cents}, and the machine can have shown {shown_cents}"
+    )
 
 
-def rule(session: Session, claim: str, ruling: str, persons: tuple[str, ...], reason: str, at: str) -> None:
-    """Rule on a held claim: ``award`` or ``decline``. Raises :class:`RulingError`.
+def payment_id(claim: str) -> str:
+    """Return the id under which the payment of a claim is held; no claim can have it."""
+    return f"{claim}/payment"
 
-    Awarded, it is paid what the level shows when the machine asks again.
+
+def hold(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
+    """Store a message for persons to rule on."""
+    content = message.model_dump(mode="json")
+    session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
+
+
+def rule(
+    session: Session, claim: str, ruling: str, persons: tuple[str, ...], reason: str, at: str
+) -> HeldClaim:
+    """Rule on a held claim or payment: ``award`` or ``decline``; return it. Raises :class:`RulingError`.
+
+    An awarded claim is paid what the level shows when the machine asks again. An awarded payment is what the
+    level paid.
     """
     known = session.held(claim)
     if known is None or known.ruling:
@@ -52,5 +78,9 @@ def rule(session: Session, claim: str, ruling: str, persons: tuple[str, ...], re
         raise RulingError(f"claim {claim}: a ruling is {AWARD} or {DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _PERSONS or not reason.strip():
         raise RulingError(f"claim {claim}: a ruling takes two persons and a reason")
-    session.put_held(replace(known, ruling=ruling, persons=persons, reason=reason, ruled_at=at))
+    if len(reason) > REASON_MAX:
+        raise RulingError(f"claim {claim}: the reason has {len(reason)} characters; at most {REASON_MAX}")
+    ruled = replace(known, ruling=ruling, persons=persons, reason=reason, ruled_at=at)
+    session.put_held(ruled)
     session.note(at, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
+    return ruled

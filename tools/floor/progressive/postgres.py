@@ -51,7 +51,7 @@ class PostgresReader(Store):
         try:
             cursor = self._base.execute(sql.replace("?", "%s").encode(), values or None)
             return list(cursor.fetchall()) if cursor.description else []
-        except (psycopg.OperationalError, psycopg.InternalError) as error:
+        except (psycopg.OperationalError, psycopg.InternalError, psycopg.InterfaceError) as error:
             raise StoreLostError(_told(error)) from None
 
     def rollback(self) -> None:

@@ -18,8 +18,8 @@ class Readings:
     def __init__(self) -> None:
         self._metrics: tuple[Metric, ...] = ()
 
-    def take(self, values: Iterable[Value], signs: Iterable[SignRecord]) -> None:
-        """Take a new reading."""
+    def take(self, values: Iterable[Value], signs: Iterable[SignRecord], unruled: int) -> None:
+        """Take a new reading. ``unruled``: claims and payments that wait for a ruling."""
         level = GaugeMetricFamily(
             "egm_progressive_level_cents", "What a level shows, minor units.", labels=["level"]
         )
@@ -38,7 +38,10 @@ class Readings:
         alive = GaugeMetricFamily(
             "egm_progressive_alive_timestamp_seconds", "When the levels were last told.", value=time.time()
         )
-        self._metrics = (level, falls, status, alive)
+        held = GaugeMetricFamily(
+            "egm_progressive_held", "Claims and payments that wait for two persons to rule.", value=unruled
+        )
+        self._metrics = (level, falls, status, alive, held)
 
     def collect(self) -> Iterator[Metric]:
         """The last reading."""

@@ -38,6 +38,11 @@ class LevelRecord:
     """How often one wager can hit it."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
     """The parts of it that are won besides, with the mean hits of each of a wager."""
+    peak_cents: int = 0
+    """The most this controller has ever shown of it; no machine can have shown more."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "peak_cents", max(self.peak_cents, self.level.shown_cents))
 
     @classmethod
     def open(cls, definition: LevelDefinition) -> "LevelRecord":
@@ -66,6 +71,7 @@ class LevelRecord:
                 "closing_cents": self.closing_cents,
                 "hits_most": self.hits_most,
                 "shares": {share: str(odds) for share, odds in self.shares.items()},
+                "peak_cents": self.peak_cents,
             },
             ensure_ascii=False,
             sort_keys=True,
@@ -87,6 +93,7 @@ class LevelRecord:
             closing_cents=int(data["closing_cents"]),
             hits_most=int(data.get("hits_most", 1)),
             shares={share: Fraction(odds) for share, odds in data.get("shares", {}).items()},
+            peak_cents=int(data.get("peak_cents", 0)),
         )
 
 
@@ -126,9 +133,10 @@ class PrizeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
-    """A claim that a person must rule on: what the machine said (JSON), why it is held, and the ruling.
+    """A message that persons must rule on: what the machine said (JSON), why it is held, and the ruling.
 
-    ``ruling`` is "" until persons have ruled; then ``award`` or ``decline``.
+    ``claim`` is the id of a claim, or of the payment of one (``holding.payment_id``). ``ruling`` is "" until
+    persons have ruled; then ``award`` or ``decline``.
     """
 
     claim: str

@@ -58,12 +58,12 @@ class Service:
         retry_seconds: float = RETRY_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
         signs: SignBook | None = None,
-        told: Callable[[Iterable[Value], Iterable[SignRecord]], None] = lambda _values, _signs: None,
+        told: Callable[[Iterable[Value], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
         """``values_seconds``: between two values of a level, at most a second (I-02).
 
-        ``signs`` watches the signs on the floor. ``told`` is given what the levels and the signs show, again
-        and again.
+        ``signs`` watches the signs on the floor. ``told`` is given, again and again, what the levels and the
+        signs show, and how many claims and payments wait for a ruling.
         """
         self._controller = controller
         self._slot = slot
@@ -147,7 +147,8 @@ class Service:
     async def _show(self, line: Line) -> None:
         while True:
             values = self._controller.values()
-            self._told(values, () if self._signs is None else self._signs.look())
+            signs = () if self._signs is None else self._signs.look()
+            self._told(values, signs, self._controller.unruled)
             for value in values:
                 await line.publish(topics.value(value.level), encode(value), AT_LEAST_ONCE, retain=True)
             await asyncio.sleep(self._values_seconds)

@@ -24,9 +24,9 @@ from egm.progressive.connection import (
     tls,
     together,
 )
-from egm.progressive.messages import ProgressiveMessageError, Value, from_controller
+from egm.progressive.messages import SILENT_NS, ProgressiveMessageError, Value, from_controller
 
-STALE_NS: Final = 5_000_000_000
+STALE_NS: Final = SILENT_NS
 #: Drums take this long to what was told. Values come twice a second: the drums never stand still in between.
 RUN_NS: Final = 750_000_000
 #: How often it is asked whether a heartbeat is due.
@@ -77,13 +77,15 @@ class Sign:
     def hear(self, value: Value, now_ns: int, *, kept: bool = False) -> str:
         """Take a value; return what is wrong with it, or nothing. ``kept``: a broker had kept it.
 
-        One that came before is passed over. A lower amount without a fall is never shown, and gives no life
-        (NM 15.1.24.12(E)); one after a fall is shown at once.
+        One that came before is passed over (:meth:`Value.follows`). A lower amount without a fall is never
+        shown, and gives no life (NM 15.1.24.12(E)); one after a fall is shown at once. If no amount was shown
+        any more, another run of the controller starts the level anew: nobody reports to it what signs showed.
         """
         level = self._levels.get(value.level)
-        if level is None:
+        silent = level is not None and not level.fresh(now_ns)
+        if level is None or (silent and not kept and value.run != level.value.run):
             level = self._levels[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
-        elif value.sequence <= level.value.sequence:
+        elif not value.follows(level.value.run, level.value.sequence, level.value.time_utc, silent=silent):
             return ""
         elif wrong := value.contradiction(level.value.amount_cents, level.value.falls):
             return wrong

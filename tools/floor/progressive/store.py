@@ -53,6 +53,8 @@ _SCHEMA: Final = (
 
 #: What the record of a hit that is not committed yet has in it.
 _OPEN: Final = '%"closed_at": ""%'
+#: What the record of a held message has in it that nobody has ruled on; no message can contain it, escaped.
+_UNRULED: Final = '%"ruling": ""%'
 
 
 class DeposedError(LocalError):
@@ -264,6 +266,10 @@ class Session:
         rows = self._run("SELECT record FROM held")
         return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
 
+    def count_unruled(self) -> int:
+        """Return how many held claims and payments wait for a ruling."""
+        return int(self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED)[0][0])
+
     def put_held(self, record: HeldClaim) -> None:
         """Keep a held claim as it now stands."""
         self._run(
@@ -424,7 +430,11 @@ class SqliteStore(SqliteReader):
     def __init__(self, path: Path) -> None:
         """Open or make the file. Raises :class:`StoreBusyError`, or OperatorError for a file that is none."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        lock = path.with_name(path.name + ".lock")
+        try:
+            self._lock = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise OperatorError(f"{lock}: {error.strerror}") from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.config.sas_line import Group
 from egm.kernel.events import EventType
-from egm.links.sas.codec import ACK, NACK, MalformedPollError, Reply, from_bcd, from_binary
+from egm.links.sas.codec import ACK, NACK, Reply, from_bcd, from_binary
 from egm.links.sas.host import Host
 from egm.links.sas.poll import ONE_BYTE, Effect, Poll
 from egm.links.sas.tables.denominations import BILLS
@@ -68,10 +68,8 @@ def enable_game(host: Host, request: LongPoll) -> Reply:
     """09: enable (01) or disable (00) one game; sources conflict on what the flag means."""
     game = host.game(from_bcd(request, request.data[:2]))
     flag = request.data[2]
-    if game is None:
+    if game is None or flag > 1:
         return NACK
-    if flag > 1:
-        raise MalformedPollError(request, "neither enable nor disable")
     return _wish(host, f"{Control.GAME}.{game}", None if flag else False)
 
 

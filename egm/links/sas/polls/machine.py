@@ -5,7 +5,17 @@ from datetime import datetime
 from typing import Final
 
 from egm.config.sas_line import Group
-from egm.links.sas.codec import ACK, MalformedPollError, Reply, bcd, counted, date_and_time, from_bcd, is_bcd
+from egm.links.sas.codec import (
+    ACK,
+    NACK,
+    MalformedPollError,
+    Reply,
+    bcd,
+    counted,
+    date_and_time,
+    from_bcd,
+    is_bcd,
+)
 from egm.links.sas.host import Host
 from egm.links.sas.journal_exceptions import bill_codes
 from egm.links.sas.poll import ONE_BYTE, VARIABLE, Poll
@@ -35,17 +45,18 @@ def time_of_day(_: LongPoll, readout: Readout) -> Reply:
 def receive_time(host: Host, request: LongPoll) -> Reply:
     """7F: the host's date and time; recorded, and told back by 7E. The machine's own clock is not touched.
 
-    Every entry of the journal keeps the machine's own time: a host must not be able to reorder a record.
+    Every entry of the journal keeps the machine's own time: a host must not be able to reorder a record. A
+    day or time that does not exist is answered with NACK: the host has to know that it was not taken.
     """
     digits = request.data.hex()
+    if not is_bcd(request.data):
+        raise MalformedPollError(request, "no date and time: not decimal")
+    if not _YEAR_FIRST <= int(digits[4:8]) <= _YEAR_LAST:
+        return NACK
     try:
-        if not is_bcd(request.data):
-            raise ValueError("not decimal")
-        if not _YEAR_FIRST <= int(digits[4:8]) <= _YEAR_LAST:
-            raise ValueError(f"the year is not {_YEAR_FIRST} to {_YEAR_LAST}")
         told = datetime.strptime(digits, "%m%d%Y%H%M%S").replace(tzinfo=host.zone)
-    except ValueError as error:
-        raise MalformedPollError(request, f"no date and time: {error}") from None
+    except ValueError:
+        return NACK
     host.set_time(told)
     return ACK
 
@@ -102,8 +113,8 @@ def reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
 
 def real_time(host: Host, request: LongPoll) -> Reply:
     """0E: event reports in place of exceptions, on or off."""
-    if request.data[0] > 1:
-        raise MalformedPollError(request, "neither on nor off")
+    if request.data[0] > 1:  # neither on nor off
+        return NACK
     host.report_real_time(on=from_bcd(request, request.data) == 1)
     return ACK
 

@@ -1,0 +1,77 @@
+"""Malformed and extreme input, always the same for the same number: variations of messages that are right."""
+
+import copy
+import json
+import random
+
+#: Written into the JSON as they stand.
+_RAW = {"@NaN": "NaN", "@Infinity": "Infinity", "@-Infinity": "-Infinity", "@digits": "9" * 5000}
+_RAW |= {"@float": "1e400", "@deep": "[" * 2000 + "]" * 2000, "@wide": "[" + "0," * 3000 + "0]"}
+EXTREMES = [
+    *_RAW, None, True, False, -1, 0, 2**31, 2**63 - 1, 2**63, -(2**63), 10**30, 10**300, 0.5, -0.0, 1e308,
+    "", " ", "x", "-1", "NaN", "9" * 600, "1/0", "9" * 2000 + "/7", "é" * 700, "\0", "\x1b[2J", "\ud800",
+    "../../etc/passwd", "a" * 20_000, [], [[]], {}, {"": None}, [None] * 200,
+]  # fmt: skip
+
+
+def _places(value, place=()):
+    """The place of every value within a sample."""
+    yield place
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in inside:
+        yield from _places(inner, (*place, key))
+
+
+def _changed(dice, sample):
+    place = dice.choice(list(_places(sample))[1:] or [()])
+    if not place:
+        return dice.choice(EXTREMES)
+    sample = copy.deepcopy(sample)
+    holder = sample
+    for key in place[:-1]:
+        holder = holder[key]
+    match dice.randrange(5):
+        case 0:
+            del holder[place[-1]]
+        case 1 if isinstance(holder, dict):
+            holder[dice.choice(("", "x", "\0", "__class__", "é" * 300))] = dice.choice(EXTREMES)
+        case _:
+            holder[place[-1]] = dice.choice(EXTREMES)
+    return sample
+
+
+def _spoilt(dice, data):
+    """Some bytes of a message changed, missing, repeated or too many."""
+    at = dice.randrange(len(data) + 1)
+    match dice.randrange(5):
+        case 0:
+            return data[:at]
+        case 1:
+            return data[:at] + bytes((dice.randrange(256),)) + data[at + 1 :]
+        case 2:
+            return data[:at] + data[at:] * 2
+        case 3:
+            return data[:at] + dice.randbytes(dice.randrange(1, 40)) + data[at:]
+    return dice.randbytes(dice.randrange(200))
+
+
+def as_json(value):
+    """The bytes of a JSON text, with what no JSON may hold."""
+    text = json.dumps(value, ensure_ascii=True)
+    for name, raw in _RAW.items():
+        text = text.replace(f'"{name}"', raw)
+    return text.encode()
+
+
+def messages(samples, count):
+    """``count`` malformed messages: of ``samples`` that are objects, values and bytes; of bytes, the bytes."""
+    for number in range(count):
+        dice = random.Random(number)
+        sample = dice.choice(samples)
+        if isinstance(sample, bytes):
+            yield _spoilt(dice, sample)
+            continue
+        for _ in range(dice.choice((1, 1, 1, 2, 3))):
+            sample = _changed(dice, sample)
+        data = as_json(sample)
+        yield _spoilt(dice, data) if dice.random() < 0.2 else data

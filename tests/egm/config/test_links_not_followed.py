@@ -1,0 +1,79 @@
+"""What the machine opens or writes by a fixed name in its own folders does not lead into another file."""
+
+import errno
+import json
+
+import pytest
+
+from egm.app.rng_startup import _keep
+from egm.config.cabinet_file import StateFolder
+from egm.errors import OperatorError
+from egm.links.sas.attachment import _Cursor
+from egm.links.screen.starting import Doing, read, say
+from egm.people.roster import _only_one
+from egm.people.tries import FILE_NAME as TRIES
+from egm.people.tries import wrong_pins
+from egm.secret_files import replace_transient
+from meters import JournalUnwritable
+from meters.lock import FILE_NAME, FolderLock
+from tools.cli.commands.run import _claim
+from tools.floor.progressive.store import SqliteStore
+
+VICTIM = "somebody else's"
+
+
+@pytest.fixture
+def victim(tmp_path):
+    file = tmp_path / "victim"
+    file.write_text(VICTIM)
+    yield file
+    assert file.read_text() == VICTIM
+
+
+def test_no_lock_of_a_state_folder_follows_a_link(tmp_path, victim):
+    """`run/cabinet.lock` as a link had the process's number written over the file it named."""
+    folder = StateFolder(tmp_path / "state")
+    folder.prepare()
+    lock = folder.run / "cabinet.lock"
+    lock.symlink_to(victim)
+    with pytest.raises(JournalUnwritable, match=r"cabinet\.lock"):
+        _claim(folder)
+    (tmp_path / FILE_NAME).symlink_to(victim)
+    with pytest.raises(JournalUnwritable, match=FILE_NAME):
+        FolderLock(tmp_path)
+
+
+def test_no_lock_beside_another_file_follows_a_link(tmp_path, victim):
+    (tmp_path / "levels.db.lock").symlink_to(victim)
+    with pytest.raises(OperatorError, match=r"levels\.db\.lock"):
+        SqliteStore(tmp_path / "levels.db")
+    (tmp_path / "people.lock").symlink_to(victim)
+    with pytest.raises(OSError, check=lambda error: error.errno == errno.ELOOP):
+        _only_one(tmp_path / "people.json").__enter__()
+    (tmp_path / TRIES).symlink_to(victim)
+    with pytest.raises(OSError, check=lambda error: error.errno == errno.ELOOP):
+        wrong_pins(tmp_path, wait=False).__enter__()
+
+
+@pytest.mark.parametrize("name", ["metrics.port", "metrics.port.new"])
+def test_what_is_written_at_each_start_takes_the_place_of_a_link(tmp_path, victim, name):
+    (tmp_path / name).symlink_to(victim)
+    replace_transient(tmp_path / "metrics.port", "9477")
+    assert not (tmp_path / "metrics.port").is_symlink()
+    assert (tmp_path / "metrics.port").read_text() == "9477"
+
+
+def test_what_a_starting_machine_does_and_a_hosts_cursor_take_the_place_of_a_link(tmp_path, victim):
+    for name in ("starting.json", "starting.json.new", "starting.new", "cursor", "cursor.new"):
+        (tmp_path / name).symlink_to(victim)
+    say(tmp_path / "starting.json", Doing("game", {"number": 1}))
+    assert read(tmp_path / "starting.json") == Doing("game", {"number": 1})
+    assert json.loads((tmp_path / "starting.json").read_text())["what"] == "game"
+    cursor = _Cursor(tmp_path / "cursor", "mark")
+    cursor.write(7)
+    assert cursor.read(default=0) == 7
+
+
+def test_the_generators_carry_over_follows_no_link(tmp_path, victim):
+    (tmp_path / "carry").symlink_to(victim)
+    _keep(tmp_path / "carry", b"secret")

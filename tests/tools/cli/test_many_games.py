@@ -1,0 +1,43 @@
+"""A cabinet file with thousands of games is refused at once; a game named again costs nothing more."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from egm.app import preflight
+from egm.config.cabinet_file import DEFAULT_CABINET, GAMES_MAX
+from tools.cli import main
+from tools.cli.commands import cabinet as module
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """The names of the games that are loaded, one each time."""
+    found, load = [], preflight.load_game
+    for place in (preflight, module):
+        monkeypatch.setattr(place, "load_game", lambda name: (found.append(name), load(name))[1])
+    return found
+
+
+def check(tmp_path, *games):
+    text = re.sub(r"\[\[games\]\]\n(?:[a-z_]+ = .*\n)+", "", DEFAULT_CABINET.read_text())
+    text = re.sub(r"\[\[progressives\]\]\n(?:[a-z_]+ = .*\n)+", "", text)
+    file = tmp_path / "cabinet.toml"
+    file.write_text(text + "".join(f'[[games]]\ngame = "{game}"\n' for game in games))
+    return CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(tmp_path / "state")])
+
+
+def test_more_games_than_any_cabinet_has_are_refused_with_the_number(tmp_path, loads):
+    """`egm cabinet check` took 25 s for 10,000 names, and minutes for one name as often."""
+    done = check(tmp_path, *(f"none-{number}" for number in range(GAMES_MAX + 1)))
+    assert done.exit_code == 1
+    assert f"at most {GAMES_MAX} items" in done.output
+    assert len(loads) <= GAMES_MAX
+
+
+def test_a_game_that_is_named_again_is_loaded_once(tmp_path, loads):
+    done = check(tmp_path, *["river-wheel"] * 200)
+    assert done.exit_code == 1
+    assert "river-wheel is games[1] already" in done.output
+    assert len([name for name in loads if name == "river-wheel"]) <= 3

@@ -1,0 +1,101 @@
+"""The cabinet ends with its machine or by a person's hand; no other program that dies can end the machine."""
+
+import asyncio
+import sys
+
+import pytest
+
+from egm.screen import CLOSED
+from tools.cli.commands import run as module
+from tools.cli.commands.run import _Child, _pause_s, _Supervisor
+
+WAITS = (sys.executable, "-I", "-S", "-c", "import signal; signal.pause()")
+ENDS = 7
+
+
+def ends_with(status):
+    """A program that ends at once: with a status, or by a signal (below zero)."""
+    how = f"os.kill(os.getpid(), {-status})" if status < 0 else f"os._exit({status})"
+    return (sys.executable, "-I", "-S", "-c", f"import os; {how}")
+
+
+class Cabinet:
+    """A supervisor with a machine that works, and one more child; ``ends`` counts how often that ended."""
+
+    def __init__(self, monkeypatch, child):
+        self.ends, self.lines = 0, []
+        self.enough = asyncio.Event()
+        self.supervisor = _Supervisor((_Child("machine", WAITS, is_machine=True), child))
+        monkeypatch.setattr(module, "echo", self.echo)
+
+    def echo(self, line, **_):
+        self.lines.append(line)
+        self.ends += "restarting" in line
+        if self.ends >= ENDS:
+            self.enough.set()
+
+    async def run_until_enough(self):
+        """Run; stop it once the child has ended often enough. Return whether that was needed."""
+        running = asyncio.create_task(self.supervisor.run())
+        enough = asyncio.create_task(self.enough.wait())
+        async with asyncio.timeout(60):
+            await asyncio.wait((running, enough), return_when=asyncio.FIRST_COMPLETED)
+            goes_on = not running.done()
+            self.supervisor._stop.set()
+            self.status = await running
+        enough.cancel()
+        return goes_on
+
+
+@pytest.mark.requirement("A-08")
+@pytest.mark.parametrize("name", ["screen", "screen of position 2", "top screen", "bench"])
+@pytest.mark.parametrize("status", [1, 0, 4, 70, -9, -11])
+def test_a_screen_or_bench_that_dies_again_and_again_never_ends_the_machine(monkeypatch, name, status):
+    """Five deaths of the screen within a minute ended the cabinet, and the machine with the credits in it."""
+    monkeypatch.setattr(module, "_PAUSE_MOST_S", 0.0)
+
+    async def scene():
+        child = _Child(name, ends_with(status), closes=name == "screen")
+        cabinet = Cabinet(monkeypatch, child)
+        assert await cabinet.run_until_enough()
+        assert (cabinet.status, cabinet.ends) == (0, ENDS)
+        assert not any("machine ended" in line for line in cabinet.lines)
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(("settled_s", "goes_on"), [(60.0, False), (0.0, True)])
+def test_an_operators_error_of_a_screen_ends_the_cabinet_only_as_it_starts(monkeypatch, settled_s, goes_on):
+    """No display at the first start: the person is told and may start again. Later, credits may be in it."""
+    monkeypatch.setattr(module, "_PAUSE_MOST_S", 0.0)
+    monkeypatch.setattr(module, "_SETTLED_S", settled_s)
+
+    async def scene():
+        cabinet = Cabinet(monkeypatch, _Child("screen", ends_with(2), closes=True))
+        assert await cabinet.run_until_enough() is goes_on
+        assert cabinet.status == (0 if goes_on else 2)
+
+    asyncio.run(scene())
+
+
+def test_a_person_who_closes_the_window_ends_the_cabinet(monkeypatch):
+    async def scene():
+        cabinet = Cabinet(monkeypatch, _Child("screen", ends_with(CLOSED), closes=True))
+        assert not await cabinet.run_until_enough()
+        assert (cabinet.status, cabinet.ends) == (0, 0)
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(("status", "ends"), [(2, 0), (4, 0), (1, 4), (0, 4)])
+def test_the_machine_ends_the_cabinet_when_it_cannot_be_kept_up(monkeypatch, status, ends):
+    async def scene():
+        cabinet = Cabinet(monkeypatch, _Child("machine", ends_with(status), is_machine=True))
+        assert not await cabinet.run_until_enough()
+        assert (cabinet.status, cabinet.ends) == (status or 1, ends)
+
+    asyncio.run(scene())
+
+
+def test_what_dies_at_every_start_is_started_ever_more_slowly():
+    assert [_pause_s(ends) for ends in range(1, 10)] == [0, 0, 1, 2, 4, 8, 10, 10, 10]

@@ -1,0 +1,235 @@
+"""No message and no restart of a store's server ends the controller; systemd keeps its program up."""
+
+import asyncio
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from test_controller import SHARE, STAKE, Floor, _events, level
+
+from egm.config.levels import LinkSlot
+from egm.progressive.messages import (
+    INTEGER_MAX,
+    Award,
+    Contribution,
+    Counted,
+    ProgressiveMessageError,
+    Reason,
+    Refused,
+    encode,
+    from_controller,
+    from_machine,
+)
+from tools.cli.commands import progressive
+from tools.floor.progressive import controller as module
+from tools.floor.progressive.certificates import make_link
+from tools.floor.progressive.controller import Controller, Heard
+from tools.floor.progressive.holding import RulingError
+from tools.floor.progressive.readings import Readings
+
+UNIT = Path(module.__file__).with_name("open-egm-progressive.service")
+HUGE = "9" * 600
+
+
+@pytest.fixture
+def floor(controller):
+    return Floor(controller, "EGM-1", "EGM-2")
+
+
+def _say(floor, **message):
+    data = json.dumps({"machine": "EGM-2", **message}).encode()
+    return floor.controller.take([Heard("EGM-2", from_machine(data))])
+
+
+def _join(stake=STAKE, odds="1/50000", **more):
+    wanted = {"level": "grand", "stake_cents": stake, "odds": odds, **more}
+    return {"type": "join", "nonce": "n", "levels": [wanted]}
+
+
+def _give(**changes):
+    values = {"level": "grand", "sequence": 1, "wager_cents": STAKE, "amount": str(SHARE)}
+    return {"type": "contribution", **values, **changes}
+
+
+def _claim(**changes):
+    return {"type": "claim", "level": "grand", "claim": "c", "after": 1, "shown_cents": 1, **changes}
+
+
+EXTREME = [
+    _join(odds=HUGE),
+    _join(odds=f"-{HUGE}/{HUGE}1"),
+    _give(amount=HUGE),
+    _claim(share=f"1/{HUGE}"),
+    _join(stake=INTEGER_MAX),
+    _join(shown_cents=INTEGER_MAX, falls=INTEGER_MAX),
+    _give(sequence=INTEGER_MAX, wager_cents=INTEGER_MAX),
+    _claim(after=INTEGER_MAX, shown_cents=INTEGER_MAX),
+    _claim(combination="x" * 60_000, at_utc="x" * 5_000),
+    {"type": "commit", "level": "grand", "claim": "c", "amount_cents": INTEGER_MAX},
+]
+
+
+@pytest.mark.requirement("I-15")
+def test_an_extreme_message_is_answered_and_the_levels_are_served_on(floor):
+    """Long odds, stakes, amounts, sequences and parts ended the controller: their refusal was too long."""
+    before = floor.record().level
+    for message in EXTREME:
+        (answer,) = _say(floor, **message)
+        assert isinstance(answer, Refused) or message["type"] == "join"
+        assert from_controller(encode(answer)) == answer
+        assert floor.record().level == before
+    assert isinstance(floor.give("EGM-1", 1), Counted)
+    floor.controller.check()
+
+
+NONE = [
+    _join(stake=INTEGER_MAX + 1),
+    _join(stake=int(HUGE)),
+    _join(falls=INTEGER_MAX + 1),
+    _give(sequence=int(HUGE)),
+    _give(wager_cents=10**30),
+    _claim(after=int(HUGE)),
+    _claim(shown_cents=10**30),
+    {"type": "commit", "level": "grand", "claim": "c", "amount_cents": 10**30},
+    {"type": "x" * 50_000},
+    {"type": "claim", "y" * 50_000: 1},
+    _join(odds="é" * 20_000),
+    _claim(at_utc="\x1b[2J" * 9_000),
+]
+
+
+@pytest.mark.requirement("I-15")
+def test_a_message_no_store_can_hold_is_none_and_its_fault_is_short(floor):
+    for message in NONE:
+        with pytest.raises(ProgressiveMessageError) as refused:
+            _say(floor, **message)
+        assert len(str(refused.value)) < 600
+        assert str(refused.value).isprintable()
+        floor.controller.misunderstood("EGM-2", str(refused.value))
+
+
+@pytest.mark.requirement("I-15")
+def test_a_message_whose_handling_raises_is_recorded_and_the_others_take_effect(floor, monkeypatch):
+    """Whatever is wrong in one machine's message, the levels that all machines feed go on."""
+    counted = Controller._contribution
+
+    def faulty(self, session, made):
+        if made.machine == "EGM-2":
+            counted(self, session, made)
+            raise ZeroDivisionError(made.machine)
+        return counted(self, session, made)
+
+    monkeypatch.setattr(Controller, "_contribution", faulty)
+    made = [
+        Heard(name, Contribution(machine=name, level="grand", sequence=n, wager_cents=STAKE, amount=SHARE))
+        for n in (1, 2, 3)
+        for name in ("EGM-1", "EGM-2")
+    ]
+    answers = floor.controller.take(made)
+    assert [(answer.machine, answer.sequence) for answer in answers] == [("EGM-1", n) for n in (1, 2, 3)]
+    assert floor.record().level.current == 1_000_00 + 3 * SHARE
+    dropped = [story for _, kind, story in _events(floor.controller) if kind == "dropped"]
+    assert [(story["sender"], story["of"]) for story in dropped] == [("EGM-2", "contribution")] * 3
+    floor.controller.check()
+
+
+@pytest.mark.requirement("I-15")
+def test_a_ruling_s_reason_has_a_limit_and_its_answer_is_sent(floor):
+    """A reason of 585 characters ended the controller at every repeat of the claim, for good."""
+    floor.give("EGM-2", 1)
+    assert isinstance(floor.claim("EGM-2", "a", 1), Award)
+    assert floor.claim("EGM-2", "b", 1).reason is Reason.CLAIM_HELD
+    with pytest.raises(RulingError, match="585 characters; at most 400"):
+        floor.controller.rule("b", "decline", ("1", "2"), "r" * 585)
+    floor.controller.rule("b", "decline", ("1", "2"), "r" * 400)
+    assert floor.claim("EGM-2", "b", 1).detail == "r" * 400
+
+
+def test_a_void_hit_of_nothing_leaves_the_level_as_it_is(controller):
+    """A part of a level that is less than one minor unit is worth nothing; giving it back is no defect."""
+    grown = level(base_cents=5)
+    chance = module.replace(grown.chance, shares={Fraction(1, 10): Fraction(1, 100)})
+    controller.open_levels([module.replace(grown, id="tiny", chance=chance)])
+    floor = Floor(controller, "EGM-1")
+    floor.join("EGM-1", name="tiny")
+    floor.give("EGM-1", 1, name="tiny")
+    hit = {"level": "tiny", "claim": "c", "machine": "EGM-1", "share": "1/10"}
+    (award,) = controller.take([Heard("EGM-1", from_machine(json.dumps(_claim(**hit)).encode()))])
+    assert award.amount_cents == 0
+    floor.commit("EGM-1", "c", 0, way="void", name="tiny")
+    assert floor.record("tiny").level.hits == 0
+    controller.check()
+
+
+@pytest.mark.requirement("I-07")
+def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path, monkeypatch):
+    """The program said what it had lost, and ended; every linked level was down until somebody came."""
+    dsn = postgres.new_database("restarted")
+    make_link(tmp_path, (), "127.0.0.1", datetime.now(UTC), ())
+    files = {"authority": "authority.crt", "certificate": "controller.crt", "key": "controller.key"}
+    slot = LinkSlot(host="127.0.0.1", port=9, **{name: tmp_path / file for name, file in files.items()})
+    monkeypatch.setattr(progressive, "_STAND_BY_SECONDS", 0.01)
+    monkeypatch.setattr("tools.floor.progressive.serve._OFFICE_SECONDS", 0.01)
+    lines = []
+
+    async def run():
+        seen = {key: asyncio.Event() for key in ("no broker", "served again", "standing by")}
+
+        def echo(line):
+            lines.append(line)
+            for key, event in seen.items():
+                if key in line:
+                    event.set()
+
+        monkeypatch.setattr(progressive, "echo", echo)
+        serving = asyncio.create_task(
+            progressive._serve(dsn, (level(),), slot, (), None, Readings(), None, stand_by=False)
+        )
+        async with asyncio.timeout(120):
+            await seen["no broker"].wait()
+            await asyncio.to_thread(postgres.stop)
+            await seen["served again"].wait()
+            await seen["standing by"].wait()
+            seen["no broker"].clear()
+            await asyncio.to_thread(postgres.start)
+            await seen["no broker"].wait()
+            os.kill(os.getpid(), signal.SIGTERM)
+            await serving
+
+    asyncio.run(run())
+    assert [line for line in lines if "opened at" in line] == ["grand: opened at 100000"]
+
+
+def test_the_unit_that_keeps_the_controller_up_is_good_and_calls_a_real_command(tmp_path):
+    text = UNIT.read_text()
+    assert "Restart=always" in text
+    assert "StartLimitIntervalSec=0" in text
+    (started,) = (line for line in text.splitlines() if line.startswith("ExecStart="))
+    arguments = shlex.split(started.partition("-m tools.cli progressive ")[2].replace("$MORE", ""))
+    for option in (each for each in arguments if each.startswith("--")):
+        assert option in CliRunner().invoke(progressive.command, ["serve", "--help"]).output
+    assert arguments[0] == "serve"
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("needs systemd-analyze")
+    system = tmp_path / "usr/lib/systemd/system"
+    system.mkdir(parents=True)
+    for unit in (*Path("/lib/systemd/system").glob("*"), UNIT):
+        if unit.is_file():
+            shutil.copy(unit, system)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", f"--root={tmp_path}", UNIT.name],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert [
+        line
+        for line in done.stderr.splitlines()
+        if UNIT.stem in line and "not executable" not in line and "postgresql" not in line
+    ] == []
