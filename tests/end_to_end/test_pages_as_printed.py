@@ -206,6 +206,7 @@ BARE = (
 )
 
 
+@pytest.mark.slow
 def test_the_readme_runs_as_printed_without_the_laboratory_packages(tmp_path):
     walk(BARE, tmp_path, without=LONG)
 

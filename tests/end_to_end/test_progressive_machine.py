@@ -162,6 +162,7 @@ def test_a_machine_feeds_and_wins_a_linked_level_and_outlives_its_controller(tmp
         assert hit["combination"] == "three-levels top"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("I-04", "I-09", "I-17")
 def test_a_machine_wins_a_mystery_its_controller_had_sealed_and_outlives_it(tmp_path):
     """At most ninety wagers: it must be won by its ceiling. The controller is another process after the first."""

@@ -98,6 +98,7 @@ def browser(tmp_path):
     found.close()
 
 
+@pytest.mark.slow
 def test_a_visit_to_the_machine(cabinet, browser):
     browser.open(Browser.wait_until(cabinet.address, "the address"))
     browser.wait_until(lambda: browser.frames() > 3, "the first frames")

@@ -172,6 +172,7 @@ def hold_rounds(rounds):
     assert abs(float(Fraction(found.error)) / expected - 1) < 0.01
 
 
+@pytest.mark.slow
 def test_rounds_played_have_the_nets_of_the_law():
     hold_rounds(100_000)
 

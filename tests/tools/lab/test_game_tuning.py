@@ -77,6 +77,7 @@ def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):
     assert [line.split("#", 1)[1] for line in after.splitlines() if "#" in line] == comments
 
 
+@pytest.mark.slow
 def test_strips_and_hit_frequency_are_written_too(mine, tmp_path):
     out = tmp_path / "other.toml"
     run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", out)
