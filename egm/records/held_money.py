@@ -1,7 +1,7 @@
 """Money of the player that a device with a fault holds: how much, or that the amount is not known."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from egm.devices.ledgers import EscrowPhase
 from egm.kernel.machine import Machine
@@ -26,8 +26,8 @@ def held_cents(machine: Machine, code: str) -> int:
     """Return the player's money that the device of a fault holds, in minor units; 0 where none is known."""
     device, _, name = code.partition(".")
     if name == "disputed":
-        disputes = machine.journal.states(machine.memory.name(MoneyKey.DISPUTED)).values()
-        return sum(int(each["most_cents"]) for each in disputes if each["device"] == device)
+        disputes: Any = machine.journal.states(machine.memory.name(MoneyKey.DISPUTED))
+        return sum(each["most_cents"] for each in disputes.values() if each["device"] == device)
     if device == "bill_acceptor":
         return _in_acceptor_cents(machine)
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _WAYS else None

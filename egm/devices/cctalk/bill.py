@@ -65,6 +65,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         sink: EventSink,
         ledger: EscrowLedger,
         notes: Mapping[int, int] = codec.BILLS,
+        *,
         currencies: frozenset[str] = DOLLARS,
     ) -> None:
         super().__init__(

@@ -58,6 +58,7 @@ class CctalkCoinDriver(CctalkDriver):
         sink: EventSink,
         ledger: CoinLedger,
         coins: Mapping[int, int] = codec.COINS,
+        *,
         currencies: frozenset[str] = DOLLARS,
     ) -> None:
         """``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""

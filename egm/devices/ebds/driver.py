@@ -60,6 +60,7 @@ class EbdsDriver(BillDriver[Frame]):
         sink: EventSink,
         ledger: EscrowLedger,
         notes: Mapping[int, int] = codec.DOLLARS,
+        *,
         currencies: frozenset[str] = DOLLARS,
     ) -> None:
         super().__init__(

@@ -80,6 +80,7 @@ class Id003Driver(BillDriver[Frame]):
         sink: EventSink,
         ledger: EscrowLedger,
         notes: Mapping[int, int] = codec.DOLLARS,
+        *,
         currencies: frozenset[str] = DOLLARS,
     ) -> None:
         super().__init__(
