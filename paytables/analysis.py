@@ -213,6 +213,8 @@ class BetAnalysis:
     merchandise: tuple[MerchandiseShare, ...] = ()
     variance: Fraction | None = None
     hit_probability: Fraction | None = None
+    least_hit_credits: int = 1
+    """The least win that is a hit: at a table, where the win has the stake in it, more than the stake."""
     return_bet_probability: Fraction | None = None
     law: Law | None = None
     max_win_credits: int | None = None
@@ -228,13 +230,18 @@ class BetAnalysis:
     beside: Mapping[str, int] = field(default_factory=dict)
     """Bets in none of these figures without which this one is not taken, in credits by spot."""
 
-    def with_law(self, law: Law) -> Self:
-        """Return these figures with all that the whole distribution of a round's win says."""
-        top = max(law.counts)
+    def with_law(self, law: Law, *, least_hit_credits: int | None = None) -> Self:
+        """Return these figures with all that the whole distribution of a round's win says.
+
+        At a table a hit is more than the stake, which the win has in it, unless ``least_hit_credits`` says
+        from what win on a round is one.
+        """
+        top, hit = max(law.counts), least_hit_credits or self.cost_credits + 1
         return replace(
             self,
             variance=law.variance(),
-            hit_probability=law.at_least(1),
+            hit_probability=law.at_least(hit),
+            least_hit_credits=hit,
             return_bet_probability=law.at_least(self.cost_credits),
             law=law,
             max_win_credits=top,
@@ -243,7 +250,7 @@ class BetAnalysis:
 
     @property
     def profit_probability(self) -> Fraction | None:
-        """How likely a game wins more than it cost: a stake that is only given back is a hit, no profit."""
+        """How likely a game wins more than it cost."""
         return None if self.law is None else self.law.at_least(self.cost_credits + 1)
 
     @property

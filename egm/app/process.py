@@ -6,6 +6,7 @@ next: memory, games, chance, self-test; only then does it speak to anything outs
 
 import asyncio
 import contextlib
+import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -77,6 +78,16 @@ _VERSION: Final = version("open-egm")
 _IDLE_SECONDS: Final = 5.0
 
 
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause the cycle collector, which would walk the many objects of the games again and again."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 class MachineProcess:
     """One machine on one event loop; :meth:`run` ends when cancelled, or with the error that stopped it."""
 
@@ -131,15 +142,17 @@ class MachineProcess:
             starting.say(self._folder.starting, starting.Doing("memory"))
             journal = cleanup.enter_context(self._open_journal())
             self._folder.forget_lines()  # now that no other machine can be alive on this folder
-            self._installed, self._refused = admit(
-                self._file.games,
-                self._profile,
-                self._file.progressives,
-                remembered(journal),
-                Certifying(self._file.machine.certifier, self._is_real and self._profile.inventory.certified),
-                self._examining,
-                has_wheel=self._file.has_wheel,
-            )
+            certified = self._is_real and self._profile.inventory.certified
+            with _collector_paused():
+                self._installed, self._refused = admit(
+                    self._file.games,
+                    self._profile,
+                    self._file.progressives,
+                    remembered(journal),
+                    Certifying(self._file.machine.certifier, certified),
+                    self._examining,
+                    has_wheel=self._file.has_wheel,
+                )
             starting.say(self._folder.starting, starting.Doing("self_test"))
             self._times = timekeeper_of(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency

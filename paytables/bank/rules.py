@@ -9,6 +9,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.bank.dealing import shoe_of
 from paytables.bank.schema import BankBet, BankDefinition
+from paytables.cards.card import PACKS
 from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
@@ -167,4 +168,4 @@ def bank_family(
         check_bets(made, file)
         return made
 
-    return Family(model, build, figures=figures)
+    return Family(model, build, figures=figures | PACKS)

@@ -23,7 +23,7 @@ from paytables.bank.dealing import ShoeRules, left, opened, shoe_of
 from paytables.bank.rows import equal_rows
 from paytables.bank.rules import BankRules, Hands, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, Shoe, card_name, is_red, rank_of
+from paytables.cards.card import PACKS, Card, Shoe, card_name, is_red, rank_of
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
@@ -383,4 +383,4 @@ def _build(data: TrenteDefinition, file: str) -> TrenteRules:
 
 
 #: At 31 both rows tie as the refait.
-FAMILY = Family(TrenteDefinition, _build, figures=frozenset({31}))
+FAMILY = Family(TrenteDefinition, _build, figures=PACKS | {31})

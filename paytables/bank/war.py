@@ -14,7 +14,7 @@ from paytables.analysis import BetAnalysis, Depth
 from paytables.bank.dealing import left, opened
 from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, added_to, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, card_name, rank_of
+from paytables.cards.card import PACKS, Card, card_name, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
@@ -198,4 +198,4 @@ def _build(data: WarDefinition, file: str) -> WarRules:
     return rules
 
 
-FAMILY = Family(WarDefinition, _build)
+FAMILY = Family(WarDefinition, _build, figures=PACKS)

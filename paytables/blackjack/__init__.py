@@ -2,6 +2,7 @@
 
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import BlackjackDefinition
+from paytables.cards import PACKS
 from paytables.game import Family
 
 
@@ -11,4 +12,4 @@ def _build(definition: BlackjackDefinition, file: str) -> BlackjackRules:
     return rules
 
 
-FAMILY = Family(BlackjackDefinition, _build)
+FAMILY = Family(BlackjackDefinition, _build, figures=PACKS)

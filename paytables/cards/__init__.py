@@ -3,6 +3,7 @@
 from paytables.cards.card import (
     ACE,
     JOKER,
+    PACKS,
     RANKS,
     SUITS,
     Card,
@@ -19,6 +20,7 @@ from paytables.cards.card import (
 __all__ = [
     "ACE",
     "JOKER",
+    "PACKS",
     "RANKS",
     "SUITS",
     "Card",

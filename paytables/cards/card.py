@@ -18,6 +18,8 @@ SUITS: Final = "cdhs"
 ACE: Final = 12
 JOKER: Final[Card] = 52
 _JOKER_NAME: Final = "Jk"
+#: How many cards are in one pack or several, which no definition says and help may.
+PACKS: Final = frozenset(range(52, 8 * 52 + 1, 52))
 
 
 def rank_of(card: Card) -> int:

@@ -323,7 +323,8 @@ class TwoHands(TableRules):
                 Prize(name=name, where=SPOT, credits=back, rate=rate, rtp=rate * back / stake)
                 for name, back, rate in paid
             ),
-            hit_probability=law.at_least(1),
+            hit_probability=law.at_least(stake + 1),
+            least_hit_credits=stake + 1,
             return_bet_probability=law.at_least(stake),
             max_win_credits=2 * stake - fee,
             max_win_probability=Fraction(chances.win),

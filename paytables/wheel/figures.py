@@ -85,7 +85,7 @@ def analyse_bets(
         cycle=len(parts),
         prizes=prizes,
         features=_again(definition, rtp * cost, cost),
-    ).with_law(law)
+    ).with_law(law, least_hit_credits=1)
 
 
 def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:

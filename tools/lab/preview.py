@@ -43,7 +43,7 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
     """The first game played that wins well and whose show is not too long. Raises :class:`PreviewError`."""
     bet = max(game.bet_options)
     view_of = game_view(game)
-    rest = at_rest((view_of,), view_of, "en")
+    rest = at_rest((view_of,), view_of, "en", denomination_cents=unit_cents(view_of))
     for _ in range(_TRIES):
         wager = game.wager(bet)
         outcome = answered(game.play(wager, draw), wager, lambda asked: Choice(asked.options[0]))
@@ -58,31 +58,46 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
 def told(view: View, game: GameView, outcome: Outcome) -> View:
     """The view when the machine has told the outcome of a game."""
     bet = max(game.bet_options)
-    playing = snapshot(game, "en", state="playing", accepts=("language",), credit_cents=_credit(game))
+    unit = unit_cents(game)
+    playing = snapshot(
+        game,
+        "en",
+        state="playing",
+        accepts=("language",),
+        credit_cents=_credit(game),
+        denomination_cents=unit,
+    )
     play = Play(
         play_id="preview",
         game_id=game.id,
         bet_credits=bet,
         win_credits=outcome.win_credits,
-        win_cents=outcome.win_credits * UNIT_CENTS,
+        win_cents=outcome.win_credits * unit,
         display=outcome.to_json()["display"],
     )
     return heard(heard(view, playing), play)
 
 
+def unit_cents(game: GameView) -> int:
+    """Return what a credit is worth here: as in every picture, where the game is offered at that."""
+    offered = game.denominations_cents
+    return UNIT_CENTS if UNIT_CENTS in offered else min(offered)
+
+
 def _start_cents(game: GameView) -> int:
     """The credit before the game: a twenty, or enough for some bets."""
-    return max(20_00, 4 * max(game.bet_options) * UNIT_CENTS)
+    return max(20_00, 4 * max(game.bet_options) * unit_cents(game))
 
 
 def _credit(game: GameView) -> int:
-    return _start_cents(game) - max(game.bet_options) * UNIT_CENTS
+    return _start_cents(game) - max(game.bet_options) * unit_cents(game)
 
 
 def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterator[View]:
     """Every frame's view: at rest, PLAY pressed, the game, its win, at rest with the win."""
     step = 1 / film.frames_per_second
-    rest = at_rest((game,), game, "en", credit_cents=_start_cents(game))
+    unit = {"denomination_cents": unit_cents(game)}
+    rest = at_rest((game,), game, "en", credit_cents=_start_cents(game), **unit)
     now = rest.now
     while now < rest.now + _REST_SECONDS:
         yield replace(rest, now=now)
@@ -95,9 +110,9 @@ def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterat
     while now < end:
         yield replace(view, now=now)
         now += step
-    win = outcome.win_credits * UNIT_CENTS
+    win = outcome.win_credits * unit_cents(game)
     after = heard(
-        replace(view, now=now), snapshot(game, "en", credit_cents=_credit(game) + win, win_cents=win)
+        replace(view, now=now), snapshot(game, "en", credit_cents=_credit(game) + win, win_cents=win, **unit)
     )
     end = now + 2 * _REST_SECONDS
     while now < end:

@@ -12,4 +12,4 @@ def build(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
     return rules
 
 
-FAMILY = Family(PaiGowPokerDefinition, build)
+FAMILY = Family(PaiGowPokerDefinition, build, figures=frozenset({52, 53}))

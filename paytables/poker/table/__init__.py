@@ -14,4 +14,4 @@ def build(data: PokerDefinition, file: str) -> PokerRules:
     return rules
 
 
-FAMILY = Family(PokerDefinition, build)
+FAMILY = Family(PokerDefinition, build, figures=frozenset({52}))

@@ -370,7 +370,10 @@ class PokerRules(TableRules):
         for n, spot in enumerate(self.definition.spot):
             for rows, name in ((spot.pay, "pay"), (spot.first, "first"), (spot.bonus, "bonus")):
                 for m in range(1, len(rows)):
-                    if rows[m].pays.net > rows[m - 1].pays.net:
+                    better, worse = rows[m - 1].pays, rows[m].pays
+                    if bool(better.share) != bool(worse.share):
+                        continue  # what a share of a level comes to is not known here
+                    if (worse.share, worse.net) > (better.share, better.net):
                         words = f"pays more than {rows[m - 1].id}, which goes before it"
                         found.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
         return tuple(found)

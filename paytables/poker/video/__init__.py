@@ -10,4 +10,4 @@ def build(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: AR
     return VideoPokerRules(data)
 
 
-FAMILY = Family(VideoPokerDefinition, build)
+FAMILY = Family(VideoPokerDefinition, build, figures=frozenset({52, 53}))

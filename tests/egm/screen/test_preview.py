@@ -30,6 +30,15 @@ def test_its_last_frame_is_the_outcome(theme):
     assert [list(column) for column in last.show.steps[-1].window] == outcome.display["window"]
 
 
+def test_a_credit_is_worth_what_the_game_offers(theme):
+    game, film = load_game("comet-respin"), Film(seconds_most=60)
+    assert 25 not in game.denominations_cents
+    outcome = worth_showing(game, Walk("unit"), theme, film)
+    views = list(scenes(game_view(game), outcome, theme, film))
+    assert {view.snapshot.denomination_cents for view in views} == {min(game.denominations_cents)}
+    assert views[-1].snapshot.win_cents == outcome.win_credits * min(game.denominations_cents)
+
+
 def test_a_game_that_never_wins_enough_is_refused(theme):
     class Same(Walk):
         def below(self, bound, purpose=""):

@@ -83,3 +83,8 @@ def test_lines_that_are_not_the_best_play_are_refused(name, lines):
 def test_lines_that_nobody_can_hold_are_refused_at_once(name, lines, why):
     with pytest.raises(DefinitionError, match=why):
         changed(name, best=lines)
+
+
+def test_a_share_of_a_level_is_not_held_against_odds():
+    """A row of 10 % of the level goes before one of 100:1, and neither is said to pay more."""
+    assert changed("quebec-caribbean-stud").rules.remarks() == ()

@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
@@ -157,6 +157,8 @@ def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
 
 def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
     variance = sample_variance(tally) if bet.variance is None else bet.variance
+    if tally.wins:  # the compiled path keeps no wins, and plays no table
+        tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
     fit = None if bet.law is None or not tally.wins else judge_distribution(tally, bet.law)
     verdict = judge(tally, bet.cost_credits, bet.rtp, variance)
