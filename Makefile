@@ -5,7 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Tests never open a window or a sound device of the person who runs them.
-HEADLESS := SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
+# They keep compiled modules, whatever the environment says: every process of a test would compile them anew.
+HEADLESS := SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy PYTHONDONTWRITEBYTECODE=
 # Thousands of journals are written and synced by the tests; where memory is plentiful (4 GB free there, 6 GB in
 # all), they spare the disk. A run needs less than 500 MB and leaves nothing (tests/conftest.py); benches use the disk.
 SCRATCH := $(shell [ -w /dev/shm ] && [ "$$(df --output=avail -k /dev/shm | tail -n 1)" -gt 4000000 ] \
