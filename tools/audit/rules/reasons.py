@@ -22,10 +22,10 @@ def is_a_rest(scope: Scope) -> None:
         if least_cents is not None and amount_cents >= least_cents:
             raise Differs(f"no rest: a game was begun for {least_cents} cents")
         return
-    if scope.entry.kind != _WAYS.get(terms.way):
-        raise Differs(f"a remainder of credit here is {terms.way}")
     if amount_cents >= terms.useful_cents:
         raise Differs(f"no rest: {terms.useful_cents} cents buy a game or a coin here")
+    if scope.entry.kind != _WAYS.get(terms.way):
+        raise Differs(f"a remainder of credit here is said to be {terms.way}")
 
 
 def is_for_a_prize(scope: Scope) -> None:
