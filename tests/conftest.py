@@ -21,7 +21,7 @@ def _begin_scratch() -> None:
         if not Path("/proc", left.name.removeprefix(_SCRATCH)).exists():
             shutil.rmtree(left, ignore_errors=True)
     scratch = folder / f"{_SCRATCH}{os.getpid()}"
-    scratch.mkdir(mode=0o700, exist_ok=True)
+    scratch.mkdir(mode=0o755, exist_ok=True)  # some tests run as other users
     os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
 

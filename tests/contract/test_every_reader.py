@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 from malformed import messages
+from rigs.three_levels import LINKED_MYSTERY, MYSTERY_TERMS, STAKE, room_of
 
 import egm
 import tools.floor
@@ -25,17 +26,20 @@ from egm.config.faults import read
 from egm.config.levels import Kind
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, Hello, encode
+from egm.kernel.services import MachineContext
 from egm.links.screen.client import Heard as NoNews
 from egm.links.screen.server import ScreenServer
 from egm.links.screen.starting import Doing
 from egm.links.screen.starting import read as read_starting
 from egm.profiles import load_profile
+from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.definition import Chance, LevelDefinition, levels_of
 from egm.progressive.enrolment import Stick
 from egm.progressive.level import Terms
 from egm.progressive.messages import Join
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import Keeper, Pool
+from egm.progressive.trigger import Trigger
 from egm.screen.app import App
 from egm.screen.layout import LANDSCAPE
 from egm.screen.web import fitting, read_input, read_session
@@ -196,6 +200,52 @@ def machine_of_a_link(count, _):
     assert memory.hits == {}
     assert isinstance(sent[0], Join)
     return len(memory.complaints)
+
+
+def machine_with_a_journal(count, tmp_path):
+    """A whole machine with credit on its link: nothing a controller says moves its money or ends it."""
+    room = room_of(tmp_path / "state", levels=LINKED_MYSTERY).boot().insert(500)
+    moved = [entry.sequence for entry in room.journal.entries() if entry.transfers]
+    serial, sent = room.machine.identity.serial, []
+
+    def handle(event):
+        room.engine.handle(event.type, **event.data)
+
+    chance = SimpleNamespace(below=lambda *_: 7)
+    secret = Trigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, chance)
+    won = {"claim": "mystery.LUCKY.1", "sequence": 1, "amount_cents": 520, "order": 1}
+    won["trigger"] = secret.to_json()
+
+    async def deliver():
+        context = MachineContext(room.engine, None, None, room.clock, handle)
+        link = ProgressiveLink(context, SimpleNamespace(send=sent.append))
+        link.connected()
+        link._attend()
+        here = {"machine": serial, "level": "LUCKY"}
+        joined = {"increment": "1/90", "base_cents": 500, "ceiling_cents": 550, "mystery": True}
+        samples = [{**VALUE, "level": "LUCKY", "prize": 1, "commitment": secret.commitment}]
+        samples += [{**DOWN[1], **here, **joined, "nonce": sent[0].nonce}]
+        samples += [{**each, **here} for each in DOWN[2:4]]
+        samples += [{**each, "machine": serial} for each in DOWN[4:]]
+        samples += [{"type": "counted", "sequence": 1, "won": [won], **here}]
+        carrier = MqttCarrier(None, serial)
+        right = [json.dumps(each).encode() for each in samples]
+        for data in (*right, *messages(samples, count)):
+            await carrier._hear(Line("", [data]), link)
+            link._link.tick(room.clock.ns)
+            link._attend()
+            link._tell_found()
+            link._show()
+            room.clock.pass_seconds(1)
+        await asyncio.sleep(0)
+
+    asyncio.run(deliver())
+    assert room.credit_cents == 500
+    assert [entry.sequence for entry in room.journal.entries() if entry.transfers] == moved
+    assert room.records("progressive.refused")
+    assert room.records("progressive.not_ours")
+    room.close()
+    return count
 
 
 def sign(count, _):
@@ -387,6 +437,7 @@ def staff_form(count, _):
 READERS = {
     controller: ("egm/progressive/messages.py", "tools/floor/progressive/heartbeat.py"),
     machine_of_a_link: ("egm/progressive/messages.py",),
+    machine_with_a_journal: ("egm/progressive/messages.py",),
     sign: ("egm/progressive/messages.py",),
     browser: ("egm/screen/web.py",),
     screen: ("egm/kernel/messages.py", "egm/links/screen/server.py"),

@@ -282,7 +282,9 @@ class Controller:
         known = session.claim(commit.claim)
         if known is None or (known.machine, known.level) != (commit.machine, commit.level):
             return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
-        paid_cents = 0 if commit.way == "void" else commit.amount_cents
+        paid_cents = commit.amount_cents
+        if commit.way == "void":  # no more can come back than was awarded
+            paid_cents = min(paid_cents, known.amount_cents)
         if known.closed_at:
             if (known.paid_cents, known.way) != (paid_cents, commit.way):
                 session.note(self._at(), "commit_differs", claim=known.claim, said=commit.amount_cents)
