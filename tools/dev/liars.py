@@ -141,6 +141,7 @@ WITNESSED: Final = tuple(
         ("coins.out", "", _ACT, "a payout that nothing follows", "the count of the hopper", "removed"),
         ("coins.request", "", _ACT, "a payout that nothing follows from", "the count of the hopper"),
         ("hopper.opening", "*", _ACT, "both that say its amount agree", "the count of the hopper", "*others"),
+        ("hopper.opening", "dims.position", _WHERE, "no coin was paid yet", "the count of the hopper"),
         ("hopper.opening", "", _ACT, "coins there were before any was paid", "the count of the hopper"),
         ("progressive.opened", "*.terms.*", _TERMS, "no play has come so far", "its sign", "*others"),
         ("progressive.opened", "", _ACT, "a level nothing was wagered for", "its sign, a printed head"),
