@@ -242,11 +242,15 @@ def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
     at = visit()
     at.do(at.room.offer, 500)
     at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
-    assert at.bar == "Bill jam: your $5.00 is held, not lost. An attendant is called"
+    words = (
+        "Bill jam: your $5.00 is held, not lost. An attendant is called: "
+        "it will be paid, credited or given back"
+    )
+    assert at.bar == words
     assert "service" in tower(at.view.snapshot)
     at.wait(60)
     said = {status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)}
-    assert "Bill jam: your $5.00 is held, not lost. An attendant is called" in said
+    assert words in said
 
 
 def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seals_and_board(visit):
