@@ -108,7 +108,7 @@ def _first_slots(cabinet: CabinetFile) -> Iterator[tuple[int, GameSlot]]:
 def _same_versions(cabinet: CabinetFile, state: Path) -> Iterator[Fault]:
     """Games whose version the machine of ``state`` has played by another definition; none without memory."""
     try:
-        with open_view(state, check_pages=True) as view:
+        with open_view(state) as view:
             kept = view.states(PlayKey.DEFINITION)
     except JournalError:
         return
