@@ -155,10 +155,10 @@ class DatabaseReader:
                 " WHERE sequence > ? ORDER BY sequence LIMIT ?",
                 (sequence, _BATCH),
             ).fetchall()
-            for digest, seal, stored, *columns in rows:
+            for digest, seal, stored, tx_id, kind, ref in rows:
                 body = self._body(sequence + 1, stored)
                 entry = follow(body, _hex(digest), sequence + 1, head_hex, str(self._path))
-                self._check_columns(entry, *columns)
+                self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
                 yield Sealed(entry, seal)
             if len(rows) < _BATCH:
@@ -232,6 +232,8 @@ class DatabaseReader:
 
     def _check_columns(self, entry: StoredEntry, tx_id: str, kind: str, ref: str | None) -> None:
         """Raise :class:`JournalDamaged` unless the columns beside an entry's body say what the body says."""
+        if (tx_id, kind, ref) == (entry.id, entry.kind, entry.ref):
+            return
         stored = {"id": (tx_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
         for column, (found, written) in stored.items():
             if found != written:
@@ -241,7 +243,7 @@ class DatabaseReader:
                 )
 
     def _entry(self, row: _Row) -> StoredEntry:
-        sequence, digest, stored, *columns = row
+        sequence, digest, stored, tx_id, kind, ref = row
         body = self._body(sequence, stored)
         try:
             entry = decode(body)
@@ -249,7 +251,7 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
         if entry.hash_hex != _hex(digest) or entry.sequence != sequence:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is not what was written")
-        self._check_columns(entry, *columns)
+        self._check_columns(entry, tx_id, kind, ref)
         return entry
 
 

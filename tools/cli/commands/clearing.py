@@ -150,27 +150,32 @@ def _meters(found: Found) -> Table:
 def _main_meters(found: Found, money: _Money) -> Table:
     """The sums of money and the number of games, and every other meter of which both copies say different."""
     inspection = found.inspection
-    one, two = inspection.first.values, inspection.second.values
+    first, second = inspection.first.values, inspection.second.values
     differing = [
         name for name, values in inspection.suspect.items() if None not in values and name not in _MAIN_METERS
     ]
-    names = [name for name in (*_MAIN_METERS, *differing) if one.get(name) or two.get(name)]
+    names = [name for name in (*_MAIN_METERS, *differing) if first.get(name) or second.get(name)]
     rows = []
     for name in names:
         meter = BY_NAME.get(name)
         text = money if meter is not None and meter.unit is Unit.CENTS else figure
         said = name.replace("_", " ") if meter is None else meter.meaning
-        standing = "good" if one.get(name) == two.get(name) else _difference(one.get(name), two.get(name))
-        rows.append((said, text(one.get(name)), text(two.get(name)), standing))
+        values = first.get(name), second.get(name)
+        rows.append((said, *map(text, values), _agreement(*values)))
     standing = Column("", "standing", style=lambda said: GOOD if said == "good" else BAD)
-    columns = ("meter", Column("first copy", right=True), Column("second copy", right=True), standing)
+    columns: Columns = (
+        "meter",
+        Column("first copy", right=True),
+        Column("second copy", right=True),
+        standing,
+    )
     return Table(columns, rows, title="Meters (all of them: --csv)", empty="no money has moved")
 
 
-def _difference(one: int | None, two: int | None) -> str:
-    if one is None or two is None:
-        return f"only the {'second' if one is None else 'first'} copy"
-    return "they differ"
+def _agreement(first: int | None, second: int | None) -> str:
+    if first is None or second is None:
+        return f"only the {'second' if first is None else 'first'} copy"
+    return "good" if first == second else "they differ"
 
 
 def _claims(proposals: tuple[Proposal, ...], money: _Money) -> Table:
