@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from meters.entry import GENESIS_HASH, StoredEntry, decode, follow
 from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
@@ -45,7 +45,8 @@ _SCHEMA: Final = (
        WHEN OLD.sequence > (SELECT through FROM archived)
        BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
 )
-_SELECT: Final = "SELECT sequence, hash, body FROM entries"
+_Row: TypeAlias = tuple[int, bytes | str, bytes, str, str, str | None]
+_SELECT: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
 _BATCH: Final = 1000
 _DROPPED: Final = 64
 _DROPPED_EVERY: Final = 16
@@ -65,7 +66,11 @@ class EntriesArchived(JournalDamaged):
 
 
 class DatabaseReader:
-    """Queries on the entries in one SQLite file. Every read proves the hash of what it read."""
+    """Queries on the entries in one SQLite file.
+
+    Every read proves the hash of what it read, and that the columns it is found by are the entry's own. An
+    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify` finds it.
+    """
 
     def __init__(self, database: Database, path: Path) -> None:
         self._database = database
@@ -146,12 +151,14 @@ class DatabaseReader:
         sequence = after
         while True:
             rows = self.run(
-                "SELECT hash, seal, body FROM entries WHERE sequence > ? ORDER BY sequence LIMIT ?",
+                "SELECT hash, seal, body, id, kind, ref FROM entries"
+                " WHERE sequence > ? ORDER BY sequence LIMIT ?",
                 (sequence, _BATCH),
             ).fetchall()
-            for digest, seal, stored in rows:
+            for digest, seal, stored, tx_id, kind, ref in rows:
                 body = self._body(sequence + 1, stored)
                 entry = follow(body, _hex(digest), sequence + 1, head_hex, str(self._path))
+                self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
                 yield Sealed(entry, seal)
             if len(rows) < _BATCH:
@@ -198,9 +205,7 @@ class DatabaseReader:
         for row in itertools.islice(rows, limit):
             yield self._entry(row)
 
-    def _pages(
-        self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
-    ) -> Iterator[tuple[int, bytes | str, bytes]]:
+    def _pages(self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool) -> Iterator[_Row]:
         """Yield the rows of one kind (or of all) between ``bounds``, a few at a time and then more."""
         low, high = bounds
         kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
@@ -225,8 +230,20 @@ class DatabaseReader:
         except ValueError as why:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
 
-    def _entry(self, row: tuple[int, bytes | str, bytes]) -> StoredEntry:
-        sequence, digest, stored = row
+    def _check_columns(self, entry: StoredEntry, tx_id: str, kind: str, ref: str | None) -> None:
+        """Raise :class:`JournalDamaged` unless the columns beside an entry's body say what the body says."""
+        if (tx_id, kind, ref) == (entry.id, entry.kind, entry.ref):
+            return
+        stored = {"id": (tx_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
+        for column, (found, written) in stored.items():
+            if found != written:
+                raise JournalDamaged(
+                    f"{self._path} entry {entry.sequence}",
+                    f"the column {column!r} is {found!r}, the entry's own is {written!r}",
+                )
+
+    def _entry(self, row: _Row) -> StoredEntry:
+        sequence, digest, stored, tx_id, kind, ref = row
         body = self._body(sequence, stored)
         try:
             entry = decode(body)
@@ -234,6 +251,7 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
         if entry.hash_hex != _hex(digest) or entry.sequence != sequence:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is not what was written")
+        self._check_columns(entry, tx_id, kind, ref)
         return entry
 
 
@@ -408,6 +426,18 @@ class DatabaseCopy(DatabaseReader):
     def scrub(self, pages: int) -> None:
         """Check the next ``pages`` pages, going round; raise :class:`JournalDamaged` at a bad one."""
         self._scrub_page = self._sums.verify_some(self._scrub_page, pages)
+
+
+def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
+    """Hold every page of the copy in ``folder`` against its sum; raise :class:`JournalDamaged` for a bad one.
+
+    Not for the process that writes the copy (:class:`PageSums`).
+    """
+    sums = PageSums(storage, folder / FILE_NAME, key)
+    try:
+        sums.verify()
+    finally:
+        sums.close()
 
 
 def _row(item: Sealed) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:

@@ -16,7 +16,7 @@ from meters.anchor import Anchor
 from meters.archive import FOLDER as ARCHIVE
 from meters.archive import found_in
 from meters.copies import SECOND_FOLDER, Place, check_seal
-from meters.database import DatabaseReader
+from meters.database import DatabaseReader, verify_pages
 from meters.entry import StoredEntry, canonical, decode
 from meters.errors import JournalDamaged
 from meters.keys import MachineKey
@@ -132,7 +132,7 @@ def inspect(
     second = second_dir or state_dir / SECOND_FOLDER
     key = _key(medium, state_dir, second)
     with ExitStack() as opened:
-        one, why = _first(medium, state_dir, opened)
+        one, why = _first(medium, state_dir, key, opened)
         two: Read = Place(medium, state_dir, second).log().records
         if key is not None:
             one = _with_archive(one, medium, state_dir, key)
@@ -143,13 +143,20 @@ def inspect(
     return Inspection(first, second_copy, together, agree, _acknowledged(medium, key, state_dir, second))
 
 
-def _first(medium: Storage, state_dir: Path, opened: ExitStack) -> tuple[Read, str]:
+def _first(medium: Storage, state_dir: Path, key: MachineKey | None, opened: ExitStack) -> tuple[Read, str]:
+    """The entries of the first copy, and what is wrong with its file whatever can be read of it."""
+    why = ""
+    try:
+        if key is not None:
+            verify_pages(medium, state_dir, key)
+    except Exception as damage:  # noqa: BLE001 (its entries are read all the same, each proved by itself)
+        why = str(damage)
     try:
         database = DatabaseReader.open(medium, state_dir)
     except Exception as damage:  # noqa: BLE001 (whatever is wrong with it, the other copy must be read)
         return lambda _: (), str(damage)
     opened.callback(database.close)
-    return database.sealed, ""
+    return database.sealed, why
 
 
 def _with_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:

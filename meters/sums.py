@@ -49,16 +49,31 @@ class PageSums:
 
     # ------------------------------------------------------------------ checking
     def verify(self) -> None:
-        """Check every page not being moved; raise :class:`JournalDamaged` naming the first bad one."""
+        """Check every page not being moved; raise :class:`JournalDamaged` naming the first bad one.
+
+        Also right beside a machine at work: it stores which pages it moves before it moves them, so a page
+        that does not match is judged by sums that were the same before and after it was read.
+        """
         self._load()
-        pages = self._file.size() // PAGE_BYTES
-        if not self._moving and (pages != len(self._sums) or self._file.size() % PAGE_BYTES):
-            raise JournalDamaged(
-                str(self._path), f"{self._file.size()} bytes, {len(self._sums)} pages expected"
-            )
-        for page, found in self._read_sums(range(1, len(self._sums) + 1)):
+        page = 1
+        while (found := self._first_bad(page)) is not None:
+            known = self._moving, self._sums
+            self._load()
+            if known == (self._moving, self._sums):
+                raise found[1]
+            page = found[0]
+
+    def _first_bad(self, first: int) -> tuple[int, JournalDamaged] | None:
+        """Return the first page from ``first`` on that is not what was written, and what is wrong with it."""
+        size = self._file.size()
+        if not self._moving and size != len(self._sums) * PAGE_BYTES:
+            why = f"{size} bytes, {len(self._sums)} pages expected"
+            return first, JournalDamaged(str(self._path), why)
+        for page, found in self._read_sums(range(first, len(self._sums) + 1)):
             if found != self._sums[page - 1] and page not in self._moving:
-                raise JournalDamaged(f"{self._path} page {page}", "the page is not what was written")
+                why = "the page is not what was written"
+                return page, JournalDamaged(f"{self._path} page {page}", why)
+        return None
 
     def verify_some(self, first: int, pages: int) -> int:
         """Check up to ``pages`` pages from page ``first`` on; return where to go on (1 after the last)."""

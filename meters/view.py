@@ -12,9 +12,9 @@ from meters.anchor import FILE_NAME as ANCHOR_NAME
 from meters.anchor import Anchor, Head
 from meters.archive import STATE, Archive, Boundary
 from meters.copies import SECOND_FOLDER, Place, check_seal
-from meters.database import DatabaseReader, EntriesArchived
+from meters.database import DatabaseReader, EntriesArchived, verify_pages
 from meters.entry import StoredEntry
-from meters.errors import JournalDamaged, JournalUnwritable
+from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import Index
 from meters.keys import MachineKey, fingerprint
 from meters.ledger import Ledger, Reservation
@@ -327,17 +327,24 @@ def open_view(
     key: MachineKey | None = None,
     storage: Storage | None = None,
     second_dir: Path | None = None,
+    check_pages: bool = False,
 ) -> JournalView:
     """Open the journal in ``state_dir`` for reading only, beside a running machine or a stopped one.
 
-    Needs no write access and takes no lock. With the machine's ``key`` it is proved to be what this machine
-    wrote: every entry read is sealed by it, and none that it acknowledged is cut off the end. Raises
-    :class:`JournalUnwritable` when there is none, :class:`JournalDamaged` when it is not what was written.
+    Needs no write access and takes no lock. With ``check_pages`` every page of the file is held against its
+    sum, where the machine key can be read: an entry whose kind or index is damaged would be left out unseen.
+    That opens the file besides SQLite, so no process that writes this journal may ask for it.
+
+    With the machine's ``key`` it is proved to be what this machine wrote: every entry read is sealed by it,
+    and none that it acknowledged is cut off the end. Raises :class:`JournalUnwritable` when there is none,
+    :class:`JournalDamaged` when it is not what was written.
     """
     medium = storage or DiskStorage()
     # First: a machine at work may go on after it was read.
     media = state_dir, second_dir or state_dir / SECOND_FOLDER
     acknowledged = None if key is None else _acknowledged(medium, media, key)
+    if check_pages and (sealed_by := key or _readable_key(medium, media)) is not None:
+        verify_pages(medium, state_dir, sealed_by)
     database = DatabaseReader.open(medium, state_dir)
     try:
         ledger, public_key = load(database, key)
@@ -350,6 +357,13 @@ def open_view(
         raise
     archives = Place(medium, *media).archives
     return JournalView(database, ledger, public_key, key, storage=medium, archives=archives)
+
+
+def _readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | None:
+    try:
+        return MachineKey.load(storage, *media)
+    except JournalError:
+        return None
 
 
 def _acknowledged(storage: Storage, media: Iterable[Path], key: MachineKey) -> Head | None:

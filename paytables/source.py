@@ -54,9 +54,11 @@ def contents(path: Path, most: int = BYTES_MAX) -> bytes:
 def toml(text: str) -> dict[str, Any]:
     """Parse TOML that somebody wrote.
 
-    Raises :class:`tomllib.TOMLDecodeError` also where it is deeper than :data:`DEPTH_MAX`, or a whole number
-    has more than 64 bits, naming its key.
+    Raises :class:`tomllib.TOMLDecodeError` also where it starts with a byte order mark, is deeper than
+    :data:`DEPTH_MAX`, or a whole number has more than 64 bits, naming its key.
     """
+    if text.startswith("\ufeff"):
+        raise tomllib.TOMLDecodeError(f"{_MARKED} (at line 1, column 1)")
     try:
         if _DOTTED.search(text):  # the parser's time grows with the square of a key's parts
             raise RecursionError
@@ -74,6 +76,7 @@ def toml(text: str) -> dict[str, Any]:
     return data
 
 
+_MARKED: Final = "it starts with a byte order mark (BOM), which must be left out when it is saved as UTF-8,"
 _DEEP: Final = f"tables and lists stand more than {DEPTH_MAX} deep"
 _LONG: Final = "a whole number has more than 64 bits"
 #: A key of far more parts than that, or what looks like one; no quantifier gives back what it has taken.

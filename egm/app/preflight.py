@@ -37,6 +37,7 @@ def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) 
     told each game before it is analysed: that takes its time.
     """
     yield from _files(file)
+    yield from _impossible_folders(file)
     profile, faults = _profile(file.machine.profile)
     if profile is None:
         yield from faults
@@ -72,21 +73,47 @@ def _is_terminal(there: os.stat_result) -> bool:
     return not known.exists() or known.resolve().name == "tty"  # a pseudo-terminal is not listed there
 
 
+def _memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
+    for name in ("second_copy", "archive", "second_archive"):
+        folder = getattr(file.memory, name)
+        if folder is not None:
+            yield name, folder
+
+
+def _impossible_folders(file: CabinetFile) -> Iterator[Fault]:
+    """Folders of the memory that cannot be made. At a start the machine waits for them instead."""
+    for name, folder in _memory_folders(file):
+        if why := _folder_error(folder):
+            yield Fault(f"memory.{name}", f"{folder} cannot be made: {why}")
+
+
 def shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
     """Folders of the memory that are one: of the two copies each has its own, best on media of their own."""
-    memory = file.memory
-    named = {
-        "second_copy": memory.second_copy,
-        "archive": memory.archive,
-        "second_archive": memory.second_archive,
-    }
     taken = {state.resolve(): "the first copy's"}
-    for name, folder in named.items():
-        if folder is None:
-            continue
+    for name, folder in _memory_folders(file):
         whose = taken.setdefault(folder.resolve(), f"memory.{name}'s")
         if whose != f"memory.{name}'s":
             yield Fault(f"memory.{name}", f"{folder} is {whose} folder already")
+
+
+def _folder_error(folder: Path) -> str | None:
+    """Return why a folder cannot be made where it is not there, or None. Nothing is made.
+
+    What only the user who checks may not see is no error: the machine is another user.
+    """
+    for there in (folder, *folder.parents):
+        try:
+            if not stat.S_ISDIR(there.stat().st_mode):
+                return f"{there} is no folder"
+            return None if os.statvfs(there).f_blocks else f"{there} is on a file system that holds no files"
+        except (FileNotFoundError, NotADirectoryError):
+            if there.is_symlink():
+                return f"{there} is a link to nothing"
+        except PermissionError:
+            return None
+        except OSError as error:
+            return f"{there}: {error.strerror}"
+    return None
 
 
 def unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:

@@ -136,3 +136,11 @@ class ServicePage(_Part):
     replay: Replay | None = None
     test: bool = False
     pattern: Literal["", "display", "touch", "calibrate", "sound"] = ""
+
+    @property
+    def only_confirmation(self) -> Action | None:
+        """The page's confirmation where nothing is asked and all else is to leave: Enter is enough for it."""
+        if self.prompt is not None or [each.style for each in self.actions] != ["back", "confirm"]:
+            return None
+        confirm = self.actions[1]
+        return confirm if confirm.enabled else None

@@ -46,11 +46,15 @@ class Evidence:
         """How far the ticket ledger had come, and as which ones it was known (egm.tickets.audit)."""
         self.reserved_as: dict[str, str] = {}
         """What a reservation was made as, by its id, that an earlier clear has carried over."""
+        self.rules = ""
+        """The profile in force at the last power-up."""
         self._counted: dict[str, int] = {}
 
     def see(self, entry: StoredEntry) -> None:
         """Take one entry."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
+        if entry.kind == "power.up":
+            self.rules = str(record.get("profile", ""))
         for name, value in entry.state.items():
             if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
                 self._counted[name.removeprefix(ProgressiveKey.LINK)] = int(str(value["counted"]))

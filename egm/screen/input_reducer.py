@@ -177,6 +177,8 @@ def _on_page(view: View, action: Action) -> tuple[View, Messages]:
     name, value = action.name, action.value
     if name == "play" and page.prompt is not None:
         name = "enter"
+    elif name == "play" and (confirm := page.only_confirmation) is not None:
+        name, value = "answer", confirm.id
     elif name == "next" or (name == "back" and value is None):
         name, value = "rows", 1 if name == "next" else -1
     elif name in _LEAVING:

@@ -63,3 +63,31 @@ def test_a_flip_in_any_page_of_it_is_seen(grown, page):
     with pytest.raises(JournalDamaged, match=f"page {page}"):
         sums.verify()
     sums.close()
+
+
+@pytest.mark.requirement("A-02", "A-03")
+def test_pages_moved_by_the_machine_while_a_reader_checks_them_are_no_damage(grown):
+    """A reader has the sums of before; the machine stores which pages it moves before it moves them."""
+    reader, path = grown
+    machine = PageSums(DiskStorage(), path, MachineKey.load(DiskStorage(), path.parent))
+    machine.verify()
+    load, moves = reader._load, []
+
+    def load_and_let_the_machine_move():
+        load()
+        if not moves:
+            moves.append(True)
+
+            def move_wal():
+                with path.open("r+b") as file:
+                    file.write(b"b" * 7 * PAGE_BYTES)
+                return True
+
+            path.with_name("journal.sqlite-wal").write_bytes(wal_of(range(1, 8)))
+            assert machine.settle(move_wal)
+
+    reader._load = load_and_let_the_machine_move
+    reader.verify()
+    assert moves
+    reader.close()
+    machine.close()

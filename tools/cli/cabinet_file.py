@@ -15,7 +15,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.play.installed_games import admit
 from egm.profiles import Profile
 from egm.tickets.templates import MANDATORY, load_template
-from paytables import Game, load_game
+from paytables import Game, load_game, tables
 from paytables import library as library_games
 from paytables.source import is_path
 from tools.lab.named import named
@@ -127,8 +127,18 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def _admitted(profile: Profile) -> Iterator[Game]:
-    for name in library_games():
+    """Games of the library that the place admits: one of each title, and of the tables one of each family.
+
+    A jurisdiction's own tables come first.
+    """
+    own = profile.id.partition("-")[0]
+    titles, families = set(), set()
+    for name in (*library_games(), *sorted(tables(), key=lambda table: not table.startswith(f"{own}-"))):
         game = load_game(name)
-        found, _ = admit((GameSlot(game=name),), profile, levels_of(game))
-        if found:
+        is_table = name in tables()
+        if game.title["en"] in titles or (is_table and game.family in families):
+            continue
+        if admit((GameSlot(game=name),), profile, levels_of(game))[0]:
+            titles.add(game.title["en"])
+            families.add(game.family)
             yield game

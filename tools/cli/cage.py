@@ -36,7 +36,7 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
     for number in filter(None, (person, second)):
         prove(roster, number, Permission.PAY_BY_HAND)
     with (
-        open_view(folder, key=machine_key(folder, medium), second_dir=medium) as view,
+        open_view(folder, key=machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
         open_beside(folder, second=medium, read_only=False) as store,
     ):
         if store.mended:
@@ -74,7 +74,7 @@ def ask_all(
                 answers.append(ask(view))
         except JournalError as why:
             unread.append(f"{cleared.parent}: {why}")
-    with open_view(folder, key=machine_key(folder, medium), second_dir=medium) as view:
+    with open_view(folder, key=machine_key(folder, medium), second_dir=medium, check_pages=True) as view:
         return [*answers, ask(view)], tuple(unread)
 
 

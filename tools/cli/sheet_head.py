@@ -11,6 +11,14 @@ from meters import JournalView, StoredEntry
 from meters.recall import details
 
 
+def currency_of(rules: str) -> str:
+    """Return the currency of a profile, by its name in the journal; empty where it is not to be had here."""
+    try:
+        return load_profile(rules).currency if rules else ""
+    except OperatorError:
+        return ""
+
+
 @dataclass
 class SheetHead:
     """What the entries of one journal say of the machine; an older journal does not say all of it."""
@@ -51,10 +59,7 @@ class SheetHead:
     @property
     def currency(self) -> str:
         """The currency of the rules in force; empty where they are not to be had here."""
-        try:
-            return load_profile(self.rules).currency if self.rules else ""
-        except OperatorError:
-            return ""
+        return currency_of(self.rules)
 
     def text(self) -> str:
         """One line: machine, rules, currency, entry and time."""

@@ -13,6 +13,8 @@ from egm.screen.theme import Colour, mix
 
 #: A key no wider than this has its sign and words closer together.
 _NARROW: Final = 200.0
+#: A key that confirms and is wider than this has its words larger.
+_WIDE: Final = 320.0
 _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
     "go": ((44, 58, 96, 255), (120, 150, 220, 255)),
     "confirm": ((14, 88, 54, 255), (96, 220, 150, 255)),
@@ -42,7 +44,7 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     place: Rect = (x + margin, y + (h - side) / 2, side, side)
     p.art(("page sign", action.style, action.enabled), place, partial(picture, action.style, colour=colour))
     words = said(stage, action.label)
-    size = "body" if h > 90 else "small"
+    size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE) else "small"
     room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
     p.label(words, room, Style("strong", size, colour), align="left")
 

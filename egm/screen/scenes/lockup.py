@@ -232,7 +232,9 @@ def _door(stage: Stage, door: str) -> str:
 def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
     """The last fault large, the others below it, and who must clear the one that asks for most."""
     say, last = stage.texts.say, tilts[-1]
-    facts = f"{say('tilt.code', code=last.code)}  ·  {say('tilt.since', time=stage.texts.moment(last.since))}"
+    facts = say("tilt.since", time=stage.texts.moment(last.since))
+    if not stage.texts.has(f"tilt.text.{last.code}"):  # only a fault without words of its own needs its code
+        facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
     others = [fault_words(stage.texts, tilt.code) for tilt in tilts[:-1]]
     more = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
     told = f"tilt.detail.{last.code}"

@@ -105,6 +105,9 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
         )
         for i, one in enumerate(low)
     )
+    if page.only_confirmation is not None and not as_tiles and per_row > 2:  # as wide as the row allows
+        (back, leave), (first, confirm) = foot
+        foot = ((back, leave), ((*first[:2], min(2 * wide + _GAP, x + w - inset - first[0]), key), confirm))
     tiles = _tiles(body, others, portrait=layout.portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:

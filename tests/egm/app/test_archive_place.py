@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 from egm.app.archive_place import place_archive
-from egm.app.preflight import shared_folders
+from egm.app.preflight import preflight, shared_folders
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.errors import OperatorError
 from meters import Journal, Policy, Transaction, Transfer, open_view
@@ -123,3 +123,26 @@ def test_two_archives_are_two_folders(tmp_path):
     file.write_text(default + both, encoding="utf-8")
     (fault,) = shared_folders(load_cabinet(file), tmp_path)
     assert (fault.key, fault.stops) == ("memory.second_archive", True)
+
+
+def test_a_folder_of_the_memory_that_cannot_be_made_is_a_fault_of_the_file(tmp_path):
+    """The check makes nothing; at a start the machine waits for a medium that is not there."""
+    file, a_file, link = tmp_path / "cabinet.toml", tmp_path / "file", tmp_path / "link"
+    a_file.touch()
+    link.symlink_to(tmp_path / "nothing")
+    for folder, why in (
+        (a_file / "second", f"{a_file} is no folder"),
+        (link / "second", f"{link} is a link to nothing"),
+        ("/proc/egm/second", "/proc is on a file system that holds no files"),
+        (tmp_path / ("n" * 300), "File name too long"),
+    ):
+        text = f'{DEFAULT_CABINET.read_text(encoding="utf-8")}\n[memory]\nsecond_copy = "{folder}"\n'
+        file.write_text(text, encoding="utf-8")
+        fault = next(fault for fault in preflight(load_cabinet(file)) if fault.key.startswith("memory"))
+        assert (fault.key, fault.stops) == ("memory.second_copy", True)
+        assert why in fault.what
+    good = text.replace(str(folder), str(tmp_path / "not/there/yet"))
+    file.write_text(good, encoding="utf-8")
+    first = next(preflight(load_cabinet(file)), None)
+    assert first is None or not first.key.startswith("memory")
+    assert not (tmp_path / "not").exists()

@@ -94,5 +94,7 @@ def test_french_is_typeset_as_in_canada():
         f"C’est «{NBSP}ici{NBSP}»{NBSP}: 5{NBSP}%; allez!"
     )
     assert typeset("It's 5 %: go !", "en") == "It’s 5 %: go !"
-    for language in ("en", "fr"):  # a number is never parted between its groups
-        assert typeset("12 345 678 of 10 000", language) == f"12{NBSP}345{NBSP}678 of 10{NBSP}000"
+    # A number is never parted between its groups, and is grouped as amounts beside it are.
+    assert typeset("12 345 678 de 10 000", "fr") == f"12{NBSP}345{NBSP}678 de 10{NBSP}000"
+    assert typeset("12 345 678 of 10 000.", "en") == "12,345,678 of 10,000."
+    assert typeset("2026 100 and 5 1000", "en") == "2026 100 and 5 1000"

@@ -125,6 +125,28 @@ def test_an_amount_is_minor_units_and_takes_nothing_but_digits(rest, theme):
     assert wish.options == {"page": "amount", "input": "1"}
 
 
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
+    """Nothing is asked any more, and CONFIRM is all that is left beside BACK."""
+    actions = (
+        PageAction(id="back", label=Words(kind="say", value="service.back"), style="back"),
+        PageAction(id="confirm", label=Words(kind="say", value="service.confirm"), style="confirm"),
+    )
+    filled = (Table(rows=(Row(cells=(Words(kind="plain", value="paid"),)),)),)
+    page = ServicePage(id="last", title=Words(), tables=filled, actions=actions)
+    view = opened(rest, page)
+    _, (wish,) = pressed(view, Action("play"), theme)
+    assert wish == Intent(name="answer", value="confirm", options={"page": "last"})
+    places = {t.action.value: t.rect for t in Picture(theme, layout=layout).touches(view)}
+    (x, y, w, _), (back_x, back_y, back_w, _) = places["confirm"], places["back"]
+    assert (y, x > back_x + back_w) == (back_y, True)
+    assert w > back_w or layout is PORTRAIT
+    locked = page.model_copy(
+        update={"actions": (actions[0], actions[1].model_copy(update={"enabled": False}))}
+    )
+    assert pressed(opened(rest, locked), Action("play"), theme)[1] == ()
+
+
 def test_text_has_both_languages_letters_and_ends_at_its_length(rest, theme):
     picture = Picture(theme)
     ask = Prompt(label=Words(), kind="text", length_max=4)

@@ -78,7 +78,7 @@ def test_with_both_journals_damaged_the_tickets_of_the_ledger_are_told(tmp_path)
 def test_two_who_prove_it_settle_each_claim_by_name(staffed):
     said = run("inspect", "--state", str(staffed)).output
     assert "credit:1:cashable" in said
-    assert "2,000" in said
+    assert "20.00" in said
     wrong = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n11111\n")
     assert wrong.exit_code == 1
     done = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n90270\n")
@@ -162,3 +162,77 @@ def test_a_word_about_a_claim_that_is_none_is_refused(tmp_path, words):
     done = clearing(tmp_path, "--claim", words)
     assert done.exit_code == 2
     assert "CLAIM=" in done.output
+
+
+def damage_column(folder: Path, kind: bytes) -> None:
+    """Flip one bit of every copy of an entry's kind in the file: in the table and in its index."""
+    path = folder / "journal.sqlite"
+    data = bytearray(path.read_bytes())
+    at = data.find(kind)
+    assert at >= 0
+    while at >= 0:
+        data[at + 4] ^= 1
+        at = data.find(kind, at + 1)
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def printed(tmp_path) -> Path:
+    """A stopped machine that has printed a ticket and has 20 dollars of credit."""
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    room.cash_out_ticket()
+    room.journal.append(Transaction(id="again", kind="power.up", record={"profile": "quebec-casino"}))
+    room.insert(2000).close()
+    return tmp_path
+
+
+@pytest.mark.requirement("A-02", "A-06")
+def test_a_damaged_column_of_a_stopped_memory_is_reported(printed):
+    """No body is altered, so every hash is right; the logs would only leave the entry out."""
+    assert run("log", "vouchers", "--state", str(printed)).output.count("voucher") >= 2
+    damage_column(printed, b"voucher.request")
+    for words in (("log", "vouchers"), ("entry", "1"), ("verify",)):
+        done = run(*words, "--state", str(printed))
+        assert done.exit_code == 1, words
+        assert "journal.sqlite page" in done.output
+    found = inspected(printed)
+    assert "journal.sqlite page" in found["first"]["why"]
+    assert found["second"]["why"] == ""
+    shown = run("inspect", "--state", str(printed)).output
+    assert "start the machine: it makes the first copy again from the second" in shown
+    MachineRig(printed, devices=("printer",)).boot().close()
+    assert run("inspect", "--state", str(printed)).exit_code == 0
+    assert "voucher.request" in run("log", "vouchers", "--state", str(printed)).output
+
+
+@pytest.mark.requirement("A-05", "A-06")
+def test_a_damaged_memory_is_shown_in_words_with_amounts_and_a_next_step(printed):
+    (printed / "journal.sqlite").write_bytes(b"nothing of it")
+    log = printed / "second" / "000000000001.log"
+    log.write_bytes(log.read_bytes()[:-1] + b"\1")
+    shown = run("inspect", "--state", str(printed)).output
+    assert len(shown.splitlines()) < 32
+    assert "everything that became credit, wins apart" in shown
+    assert "money_in" not in shown
+    assert "$40.00" in shown
+    command = next(line for line in shown.splitlines() if line.startswith("  egm audit clear"))
+    assert f"--state {printed} " in command
+    assert f"--challenge {inspected(printed)['challenge']} --carry-others" in command
+    assert run("inspect", "--state", str(printed), "--csv").output.count("suspect") > 100
+
+
+@pytest.mark.requirement("A-05", "A-21")
+def test_claims_that_nobody_names_are_carried_over_together(tmp_path):
+    room = MachineRig(tmp_path).boot().insert(2000)
+    room.journal.append(Transaction(id="nonsense", kind="test.nonsense", state={"handpay": ["no"]}))
+    room.close()
+    refused = clearing(tmp_path, "--carry-others")
+    assert "not settled and not carried over: unreadable:handpay" in refused.output
+    done = clearing(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")
+    assert done.exit_code == 0, done.output
+    assert {each["id"]: each["act"] for each in genesis(tmp_path)["claims"]} == {
+        "credit:1:cashable": "carried",
+        "unreadable:handpay": "ended",
+    }
+    with Journal.open(tmp_path, now=now) as journal:
+        assert journal.credits_cents() == 2000

@@ -6,6 +6,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
+from egm.errors import OperatorError
 from paytables import DefinitionError, load_game, shipped
 from paytables.definition import source_of
 from tools.cli import main
@@ -71,3 +73,24 @@ class TestOneGameIsMadeOnce:
         with pytest.raises(DefinitionError):
             load_game(path)
         assert load_game(self.file(tmp_path, text)).id == "maple-classic"
+
+
+def test_a_new_cabinet_file_has_each_game_once_and_tables(tmp_path):
+    """Variants of one title differ in their return; a house chooses one."""
+    file = tmp_path / "cabinet.toml"
+    assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "monaco"]).exit_code == 0
+    named = [slot.game for slot in load_cabinet(file).games]
+    titles = [load_game(name).title["en"] for name in named]
+    assert len(titles) == len(set(titles))
+    assert "maple-classic" in named
+    assert {"monaco-blackjack", "monaco-boule", "monaco-craps"} <= set(named)
+
+
+def test_a_file_with_a_byte_order_mark_is_refused_by_name(tmp_path):
+    file = tmp_path / "cabinet.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + DEFAULT_CABINET.read_bytes())
+    checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])
+    assert checked.exit_code == 1
+    assert "byte order mark (BOM)" in checked.output
+    with pytest.raises(OperatorError, match="byte order mark"):
+        load_cabinet(file)

@@ -243,7 +243,7 @@ def _verify_copies(
     key = _key_of(folder, second)
     points = (point, None if point is None else point.with_name(point.name + ".second"))
     # The first medium alone: what the second could mend is a finding.
-    with open_view(folder, key=key, second_dir=folder) as view:
+    with open_view(folder, key=key, second_dir=folder, check_pages=True) as view:
         head = (view.sequence, view.head_hash)
         one = auditor(points[0])
         first = _concluded(one.run(view.bodies(one.reached[0]), head=head), one, points[0])
@@ -336,7 +336,7 @@ def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
     kept, whole and with its columns, are `egm register`.
     """
     try:
-        with open_view(state or default_state_dir()) as view:
+        with open_view(state or default_state_dir(), check_pages=True) as view:
             if name == "plays":
                 rows = [_play_row(play) for play in recall.plays(view, last or recall.PLAYS_SHOWN)]
             else:
@@ -391,7 +391,7 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
 def entry(*, number: int, state: Path | None) -> None:
     """Print one entry, whole, as JSON."""
     try:
-        with open_view(state or default_state_dir()) as view:
+        with open_view(state or default_state_dir(), check_pages=True) as view:
             found = next(view.entries(since=number - 1, limit=1), None)
     except JournalError as why:
         raise click.ClickException(str(why)) from why

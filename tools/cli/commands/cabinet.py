@@ -290,7 +290,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 def signed(state: Path | None, *, whole: bool, form: Form) -> None:
     """Say which cabinet files were signed for a machine, by whom and why; or print the last of them."""
     try:
-        with open_view(state or default_state_dir()) as view:
+        with open_view(state or default_state_dir(), check_pages=True) as view:
             entries = [(entry.time_utc.isoformat(), details(entry)) for entry in view.entries(KIND)]
     except JournalError as error:
         raise click.ClickException(str(error)) from error

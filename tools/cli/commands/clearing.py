@@ -1,7 +1,9 @@
 """``egm audit inspect`` and ``egm audit clear``: what a damaged machine owes, and who accounts for it."""
 
+import shlex
 from contextlib import suppress
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -9,22 +11,42 @@ import click
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import StateFolder, default_state_dir
 from egm.errors import LocalError, OperatorError
-from egm.memory_clear.carrying import Decision, Found, Proposal, clearance, look
+from egm.memory_clear.carrying import CARRIED, Decision, Found, Proposal, clearance, look
 from egm.people import Permission, Roster, load_recorded
+from egm.screen.text import Texts
 from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
 from meters import JournalError
 from meters.clear import clear, finish, unfinished
 from meters.copies import SECOND_FOLDER
+from meters.table import BY_NAME, Unit
 from tools.cli.memory_folder import memory_in
+from tools.cli.sheet_head import currency_of
 from tools.cli.staff import carry_roster, prove
-from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
+from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, figure, forms, show, whole
 from tools.cli.terminal import echo
 
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
 _OPEN = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
+#: What `audit inspect` always shows: what came in and left, was staked and won, and the number of games.
+_MAIN_METERS = ("credits", "money_in", "money_out", "coin_in", "coin_out", "hand_paid", "games_played")
 _ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
+
+
+class _Money:
+    """Amounts of minor units as text in one currency, or as plain amounts where it is not known."""
+
+    def __init__(self, currency: str) -> None:
+        self._texts, self._currency = Texts("en"), currency
+
+    def __call__(self, amount: object) -> str:
+        """Return an exact amount as text: a fraction of a minor unit is written out; nothing is a dash."""
+        if not isinstance(amount, int | Fraction):
+            return "-" if amount is None else str(amount)
+        cents = int(amount)
+        part = amount - cents
+        return self._texts.money(cents, self._currency) + (f" and {part} of a minor unit" if part else "")
 
 
 @click.command("inspect")
@@ -40,26 +62,55 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     folder = memory_in(state, second)
     found = look(folder, FEATURES, second_dir=second)
     inspection = found.inspection
+    money = _Money(currency_of(inspection.together.seen.rules))
     begun = "a clear was begun and not finished: `egm audit clear` finishes it"
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
     before = (
         *([begun] if unfinished(folder) else []),
         *(f"{name}: whole up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
         _together(found),
+        *([] if inspection.together.sequence else ["nothing of the journal can be read"]),
         "",
     )
     show(
         form,
-        _meters(found),
-        _claims(found.proposals),
+        *([_main_meters(found, money)] if form == "text" else [_meters(found)]),
+        _claims(found.proposals, money),
         _tickets(folder, second),
         document=_document(found),
         before="\n".join(before),
-        after=f"challenge {inspection.challenge}",
+        after=_next_step(found, folder, second),
     )
-    whole_copies = not (inspection.first.why or inspection.second.why)
-    if not (whole_copies and inspection.agree and inspection.complete):
+    if _is_damaged(found):
         raise SystemExit(1)
+
+
+def _is_damaged(found: Found) -> bool:
+    inspection = found.inspection
+    why = inspection.first.why or inspection.second.why
+    return bool(why) or not (inspection.agree and inspection.complete)
+
+
+def _next_step(found: Found, folder: Path, second: Path | None) -> str:
+    """What to do about the memory, and under which challenge."""
+    inspection = found.inspection
+    challenge = f"challenge {inspection.challenge}"
+    if not _is_damaged(found):
+        return f"nothing to do\n{challenge}"
+    if inspection.complete and not (inspection.first.why and inspection.second.why):
+        damaged, good = ("first", "second") if inspection.first.why else ("second", "first")
+        mends = f"start the machine: it makes the {damaged} copy again from the {good}; nothing is lost"
+        return f"next: {mends}\n{challenge}"
+    words = ["egm", "audit", "clear", "--state", str(folder)]
+    words += ["--second", str(second)] if second is not None else []
+    words += ["--person", "NUMBER", "--second-person", "NUMBER", "--reason", "WHY"]
+    words += ["--challenge", inspection.challenge, "--carry-others"]
+    return (
+        "next: keep the machine stopped; decide each claim above, then two persons run\n"
+        f"  {shlex.join(words)}\n"
+        "  with --claim CLAIM=paid:CENTS:WHO or --claim CLAIM=ended for each that is not to be carried over\n"
+        f"{challenge}"
+    )
 
 
 def _document(found: Found) -> dict[str, object]:
@@ -96,23 +147,58 @@ def _meters(found: Found) -> Table:
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
 
-def _claims(proposals: tuple[Proposal, ...]) -> Table:
+def _main_meters(found: Found, money: _Money) -> Table:
+    """The sums of money and the number of games, and every other meter of which both copies say different."""
+    inspection = found.inspection
+    first, second = inspection.first.values, inspection.second.values
+    differing = [
+        name for name, values in inspection.suspect.items() if None not in values and name not in _MAIN_METERS
+    ]
+    names = [name for name in (*_MAIN_METERS, *differing) if first.get(name) or second.get(name)]
+    rows = []
+    for name in names:
+        meter = BY_NAME.get(name)
+        text = money if meter is not None and meter.unit is Unit.CENTS else figure
+        said = name.replace("_", " ") if meter is None else meter.meaning
+        values = first.get(name), second.get(name)
+        rows.append((said, *map(text, values), _agreement(*values)))
+    standing = Column("", "standing", style=lambda said: GOOD if said == "good" else BAD)
+    columns: Columns = (
+        "meter",
+        Column("first copy", right=True),
+        Column("second copy", right=True),
+        standing,
+    )
+    return Table(columns, rows, title="Meters (all of them: --csv)", empty="no money has moved")
+
+
+def _agreement(first: int | None, second: int | None) -> str:
+    if first is None or second is None:
+        return f"only the {'second' if first is None else 'first'} copy"
+    return "good" if first == second else "they differ"
+
+
+def _claims(proposals: tuple[Proposal, ...], money: _Money) -> Table:
     rows = []
     for each in proposals:
-        says = {name: value for name, value in each.proposed.says.items() if value not in ("", None, [], {})}
+        says = {
+            name.removesuffix("_cents").replace("_", " "): money(value) if name.endswith("_cents") else value
+            for name, value in each.proposed.says.items()
+            if value not in ("", None, [], {})
+        }
         said = (each.proposed, *(each.copies.get(name) for name in ("first", "second")))
         cents = (claim.amount if claim is not None and claim.is_readable else None for claim in said)
         rows.append((each.id, *cents, each.standing, says, list(each.acts)))
     columns: Columns = (
         "claim",
-        whole("cents"),
-        whole("first copy"),
-        whole("second copy"),
+        Column("amount", "cents", right=True, text=money),
+        Column("first copy", right=True, text=money),
+        Column("second copy", right=True, text=money),
         Column("", "standing"),
         "what",
         "may be",
     )
-    return Table(columns, rows, empty="no claim")
+    return Table(columns, rows, title="Claims on the machine", empty="no claim")
 
 
 def _tickets(folder: Path, second: Path | None) -> Table:
@@ -121,9 +207,16 @@ def _tickets(folder: Path, second: Path | None) -> Table:
     with suppress(OperatorError, LocalError), open_beside(folder, second=second) as store:
         for record in store.records(*_OPEN):
             at = record.moves[-1].at.isoformat(timespec="seconds")
-            rows.append((record.ticket.masked, record.ticket.amount_cents, record.state.value, at))
-    columns: Columns = ("ticket", whole("cents"), "in the ticket ledger", "since")
-    return Table(columns, rows, empty="no ticket that may be money")
+            ticket = record.ticket
+            rows.append((ticket.masked, ticket.amount_cents, ticket.currency, record.state.value, at))
+    columns: Columns = (
+        "ticket",
+        Column("amount", "cents", right=True, text=_Money("")),
+        "currency",
+        "state",
+        "since",
+    )
+    return Table(columns, rows, title="Tickets in the ticket ledger", empty="no ticket that may be money")
 
 
 def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Decision]:
@@ -156,6 +249,11 @@ def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
     metavar="CLAIM=ACT",
     help="What becomes of a claim: carry, paid:CENTS:WHO or ended; @first or @second to go by one copy.",
 )
+@click.option(
+    "--carry-others",
+    is_flag=True,
+    help="Carry over every claim that no --claim names and that can be carried.",
+)
 @click.option("--machine-id", default="", help="Of the new journal.")
 @click.option("--without-roster", is_flag=True, help="Clear though the roster is gone or altered; recorded.")
 def clear_(
@@ -167,12 +265,14 @@ def clear_(
     reason: str,
     challenge: str,
     decisions: dict[str, Decision],
+    carry_others: bool,
     machine_id: str,
     without_roster: bool,
 ) -> None:
     """Move the whole memory aside as evidence, and begin a new journal that owes what the old one owed.
 
-    Every claim that `egm audit inspect` shows is settled or carried over by name. Where people are enrolled
+    Every claim that `egm audit inspect` shows is settled or carried over by name, or carried over with
+    --carry-others. Where people are enrolled
     on the machine, both persons are staff numbers and prove it with their PINs. A clear that was cut short is
     finished as it was authorised.
     """
@@ -183,6 +283,9 @@ def clear_(
             echo(f"the clear that was begun is finished; the evidence is in {evidence}")
             return
         found = look(folder, FEATURES, second_dir=second)
+        if carry_others:
+            others = (each.id for each in found.proposals if CARRIED in each.acts)
+            decisions = {**{name: Decision(act=CARRIED) for name in others}, **decisions}
         roster, proof = _proved(folder, second, found, (person, second_person), without_roster=without_roster)
         decided = clearance(
             found,

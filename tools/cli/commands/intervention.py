@@ -36,7 +36,7 @@ def command() -> None:
 @contextmanager
 def _view(state: Path | None) -> Iterator[JournalView]:
     try:
-        with open_view(state or default_state_dir()) as view:
+        with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view
     except JournalError as error:
         raise click.ClickException(str(error)) from error

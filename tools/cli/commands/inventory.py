@@ -27,7 +27,7 @@ def command() -> None:
 
 def _read(state: Path | None) -> Sheet:
     try:
-        with open_view(state or default_state_dir()) as view:
+        with open_view(state or default_state_dir(), check_pages=True) as view:
             found = sheet(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error

@@ -110,7 +110,7 @@ def _unit(meter: str, currency: str) -> str:
 def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
     """The entries of a machine's memory, or of an exported journal where ``file`` is one."""
     if file is None:
-        with open_view(state or default_state_dir()) as view:
+        with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view.entries()
         return
     with opened(file) as source:
@@ -131,7 +131,7 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
     """
     folder = state or default_state_dir()
     try:
-        with open_view(folder) as view:
+        with open_view(folder, check_pages=True) as view:
             promised = {
                 details["identity"]: entry.sequence
                 for entry in view.entries()

@@ -24,7 +24,10 @@ def command(state: Path | None, *, form: Form) -> None:
     machines would after as many games; the exit status is 1 then. Returns are rounded down, as everywhere.
     """
     try:
-        with working("weighing every game"), open_view(state or default_state_dir()) as view:
+        with (
+            working("weighing every game"),
+            open_view(state or default_state_dir(), check_pages=True) as view,
+        ):
             found = list(returns(view))
     except JournalError as error:
         raise click.ClickException(str(error)) from error

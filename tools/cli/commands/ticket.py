@@ -152,7 +152,7 @@ def _at_the_cage(act: Callable[..., str]) -> Callable[..., None]:
 def _date_is_known(folder: Path, clock: Clock) -> bool:
     """Whether the clock of this computer may say that a ticket's date is over, by the machine's journal."""
     try:
-        with open_view(folder) as view:
+        with open_view(folder, check_pages=True) as view:
             return timekeeper_of(view, clock).is_believed
     except JournalError:
         return Timekeeper(clock).is_believed
@@ -275,7 +275,7 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
     with _reading(state, medium) as store:
         moves = store.verify()
         sums = store.sums()
-        with open_view(folder) as view:
+        with open_view(folder, check_pages=True) as view:
             stored: Any = view.state("tickets") or {}
             compared = compare(store, view.balance_cents, serial, stored.get("base"))
     owed: dict[str, int] = {}
