@@ -11,7 +11,7 @@ from egm.screen.outcome import WinView
 from egm.screen.painter import Style
 from egm.screen.scenes.asked import first_words, option_words, turn_words
 from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.felt_glass import felt_status, settled_cents, settled_step
+from egm.screen.scenes.felt_glass import felt_status, outcome_words, settled_result
 from egm.screen.scenes.glass import base_field, prize_name
 from egm.screen.scenes.keno import what_is_bought
 from egm.screen.scenes.prizes import prizes_won
@@ -22,7 +22,7 @@ from egm.screen.show import Show, Timeline, feature_steps, games_awarded
 from egm.screen.steps import KenoStep
 from egm.screen.table import ON_CHIPS, is_table
 from egm.screen.text import fault_words
-from egm.screen.view import Scene, asking, marked_since, times
+from egm.screen.view import Scene, View, asking, marked_since, times
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
@@ -115,18 +115,24 @@ def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     say, win = stage.texts.say, lit_win(stage)
     bought = _bought(stage, snapshot) if snapshot.credit_cents else ""
-    if bought and (stage.view.pressed in _BETTING or stage.view.chips.refused):
+    if bought and (_changes_the_bet(stage.view) or stage.view.chips.refused):
         return bought, "text"
     if snapshot.win_cents and win is not None:
         return _win_words(stage, win), "win"
     if snapshot.win_cents:
-        return _total(stage, snapshot.win_cents)
+        return _with_ending(stage, _total(stage, snapshot.win_cents))
     game = stage.view.game
     slip = stage.view.slip
     if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
         return say("keno.mark", least=min(spots(game)), most=max(spots(game))), "amber"
     next_ = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
     return "  ·  ".join(words for words in (_lost(stage), next_) if words), "text"
+
+
+def _changes_the_bet(view: View) -> bool:
+    """Return whether the bet was touched after the shown game began. A common round begins without PLAY."""
+    began = view.show.began if view.show is not None else view.pressed_at - 1
+    return view.pressed in _BETTING and view.pressed_at > began
 
 
 #: What changes the bet: then the bet is spoken of, no more the last win.
@@ -145,15 +151,26 @@ _BETTING: Final = ON_CHIPS | {
 
 
 def _lost(stage: Stage) -> str:
-    """That the last round at a table paid nothing, what it cost, and what stays; empty once bets are laid."""
-    staked_cents, returned_cents = (0, 0) if marked_since(stage.view) else settled_cents(stage)
-    if not staked_cents or returned_cents:
+    """Return how the last round at a table ended that paid nothing, and its cost; empty once bets change."""
+    result = None if marked_since(stage.view) else settled_result(stage)
+    if result is None or result.pays_by_table or result.returned_cents:
         return ""
-    said = stage.texts.say("status.lost", staked=stage.money(staked_cents))
-    snapshot = stage.view.snapshot
-    stands = sum(snapshot.standing.values()) if snapshot else 0  # the bet meter has new bets alone
-    stays = stage.texts.say("status.on_the_table", amount=stage.money(stands * _unit_cents(stage)))
-    return f"{said}  ·  {stays}" if stands else said
+    said = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
+    return _with_ending(stage, (said, ""))[0]
+
+
+def _with_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
+    """Return what is said of a round's money, between how the round ended and what stays on the table."""
+    result, snapshot = settled_result(stage), stage.view.snapshot
+    if result is None or snapshot is None or (marked_since(stage.view) and snapshot.state != "playing"):
+        return money
+    standing = snapshot.standing  # the bet meter has new bets alone
+    if snapshot.state == "playing":  # the machine's own are still those of before the round
+        standing = {str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))}
+    stays_cents = sum(standing.values()) * _unit_cents(stage)
+    stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
+    words = (outcome_words(stage, result), money[0], stays)
+    return "  \u00b7  ".join(each for each in words if each), money[1]
 
 
 def _bought(stage: Stage, snapshot: Snapshot) -> str:
@@ -192,7 +209,7 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
         return say("progressive.confirming"), "amber"
     if not show.play.prizes and not show.play.win_cents:
         return _lost(stage) or say("status.no_win"), "text_dim"
-    paid = _total(stage, show.play.win_cents)
+    paid = _with_ending(stage, _total(stage, show.play.win_cents))
     return (prizes_won(stage, show.play.prizes), "win") if show.play.prizes else paid
 
 
@@ -203,11 +220,9 @@ def _total(stage: Stage, cents: int) -> tuple[str, str]:
     and drawn to win by a table of pays, as a game of reels does.
     """
     say, game, amount = stage.texts.say, stage.view.game, stage.money(cents)
-    over = settled_step(stage) if is_table(game) else None
-    rows = over.settlements if over else ()
-    staked_cents = sum(int(each.get("staked", 0)) for each in rows) * _unit_cents(stage)
-    paid = any(each.get("pays") for each in rows)
-    if staked_cents and not paid and all(each["credits"] == each.get("staked", 0) for each in rows):
+    result = settled_result(stage)
+    staked_cents = 0 if result is None else result.staked_cents
+    if result is not None and result.is_push:
         return say("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
         return say("status.part_returned", amount=amount, staked=stage.money(staked_cents)), "text"
