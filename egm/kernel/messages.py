@@ -312,6 +312,8 @@ class Snapshot(_Message):
     """What the place lets be at stake in one game, bets that stand included; None: all that is offered."""
     most_staked_cents: int | None = None
     """The most that one round of the selected game can stake here, raises included."""
+    bet_needs_cents: int = 0
+    """The credit that the bet in force needs: its cost and what its round may still add; 0: there is none."""
     credit_cents: int
     """All the player may wager, promotional credit included."""
     restricted_cents: int = 0

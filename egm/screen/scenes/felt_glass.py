@@ -323,6 +323,16 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     return lines
 
 
+def needed_words(stage: Stage, needs_cents: int, bet_cents: int) -> str:
+    """Return what credit a bet needs, why, and how much there is; empty if there is enough."""
+    snapshot = stage.view.snapshot
+    if snapshot is None or needs_cents <= snapshot.credit_cents:
+        return ""
+    key = "doubled" if needs_cents == 2 * bet_cents else "raised" if needs_cents > bet_cents else "costs"
+    needs, credit = stage.money(needs_cents), stage.money(snapshot.credit_cents)
+    return stage.texts.say(f"status.needs_{key}", needs=needs, credit=credit)
+
+
 def refused_words(stage: Stage, spot: Spot | None, why: str) -> str:
     """Why a touch changed nothing, with the spots that are to have a bet first."""
     table, snapshot = stage.view.table, stage.view.snapshot

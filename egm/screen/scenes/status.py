@@ -11,7 +11,7 @@ from egm.screen.outcome import WinView
 from egm.screen.painter import Style
 from egm.screen.scenes.asked import first_words, option_words, turn_words
 from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.felt_glass import felt_status, outcome_words, settled_result
+from egm.screen.scenes.felt_glass import felt_status, needed_words, outcome_words, settled_result
 from egm.screen.scenes.glass import base_field, prize_name
 from egm.screen.scenes.keno import what_is_bought
 from egm.screen.scenes.prizes import prizes_won
@@ -22,7 +22,7 @@ from egm.screen.show import Show, Timeline, feature_steps, games_awarded
 from egm.screen.steps import KenoStep
 from egm.screen.table import ON_CHIPS, is_table
 from egm.screen.text import fault_words
-from egm.screen.view import Scene, View, asking, marked_since, times
+from egm.screen.view import Scene, View, asking, marked_since, times, unfinished
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
@@ -35,6 +35,8 @@ _LASTING: Final = frozenset(
     {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
 )
 _TURN_SECONDS: Final = 3.0
+#: PLAY is refused because the credit does not cover the bet, or the bet and what its round may add.
+_SHORT_OF_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
 
 
 def _stands(snapshot: Snapshot, notice: Notice) -> float:
@@ -57,6 +59,11 @@ def notice_words(stage: Stage, notice: Notice) -> str:
         values["game"] = texts.local(game.title, game.id)
     if code == "refused.playing" and stage.view.decision is not None:
         return first_words(stage, stage.view.decision)
+    if code in _SHORT_OF_CREDIT and snapshot is not None and credit_cents:
+        bet_cents = snapshot.bet_credits * snapshot.denomination_cents
+        needed = needed_words(stage, snapshot.bet_needs_cents, bet_cents)
+        if needed:
+            return needed
     ends = ("_credit", "") if credit_cents else ("",)
     for key in (f"{group}.{code}{end}" for group in ("notice", "status") for end in ends):
         if texts.has(key):
@@ -114,7 +121,7 @@ def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 
 def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     say, win = stage.texts.say, lit_win(stage)
-    bought = _bought(stage, snapshot) if snapshot.credit_cents else ""
+    bought = (_short_of_credit(stage) or _bought(stage, snapshot)) if snapshot.credit_cents else ""
     if bought and (_changes_the_bet(stage.view) or stage.view.chips.refused):
         return bought, "text"
     if snapshot.win_cents and win is not None:
@@ -171,6 +178,14 @@ def _with_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
     stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
     words = (outcome_words(stage, result), money[0], stays)
     return "  \u00b7  ".join(each for each in words if each), money[1]
+
+
+def _short_of_credit(stage: Stage) -> str:
+    """Return what credit the bet in force needs; empty if there is enough, or the bet is being changed."""
+    view, snapshot = stage.view, stage.view.snapshot
+    if snapshot is None or unfinished(view) or view.chips.refused:
+        return ""
+    return needed_words(stage, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents)
 
 
 def _bought(stage: Stage, snapshot: Snapshot) -> str:
