@@ -35,6 +35,8 @@ _LASTING: Final = frozenset(
     {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
 )
 _TURN_SECONDS: Final = 3.0
+#: A Keno ticket of so many draws is summed up at its end.
+_SEVERAL: Final = 2
 #: PLAY is refused because the credit does not cover the bet, or the bet and what its round may add.
 _SHORT_OF_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
 
@@ -159,11 +161,31 @@ _BETTING: Final = ON_CHIPS | {
 
 def _lost(stage: Stage) -> str:
     """Return how the last round at a table ended that paid nothing, and its cost; empty once bets change."""
-    result = None if marked_since(stage.view) else settled_result(stage)
+    if marked_since(stage.view):
+        return ""
+    ticket, result = _ticket(stage), settled_result(stage)
+    if ticket is not None:
+        return ticket[0]
     if result is None or result.pays_by_table or result.returned_cents:
         return ""
     said = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
     return _with_ending(stage, (said, ""))[0]
+
+
+def _ticket(stage: Stage) -> tuple[str, str] | None:
+    """Return what a Keno ticket of several draws won together, and what it cost; None for any other game."""
+    show, game = stage.view.show, stage.view.game
+    if show is None or game is None or show.play.game_id != game.id or not show.whole:
+        return None
+    draws = sum(isinstance(step, KenoStep) for step in show.steps)
+    if draws < _SEVERAL:
+        return None
+    won_cents, staked_cents = show.play.win_cents, show.play.bet_credits * _unit_cents(stage)
+    staked = stage.money(staked_cents)
+    if not won_cents:
+        return stage.texts.say("keno.ticket_lost", draws=draws, staked=staked), "text_dim"
+    words = stage.texts.say("keno.ticket_won", draws=draws, amount=stage.money(won_cents), staked=staked)
+    return words, "win" if won_cents > staked_cents else "text"
 
 
 def _with_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
@@ -234,6 +256,9 @@ def _total(stage: Stage, cents: int) -> tuple[str, str]:
     Bets that all push are returned, and who receives less than he staked has won nothing; hands that are held
     and drawn to win by a table of pays, as a game of reels does.
     """
+    ticket = _ticket(stage)
+    if ticket is not None:
+        return ticket
     say, game, amount = stage.texts.say, stage.view.game, stage.money(cents)
     result = settled_result(stage)
     staked_cents = 0 if result is None else result.staked_cents

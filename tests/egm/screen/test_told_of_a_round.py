@@ -14,8 +14,11 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
 from egm.screen.text import Texts
 from egm.screen.view import times
+from paytables import load_game
+from paytables.contract import Round
+from tools.dev.gallery import Walk
 from tools.dev.gallery.felts import felt
-from tools.lab.views import UNIT_CENTS, at_rest
+from tools.lab.views import UNIT_CENTS, at_rest, game_view
 
 HELD, LAID = "jacks-or-better-9-6", "quebec-roulette-french"
 
@@ -223,3 +226,34 @@ def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
     shown, after = ended(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
     assert status(shown)[0] == "Throw: 9. The point is 9  ·  On the table: $5.00"
     assert status(after)[0].startswith("Throw: 9. The point is 9  ·  On the table: $5.00  ·  ")
+
+
+@pytest.mark.parametrize(
+    ("won", "said", "colour"),
+    [
+        (12, "2 draws: won $3.00 for $0.50 staked", "win"),
+        (0, "2 draws: no win. Lost: $0.50", "text_dim"),
+    ],
+)
+def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
+    """Only each draw was counted; of a ticket that lost, "Game over" was all that was said."""
+    source = load_game("aurora-keno")
+    game = game_view(source)
+    view = at_rest((game,), game, "en")
+    wager = source.wager(2, selections=[{"groups": [[7, 18, 33]], "stakes": {"3": 1}}], draws=2)
+    played = Round(source.play(wager, Walk("ticket")), wager)
+    played.advance()
+    play = Play(
+        play_id="3",
+        game_id=game.id,
+        bet_credits=wager.credits,
+        win_credits=won,
+        win_cents=won * UNIT_CENTS,
+        display=dict(played.outcome.display),
+    )
+    view = heard(heard(view, view.snapshot.model_copy(update={"state": "playing"})), play)
+    view = replace(view, now=view.show.began + times(view, theme).done)
+    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+    assert status(stage) == (said, colour)
+    after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
+    assert said in status(replace(stage, view=heard(view, after)))[0]
