@@ -22,6 +22,7 @@ from egm.play.installed_games import InstalledGame
 from egm.play.last_results import last_results
 from egm.play.tables import on_table
 from egm.progressive import level_views
+from egm.progressive.bet import bet_in_force
 from egm.progressive.pools import Pools
 from egm.records.games import last_game, open_game, win_is_taken
 from egm.records.held_money import held_cents
@@ -75,6 +76,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
         bet_least_cents=machine.profile.play.bet_minimum_cents,
         bet_most_cents=machine.profile.play.bet_limit_cents,
         most_staked_cents=_most_staked_cents(machine),
+        bet_needs_cents=_bet_needs_cents(machine),
         credit_cents=machine.credit_cents,
         restricted_cents=machine.kind_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.kind_cents(CreditKind.NONRESTRICTED),
@@ -190,6 +192,11 @@ def guest_view(game: Game, denomination_cents: int) -> GameView:
 def _most_staked_cents(machine: Machine) -> int | None:
     game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
     return most_staked_credits(machine, game_id, cents) * cents if game_id in machine.games else None
+
+
+def _bet_needs_cents(machine: Machine) -> int:
+    bet = bet_in_force(machine)
+    return 0 if bet is None else bet.cents + bet.reserve_cents
 
 
 def _accepts(engine: Engine[Machine]) -> tuple[str, ...]:

@@ -66,6 +66,10 @@ class Chances(_Message):
     of a hundred games win anything, empty where only laboratories work it out; ``prizes_in_100`` how many
     prizes a hundred games win on average, each line counted. ``features`` start once in so many games. The
     award that pays the most is ``top``, ``top_credits`` at that cost, once in ``top_one_in`` games.
+
+    At a table ``spots`` are the spots bet on, and ``hit_percent`` is how many of a hundred rounds return more
+    than was staked: a stake that is only given back is no prize. ``hands`` is how many hands are played at
+    once where the player chooses that.
     """
 
     bet: str
@@ -77,6 +81,8 @@ class Chances(_Message):
     top_stage: str
     top_credits: int
     top_one_in: int
+    spots: tuple[str, ...] = ()
+    hands: int = 0
 
 
 class GameView(_Message):
@@ -312,6 +318,8 @@ class Snapshot(_Message):
     """What the place lets be at stake in one game, bets that stand included; None: all that is offered."""
     most_staked_cents: int | None = None
     """The most that one round of the selected game can stake here, raises included."""
+    bet_needs_cents: int = 0
+    """The credit that the bet in force needs: its cost and what its round may still add; 0: there is none."""
     credit_cents: int
     """All the player may wager, promotional credit included."""
     restricted_cents: int = 0

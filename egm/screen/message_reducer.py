@@ -9,6 +9,7 @@ from egm.kernel.service_pages import Replay
 from egm.screen import marks
 from egm.screen.input_reducer import Messages, next_game
 from egm.screen.outcome import OutcomeError, read_field, stages_of
+from egm.screen.round_result import round_result
 from egm.screen.service_input import at_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
@@ -55,7 +56,8 @@ def _play(view: View, play: Play) -> View:
     if old is not None and old.whole and old.play.play_id == play.play_id:
         return replace(view, show=replace(old, told=False, play=play))
     steps = read_steps(view.fields.get(play.game_id, {}), play.display, play.cues, play.settlements)
-    show = _follow(view, play, steps)
+    result = round_result(play, view.games.get(play.game_id), view.snapshot)
+    show = replace(_follow(view, play, steps), result=result)
     view = _chips_off(view, play)
     return replace(view, show=show, decision=None, page=Page.NONE, active_at=view.now)
 
@@ -164,8 +166,8 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
     changed = _news_told(changed, old, snapshot)
-    if old is not None and (old.game_id != snapshot.game_id or (old.win_cents and not snapshot.win_cents)):
-        changed = _cleared(changed, snapshot)
+    if old is not None and snapshot.state != "playing" and _show_is_over(view, old, snapshot):
+        changed = replace(changed, show=None)
     if snapshot.state != "playing" and view.decision is not None:
         changed = replace(changed, decision=None)
     if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service", "locked"}:
@@ -187,9 +189,18 @@ def _news_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     return view
 
 
-def _cleared(view: View, snapshot: Snapshot) -> View:
-    """Another game has come, or the win has left with its player: no show of before stays."""
-    return view if snapshot.state == "playing" else replace(view, show=None)
+def _show_is_over(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
+    """Return whether the shown game is to be removed: another is selected, or its player has taken the money.
+
+    The win of a snapshot becomes 0 also when a game is lost after one that was won: the show is then of the
+    lost game, which is still to be reported.
+    """
+    if old.game_id != snapshot.game_id:
+        return True
+    shown_cents = 0 if view.show is None else view.show.play.win_cents
+    win_is_taken = old.win_cents > 0 and not snapshot.win_cents and shown_cents > 0
+    credit_is_taken = old.credit_cents > 0 and not snapshot.credit_cents and old.state != "playing"
+    return win_is_taken or credit_is_taken
 
 
 def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:

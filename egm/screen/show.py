@@ -7,6 +7,7 @@ from typing import Final
 
 from egm.kernel.messages import Play
 from egm.screen.outcome import Result
+from egm.screen.round_result import RoundResult
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
 from egm.screen.theme import Motion
 
@@ -39,6 +40,8 @@ class Show:
     opened: int = 0
     seen_credits: int = 0
     seen_cents: int = 0
+    result: RoundResult | None = None
+    """What the round came to, of a table's round that has ended."""
 
 
 @dataclass(frozen=True, slots=True)

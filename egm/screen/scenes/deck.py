@@ -15,8 +15,9 @@ from egm.screen.layout import DECK
 from egm.screen.motion import clamp, rolled
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.felt_glass import settled_cents
+from egm.screen.scenes.felt_glass import settled_result
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
+from egm.screen.table import is_table
 from egm.screen.theme import Colour, mix
 from egm.screen.view import (
     Page,
@@ -92,14 +93,24 @@ def draw_meters(stage: Stage) -> None:
     _meter(stage, "credit", say("meter.credit"), shown.credit_cents, credits_, "meter", promotional(stage))
     _meter(stage, "bet", say("meter.bet"), shown.bet_credits * unit, shown.bet_credits, "meter")
     key = win_meter(stage)
-    colour = "win" if shown.win_cents and key == "meter.win" else "steel"
+    colour = "win" if shown.win_cents and _has_profit(stage) else "steel"
     _meter(stage, "win", say(key), shown.win_cents, shown.win_cents // max(1, unit), colour)
 
 
 def win_meter(stage: Stage) -> str:
-    """The name of the last meter: a round that gives back no more than was staked has won nothing."""
-    staked_cents, returned_cents = settled_cents(stage)
-    return "meter.returned" if 0 < returned_cents <= staked_cents else "meter.win"
+    """Return the name of the last meter: what a table returns counts stakes, so it is not called a win."""
+    game = stage.view.game
+    if game is None or not is_table(game) or game.presentation.get("hold"):
+        return "meter.win"
+    return "meter.returned" if figures(stage).win_cents else "meter.win"
+
+
+def _has_profit(stage: Stage) -> bool:
+    """Return whether the last meter shows a win: at a table, more than was staked."""
+    result = settled_result(stage)
+    if result is None or result.pays_by_table:
+        return win_meter(stage) == "meter.win"
+    return result.returned_cents > result.staked_cents
 
 
 def promotional(stage: Stage) -> str:

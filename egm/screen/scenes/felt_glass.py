@@ -7,6 +7,7 @@ from egm.kernel.messages import Decision
 from egm.screen.layout import LEVELS_HIGH, middle
 from egm.screen.painter import Rect, Style
 from egm.screen.roads import often
+from egm.screen.round_result import RoundResult
 from egm.screen.scenes.asked import option_words
 from egm.screen.scenes.cards import settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
@@ -15,7 +16,7 @@ from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table, closed, is_table, limits, plays
+from egm.screen.table import Spot, Table, closed, limits, plays
 from egm.screen.view import (
     asking,
     betting,
@@ -87,17 +88,57 @@ def settled_step(stage: Stage) -> TableStep | None:
     return step if isinstance(step, TableStep) and step.settlements else None
 
 
-def settled_cents(stage: Stage) -> tuple[int, int]:
-    """What the round that lies settled on the cloth had at stake, and what it gives back, minor units.
+def settled_result(stage: Stage) -> RoundResult | None:
+    """Return the result of the round that lies on the cloth, once it has been shown to its end."""
+    view, line = stage.view, times(stage.view, stage.theme)
+    show, game = view.show, view.game
+    if show is None or line is None or game is None or show.play.game_id != game.id:
+        return None
+    return show.result if view.now - show.began >= line.spun else None
 
-    A game whose cards are held and drawn wins by a table of pays, as reels do: nothing of it is given back.
-    """
-    game = stage.view.game
-    over = settled_step(stage) if game and is_table(game) and not game.presentation.get("hold") else None
-    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    rows = over.settlements if over is not None else ()
-    staked, returned = (sum(int(each.get(name, 0)) for each in rows) for name in ("staked", "credits"))
-    return staked * unit, returned * unit
+
+def outcome_words(stage: Stage, result: RoundResult) -> str:
+    """Return how a round ended: the number, the dice, or the side that won; empty where the hands say it."""
+    view, say, display = stage.view, stage.texts.say, result.display
+    table, code = view.table, str(display.get("result", ""))
+    if table is None or not code:
+        return ""
+    felt = str(display.get("felt", ""))
+    if felt == "craps":
+        return _throw_words(stage, result)
+    if felt == "dice":
+        return say("felt.ended_dice", dice=code, total=sum(int(die) for die in display.get("dice", ())))
+    if "pocket" in display:
+        name, colour = stage.texts.local(table.names.get(code, {}), code), table.colours.get(code, "")
+        if felt == "roulette" and stage.texts.has(f"felt.colour_{colour}"):
+            return say("felt.ended_colour", result=name, colour=say(f"felt.colour_{colour}"))
+        return say("felt.ended", result=name)
+    return _winner_words(stage, result) if table.roads else ""
+
+
+def _throw_words(stage: Stage, result: RoundResult) -> str:
+    """Return what a throw of craps came to: its sum, and what became of the point."""
+    display, before = result.display, result.point_before
+    total, point = int(display["total"]), display.get("point")
+    if before is not None and point is None:
+        key = "felt.point_made" if total == before else "felt.seven_out"
+        return stage.texts.say(key, total=total, point=before)
+    key = "felt.thrown" if point is None else "felt.point_set" if before is None else "felt.point_stays"
+    return stage.texts.say(key, total=total, point=point or 0)
+
+
+def _winner_words(stage: Stage, result: RoundResult) -> str:
+    """Return which of two sides won, and the points of both."""
+    game, table, say = stage.view.game, stage.view.table, stage.texts.say
+    assert game is not None
+    assert table is not None
+    names = {str(hand["id"]): stage.texts.local(hand["names"]) for hand in game.presentation.get("hands", ())}
+    points = {str(hand["id"]): str(hand.get("says", "")) for hand in result.display.get("hands", ())}
+    winner = str(result.display["result"])
+    if winner in names:
+        others = [points.get(side, "") for side in table.roads if side != winner]
+        return say("felt.winner", side=names[winner], points=points.get(winner, ""), other="".join(others))
+    return say("felt.tie", points=next(iter(points.values()), ""))
 
 
 def spot_asked(stage: Stage, table: Table) -> Spot | None:
@@ -280,6 +321,16 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     if why:
         lines.append((refused_words(stage, spot, why), "amber"))
     return lines
+
+
+def needed_words(stage: Stage, needs_cents: int, bet_cents: int) -> str:
+    """Return what credit a bet needs, why, and how much there is; empty if there is enough."""
+    snapshot = stage.view.snapshot
+    if snapshot is None or needs_cents <= snapshot.credit_cents:
+        return ""
+    key = "doubled" if needs_cents == 2 * bet_cents else "raised" if needs_cents > bet_cents else "costs"
+    needs, credit = stage.money(needs_cents), stage.money(snapshot.credit_cents)
+    return stage.texts.say(f"status.needs_{key}", needs=needs, credit=credit)
 
 
 def refused_words(stage: Stage, spot: Spot | None, why: str) -> str:

@@ -1,10 +1,19 @@
 """The page of very long odds: awards so rare that the place wants their odds told (C-23)."""
 
-from egm.kernel.messages import Chances, LongOdds
+import re
+from typing import Final
+
+from egm.kernel.messages import Chances, GameView, LongOdds
 from egm.screen.painter import Rect, Style
+from egm.screen.scenes.cards import settlement_name
 from egm.screen.scenes.glass import prize_name
+from egm.screen.scenes.hand import group_name
 from egm.screen.scenes.stage import Stage, stage_name
 from egm.screen.scenes.status import percent
+from egm.screen.table import Spot, is_table
+
+#: The name of a settlement that is no row of a table of pays.
+_WON: Final = "won"
 
 #: Awards a page holds.
 PAGE = 9
@@ -56,7 +65,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     lines = []
     if one.hit_percent:
         share = texts.say("odds.percent", percent=percent(stage, one.hit_percent))
-        lines.append((texts.say("odds.hit"), share))
+        lines.append((texts.say("odds.profit" if one.spots else "odds.hit"), share))
     else:
         lines.append((texts.say("odds.prizes_in_100"), percent(stage, one.prizes_in_100)))
     for feature, one_in in one.features:
@@ -64,7 +73,14 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
     credits_ = texts.counted("meter.credits", one.top_credits)
-    top = texts.say("odds.top", name=_name(stage, award), credits=credits_)
+    name = _name(stage, award)
+    if one.spots:  # what a table pays counts the stake
+        plain = one.top == _WON and one.top_stage in one.spots  # of the first stake alone
+        staked = texts.number(one.cost_credits)
+        what = texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
+        top = texts.say("odds.top_returned", what=what)
+    else:
+        top = texts.say("odds.top", name=name, credits=credits_)
     lines.append((top, texts.say("odds.one_in", games=texts.number(one.top_one_in))))
     if stage.view.game is not None and len(stage.view.game.chances) > 1:
         first, figure = lines[0]
@@ -73,8 +89,15 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
 
 
 def _way(stage: Stage, one: Chances) -> str:
-    """A way to bet, in the player's words: so many numbers, an area, or what it costs."""
+    """A way to bet, in the player's words: its spots, so many numbers, an area, or what it costs."""
     game, texts = stage.view.game, stage.texts
+    if game is not None and one.spots and stage.view.table is not None:
+        kinds = [_kind_words(stage, each) for each in game.chances]
+        words = _kind_words(stage, one)
+        return words if kinds.count(words) == 1 else _spots_words(stage, one)
+    if one.hands:
+        each = texts.number(one.cost_credits // one.hands)
+        return texts.counted("odds.hands", one.hands, bet=each)
     spots, _, rest = one.bet.partition(" ")
     if rest in {"spot", "spots"} and spots.isdigit():
         return texts.counted("keno.of", int(spots))
@@ -82,6 +105,29 @@ def _way(stage: Stage, one: Chances) -> str:
         if area["id"] == one.bet.partition(" ")[0]:
             return texts.local(area["name"])
     return texts.say("help.bet", bet=texts.number(one.cost_credits))
+
+
+def _kind_words(stage: Stage, one: Chances) -> str:
+    """The kind of bet that a way to bet stands for, with its odds where these differ within the kind."""
+    table = stage.view.table
+    assert table is not None
+    spots = [table.spots[spot] for spot in one.spots if spot in table.spots]
+    names = [group_name(stage, table.groups[spot.group]) for spot in spots]
+    return " + ".join(dict.fromkeys(names)) + _odds_suffix(one)
+
+
+def _spots_words(stage: Stage, one: Chances) -> str:
+    """The spots of a way to bet by their own names."""
+    table = stage.view.table
+    assert table is not None
+    names = [stage.texts.local(table.spots[spot].names) for spot in one.spots if spot in table.spots]
+    return " + ".join(names) + _odds_suffix(one)
+
+
+def _odds_suffix(one: Chances) -> str:
+    """The odds in the name of a way to bet, such as ``2:1`` of a bet that pays by the point."""
+    odds = one.bet.rpartition(" ")[2]
+    return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 
 
 def draw_odds(stage: Stage, rect: Rect, told: tuple[LongOdds, ...]) -> None:
@@ -106,6 +152,9 @@ def award_words(stage: Stage, award: LongOdds) -> str:
         return award.name
     words = [_name(stage, award)]
     place = stage_name(stage, award.stage)
+    spot = _spot(stage, award)
+    if spot is not None and award.name != _WON:
+        place = texts.local(spot.names)
     if place:
         words.append(place)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
@@ -121,6 +170,30 @@ def _name(stage: Stage, award: LongOdds) -> str:
         for one in game.presentation.get(kind, ()):
             if one["id"] == award.name and not award.stage:
                 return texts.local(one["name"], award.name)
+    if is_table(game):
+        spot = _spot(stage, award)
+        if award.name == _WON and spot is not None:
+            return texts.local(spot.names)
+        named = settlement_name(stage, award.name)
+        return _level_name(stage, award.name) if named == award.name else named
+    return _prize_name(stage, game, award)
+
+
+def _level_name(stage: Stage, level: str) -> str:
+    """What a progressive level is called; its kind, if the bet in force does not play for it."""
+    snapshot = stage.view.snapshot
+    names = next((one.names for one in snapshot.progressives if one.level == level), {}) if snapshot else {}
+    return stage.texts.local(names, stage.texts.say("odds.level"))
+
+
+def _spot(stage: Stage, award: LongOdds) -> Spot | None:
+    """The spot of a table that an award is won on; None for any other award."""
+    return None if stage.view.table is None else stage.view.table.spots.get(award.stage)
+
+
+def _prize_name(stage: Stage, game: GameView, award: LongOdds) -> str:
+    """What a prize of reels, of a wheel or of Keno is called."""
+    texts = stage.texts
     field = stage.view.fields.get(game.id, {}).get(award.stage)
     if field is not None:
         prize = next((each for each in field.prizes if each.name == award.name), None)

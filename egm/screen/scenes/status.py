@@ -11,7 +11,7 @@ from egm.screen.outcome import WinView
 from egm.screen.painter import Style
 from egm.screen.scenes.asked import first_words, option_words, turn_words
 from egm.screen.scenes.feature import so_far_credits
-from egm.screen.scenes.felt_glass import felt_status, settled_cents, settled_step
+from egm.screen.scenes.felt_glass import felt_status, needed_words, outcome_words, settled_result
 from egm.screen.scenes.glass import base_field, prize_name
 from egm.screen.scenes.keno import what_is_bought
 from egm.screen.scenes.prizes import prizes_won
@@ -22,7 +22,7 @@ from egm.screen.show import Show, Timeline, feature_steps, games_awarded
 from egm.screen.steps import KenoStep
 from egm.screen.table import ON_CHIPS, is_table
 from egm.screen.text import fault_words
-from egm.screen.view import Scene, asking, marked_since, times
+from egm.screen.view import Scene, View, asking, marked_since, times, unfinished
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
@@ -35,6 +35,10 @@ _LASTING: Final = frozenset(
     {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
 )
 _TURN_SECONDS: Final = 3.0
+#: A Keno ticket of so many draws is summed up at its end.
+_SEVERAL: Final = 2
+#: PLAY is refused because the credit does not cover the bet, or the bet and what its round may add.
+_SHORT_OF_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
 
 
 def _stands(snapshot: Snapshot, notice: Notice) -> float:
@@ -57,6 +61,11 @@ def notice_words(stage: Stage, notice: Notice) -> str:
         values["game"] = texts.local(game.title, game.id)
     if code == "refused.playing" and stage.view.decision is not None:
         return first_words(stage, stage.view.decision)
+    if code in _SHORT_OF_CREDIT and snapshot is not None and credit_cents:
+        bet_cents = snapshot.bet_credits * snapshot.denomination_cents
+        needed = needed_words(stage, snapshot.bet_needs_cents, bet_cents)
+        if needed:
+            return needed
     ends = ("_credit", "") if credit_cents else ("",)
     for key in (f"{group}.{code}{end}" for group in ("notice", "status") for end in ends):
         if texts.has(key):
@@ -114,19 +123,25 @@ def _notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 
 def _idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     say, win = stage.texts.say, lit_win(stage)
-    bought = _bought(stage, snapshot) if snapshot.credit_cents else ""
-    if bought and (stage.view.pressed in _BETTING or stage.view.chips.refused):
+    bought = (_short_of_credit(stage) or _bought(stage, snapshot)) if snapshot.credit_cents else ""
+    if bought and (_changes_the_bet(stage.view) or stage.view.chips.refused):
         return bought, "text"
     if snapshot.win_cents and win is not None:
         return _win_words(stage, win), "win"
     if snapshot.win_cents:
-        return _total(stage, snapshot.win_cents)
+        return _with_ending(stage, _total(stage, snapshot.win_cents))
     game = stage.view.game
     slip = stage.view.slip
     if game is not None and is_keno(game) and slip.marked and not is_slip(game, slip):
         return say("keno.mark", least=min(spots(game)), most=max(spots(game))), "amber"
     next_ = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
     return "  ·  ".join(words for words in (_lost(stage), next_) if words), "text"
+
+
+def _changes_the_bet(view: View) -> bool:
+    """Return whether the bet was touched after the shown game began. A common round begins without PLAY."""
+    began = view.show.began if view.show is not None else view.pressed_at - 1
+    return view.pressed in _BETTING and view.pressed_at > began
 
 
 #: What changes the bet: then the bet is spoken of, no more the last win.
@@ -145,15 +160,54 @@ _BETTING: Final = ON_CHIPS | {
 
 
 def _lost(stage: Stage) -> str:
-    """That the last round at a table paid nothing, what it cost, and what stays; empty once bets are laid."""
-    staked_cents, returned_cents = (0, 0) if marked_since(stage.view) else settled_cents(stage)
-    if not staked_cents or returned_cents:
+    """Return how the last round at a table ended that paid nothing, and its cost; empty once bets change."""
+    if marked_since(stage.view):
         return ""
-    said = stage.texts.say("status.lost", staked=stage.money(staked_cents))
-    snapshot = stage.view.snapshot
-    stands = sum(snapshot.standing.values()) if snapshot else 0  # the bet meter has new bets alone
-    stays = stage.texts.say("status.on_the_table", amount=stage.money(stands * _unit_cents(stage)))
-    return f"{said}  ·  {stays}" if stands else said
+    ticket, result = _ticket(stage), settled_result(stage)
+    if ticket is not None:
+        return ticket[0]
+    if result is None or result.pays_by_table or result.returned_cents:
+        return ""
+    said = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
+    return _with_ending(stage, (said, ""))[0]
+
+
+def _ticket(stage: Stage) -> tuple[str, str] | None:
+    """Return what a Keno ticket of several draws won together, and what it cost; None for any other game."""
+    show, game = stage.view.show, stage.view.game
+    if show is None or game is None or show.play.game_id != game.id or not show.whole:
+        return None
+    draws = sum(isinstance(step, KenoStep) for step in show.steps)
+    if draws < _SEVERAL:
+        return None
+    won_cents, staked_cents = show.play.win_cents, show.play.bet_credits * _unit_cents(stage)
+    staked = stage.money(staked_cents)
+    if not won_cents:
+        return stage.texts.say("keno.ticket_lost", draws=draws, staked=staked), "text_dim"
+    words = stage.texts.say("keno.ticket_won", draws=draws, amount=stage.money(won_cents), staked=staked)
+    return words, "win" if won_cents > staked_cents else "text"
+
+
+def _with_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
+    """Return what is said of a round's money, between how the round ended and what stays on the table."""
+    result, snapshot = settled_result(stage), stage.view.snapshot
+    if result is None or snapshot is None or (marked_since(stage.view) and snapshot.state != "playing"):
+        return money
+    standing = snapshot.standing  # the bet meter has new bets alone
+    if snapshot.state == "playing":  # the machine's own are still those of before the round
+        standing = {str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))}
+    stays_cents = sum(standing.values()) * _unit_cents(stage)
+    stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
+    words = (outcome_words(stage, result), money[0], stays)
+    return "  \u00b7  ".join(each for each in words if each), money[1]
+
+
+def _short_of_credit(stage: Stage) -> str:
+    """Return what credit the bet in force needs; empty if there is enough, or the bet is being changed."""
+    view, snapshot = stage.view, stage.view.snapshot
+    if snapshot is None or unfinished(view) or view.chips.refused:
+        return ""
+    return needed_words(stage, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents)
 
 
 def _bought(stage: Stage, snapshot: Snapshot) -> str:
@@ -192,7 +246,7 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
         return say("progressive.confirming"), "amber"
     if not show.play.prizes and not show.play.win_cents:
         return _lost(stage) or say("status.no_win"), "text_dim"
-    paid = _total(stage, show.play.win_cents)
+    paid = _with_ending(stage, _total(stage, show.play.win_cents))
     return (prizes_won(stage, show.play.prizes), "win") if show.play.prizes else paid
 
 
@@ -202,12 +256,13 @@ def _total(stage: Stage, cents: int) -> tuple[str, str]:
     Bets that all push are returned, and who receives less than he staked has won nothing; hands that are held
     and drawn to win by a table of pays, as a game of reels does.
     """
+    ticket = _ticket(stage)
+    if ticket is not None:
+        return ticket
     say, game, amount = stage.texts.say, stage.view.game, stage.money(cents)
-    over = settled_step(stage) if is_table(game) else None
-    rows = over.settlements if over else ()
-    staked_cents = sum(int(each.get("staked", 0)) for each in rows) * _unit_cents(stage)
-    paid = any(each.get("pays") for each in rows)
-    if staked_cents and not paid and all(each["credits"] == each.get("staked", 0) for each in rows):
+    result = settled_result(stage)
+    staked_cents = 0 if result is None else result.staked_cents
+    if result is not None and result.is_push:
         return say("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
         return say("status.part_returned", amount=amount, staked=stage.money(staked_cents)), "text"

@@ -72,7 +72,58 @@ def test_the_machine_tells_no_bet_from_a_bet_not_taken_and_from_too_little_credi
     assert at.bar == words(language, "notice.refused.bet_is_laid")
     at.happen(EventType.BET, value=200, options={"bets": {"pass": 200}})
     at.happen(EventType.PLAY)
-    assert at.bar == words(language, "notice.refused.bet_is_covered")
+    needs, credit = (at.stage.money(cents) for cents in (5000, at.view.snapshot.credit_cents))
+    assert at.bar == words(language, "status.needs_costs", needs=needs, credit=credit)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "This bet needs $24.00 of credit, because it may be doubled. You have $20.00."),
+        ("fr", "Cette mise exige 24,00 $ de crédit, car elle peut être doublée. Vous avez 20,00 $."),
+    ],
+)
+def test_a_bet_that_may_be_doubled_says_what_credit_it_needs(visit, language, said):
+    """PLAY was dark while the bar said "PLAY stakes $12.00", and the refusal named no sum."""
+    at = visit("quebec-blackjack", cents=2000)
+    at.happen(EventType.LANGUAGE, value=language)
+    spot = next(iter(at.view.table.spots))
+    credits_ = 1200 // at.view.snapshot.denomination_cents
+    at.happen(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    assert at.view.snapshot.bet_needs_cents == 2400
+    assert "play" not in at.view.snapshot.accepts
+    assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == said
+    at.happen(EventType.PLAY)
+    assert at.room.machine.notice.code == "refused.raises_are_covered"
+    assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == said
+    at.do(at.room.insert, 2000)
+    at.wait(6.0)
+    assert at.bar == at.stage.texts.counted("felt.buys", 1, price=at.stage.money(1200))
+    assert "play" in at.view.snapshot.accepts
+
+
+def test_a_lost_round_after_a_won_one_is_reported_by_the_real_machine(visit):
+    """Red wins on 32, then loses on 0: the bar says the number and the cost, and the meter no win of before."""
+    at = visit("quebec-roulette-french", 1, 0)
+    at.press("spot", "red")
+    at.play_out()
+    assert at.view.snapshot.win_cents
+    assert at.bar.startswith("Result: 32 red  ·  You receive ")
+    at.press("repeat")
+    at.play_out()
+    assert not at.view.snapshot.win_cents
+    assert at.bar.startswith("Result: 0 green  ·  No win. Lost: ")
+
+
+def test_craps_names_the_point_that_a_seven_ended(visit):
+    """The point is gone from the table by then: it is taken from the table as it stood during the round."""
+    at = visit("quebec-craps", 2, 2, 2, 3)
+    at.press("clear")
+    at.press("spot", "pass")
+    at.play_out()
+    assert at.bar.startswith("Throw: 6. The point is 6  ·  On the table: ")
+    at.play_out()
+    assert at.bar.startswith("Throw: 7. Seven-out, the point was 6  ·  No win. Lost: ")
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from egm.kernel.messages import Play
+from egm.kernel.messages import Felt, Play
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import heard
 from egm.screen.painter import Painter
+from egm.screen.picture import Picture
 from egm.screen.scenes.deck import win_meter
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
 from egm.screen.text import Texts
 from egm.screen.view import times
+from paytables import load_game
+from paytables.contract import Round
+from tools.dev.gallery import Walk
 from tools.dev.gallery.felts import felt
-from tools.lab.views import UNIT_CENTS, at_rest
+from tools.lab.views import UNIT_CENTS, at_rest, game_view
 
 HELD, LAID = "jacks-or-better-9-6", "quebec-roulette-french"
 
@@ -88,7 +92,7 @@ def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
 @pytest.mark.parametrize(
     ("name", "rows", "label"),
     [
-        (LAID, [(40, 20)], "meter.win"),
+        (LAID, [(40, 20)], "meter.returned"),
         (LAID, [(40, 20), (0, 20)], "meter.returned"),
         (LAID, [(20, 20)], "meter.returned"),
         (LAID, [(10, 20)], "meter.returned"),
@@ -97,5 +101,159 @@ def test_a_lost_round_says_so_and_what_it_cost_and_what_stays(theme):
     ],
 )
 def test_stakes_that_come_back_are_no_win_on_the_meter(theme, name, rows, label):
-    """$15 staked and $10 back was shown as WIN $10.00, in green."""
+    """$5 staked and $10 back was shown as WIN $10.00, though the player has won $5."""
     assert win_meter(settled(theme, name, rows)) == label
+
+
+def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after):
+    """A round heard as the machine reports it: played, shown, and then ended in an idle snapshot."""
+    _, game = felt(name)
+    view = at_rest((game,), game, language)
+    rest = view.snapshot.model_copy(
+        update={"win_cents": before_cents, "standing": {}, "felt": Felt(point=point)}
+    )
+    view = replace(heard(view, rest), now=view.now + 9)
+    play = Play(
+        play_id="2",
+        game_id=game.id,
+        bet_credits=sum(staked for _, staked in rows),
+        win_credits=0,
+        win_cents=0,
+        display={"kind": "table", "felt": game.presentation["felt"], **(display or {})},
+        settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
+    )
+    view = heard(heard(view, rest.model_copy(update={"state": "playing"})), play)
+    view = replace(view, now=view.show.began + times(view, theme).done)
+    shown = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+    view = heard(view, rest.model_copy(update={"win_cents": 0, "state": "idle", **after}))
+    return shown, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+
+
+@pytest.mark.parametrize("before_cents", [0, 1000])
+@pytest.mark.parametrize(
+    "name",
+    ["quebec-roulette-french", "quebec-baccarat", "quebec-blackjack", "quebec-craps", "quebec-sic-bo"],
+)
+def test_a_round_lost_after_a_won_one_is_reported(theme, name, before_cents):
+    """The win meter falls to 0 as the lost round ends: that was taken for a win that the player had taken."""
+    _, stage = ended(theme, name, before_cents=before_cents)
+    assert status(stage)[0].startswith("No win. Lost: $5.00")
+
+
+def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(theme):
+    """The next player is not told what the one before has lost."""
+    _, stage = ended(theme, LAID)
+    gone = heard(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
+    assert gone.show is None
+    assert "Lost" not in status(replace(stage, view=gone))[0]
+
+
+def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_last(theme):
+    """In a common round the betting time ends: the last touch before it was on the cloth."""
+    _, stage = ended(theme, LAID)
+    chips = replace(stage.view.chips, bets={next(iter(stage.view.table.spots)): 20})
+    began = stage.view.show.began
+    for pressed_at, told_ in ((began - 1, True), (began + 1, False)):
+        view = replace(stage.view, pressed="spot", pressed_at=pressed_at, chips=chips)
+        assert ("Lost" in status(replace(stage, view=view))[0]) is told_
+
+
+HANDS = {
+    "result": "bank",
+    "hands": [{"id": "player", "cards": [], "says": "4"}, {"id": "bank", "cards": [], "says": "7"}],
+}
+DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
+
+
+@pytest.mark.parametrize(
+    ("name", "display", "point", "en", "fr"),
+    [
+        ("quebec-baccarat", HANDS, None, "Bank wins, 7 to 4", "Gagnant : Banque, 7 à 4"),
+        ("quebec-baccarat", {**HANDS, "result": "tie"}, None, "Tie, 4 each", "Égalité, 4 partout"),
+        (LAID, {"result": "26", "pocket": "26"}, None, "Result: 26 black", "Résultat : 26 noir"),
+        (
+            "quebec-sic-bo",
+            {"dice": [3, 2, 6], "result": "3-2-6"},
+            None,
+            "Dice: 3-2-6, total 11",
+            "Dés : 3-2-6, total 11",
+        ),
+        (
+            "quebec-craps",
+            {**DICE, "come_out": False, "point": None},
+            6,
+            "Throw: 7. Seven-out, the point was 6",
+            "Lancer : 7. Sept, le point 6 est perdu",
+        ),
+        ("quebec-craps", {**DICE, "come_out": True, "point": None}, None, "Throw: 7", "Lancer : 7"),
+        (
+            "quebec-craps",
+            {**DICE, "total": 9, "come_out": True, "point": 9},
+            None,
+            "Throw: 9. The point is 9",
+            "Lancer : 9. Le point est 9",
+        ),
+        (
+            "quebec-craps",
+            {**DICE, "total": 9, "come_out": False, "point": 6},
+            6,
+            "Throw: 9. The point is still 6",
+            "Lancer : 9. Le point reste 6",
+        ),
+        (
+            "quebec-craps",
+            {**DICE, "total": 6, "come_out": False, "point": None},
+            6,
+            "Throw: 6. The point is made",
+            "Lancer : 6. Le point est fait",
+        ),
+    ],
+)
+def test_how_a_round_ended_is_said_before_its_money(theme, name, display, point, en, fr):
+    """Who won, the number, the sum and the point; the text for screen readers begins with the same words."""
+    for language, words in (("en", en), ("fr", fr)):
+        for stage in ended(theme, name, display=display, point=point, language=language):
+            said = status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
+            assert said.startswith(words + "  ·  ")
+    read = Picture(theme).words(ended(theme, name, display=display, point=point)[1].view)
+    assert read.startswith(en)
+
+
+def test_a_throw_that_decides_nothing_says_what_stays_on_the_table(theme):
+    """The bar said "Game over" after every throw."""
+    spot = felt("quebec-craps")[1].presentation["spots"][0]["id"]
+    display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
+    shown, after = ended(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
+    assert status(shown)[0] == "Throw: 9. The point is 9  ·  On the table: $5.00"
+    assert status(after)[0].startswith("Throw: 9. The point is 9  ·  On the table: $5.00  ·  ")
+
+
+@pytest.mark.parametrize(
+    ("won", "said", "colour"),
+    [
+        (12, "2 draws: won $3.00 for $0.50 staked", "win"),
+        (0, "2 draws: no win. Lost: $0.50", "text_dim"),
+    ],
+)
+def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
+    """Only each draw was counted; of a ticket that lost, "Game over" was all that was said."""
+    source = load_game("aurora-keno")
+    game = game_view(source)
+    view = at_rest((game,), game, "en")
+    wager = source.wager(2, selections=[{"groups": [[7, 18, 33]], "stakes": {"3": 1}}], draws=2)
+    played = Round(source.play(wager, Walk("ticket")), wager)
+    played.advance()
+    play = Play(
+        play_id="3",
+        game_id=game.id,
+        bet_credits=wager.credits,
+        win_credits=won,
+        win_cents=won * UNIT_CENTS,
+        display=dict(played.outcome.display),
+    )
+    view = heard(heard(view, view.snapshot.model_copy(update={"state": "playing"})), play)
+    view = replace(view, now=view.show.began + times(view, theme).done)
+    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+    assert status(stage) == (said, colour)
+    after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
+    assert said in status(replace(stage, view=heard(view, after)))[0]

@@ -1,0 +1,57 @@
+"""The result of a round at a table: made once, when its end is reported.
+
+The status line, the last meter and the text for screen readers print the same object, so they cannot
+disagree.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from egm.kernel.messages import GameView, Play, Snapshot
+from egm.screen.table import is_table
+
+
+@dataclass(frozen=True, slots=True)
+class RoundResult:
+    """What a round staked and returned, minor units, and how it ended.
+
+    ``staked_cents`` and ``returned_cents`` count the bets that the round has decided. If ``pays_by_table``,
+    cards are held and drawn, and what is returned is a prize of a pay table, as at reels: no stake is in it.
+    """
+
+    staked_cents: int
+    returned_cents: int
+    is_push: bool
+    """Every decided bet gives back just its stake."""
+    pays_by_table: bool
+    display: Mapping[str, Any]
+    """How the cloth stands at the end: ``result``, and what the game shows beside it."""
+    point_before: int | None
+    """Craps: the point before the throw; None on a come-out."""
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether bets were decided and nothing came back. A hand that wins no prize is not called lost."""
+        return self.staked_cents > 0 and not self.returned_cents and not self.pays_by_table
+
+
+def round_result(play: Play, game: GameView | None, snapshot: Snapshot | None) -> RoundResult | None:
+    """Return the result of a round that has ended, or None for a game that is no table.
+
+    ``snapshot`` is the last one before the end: it has the table as it stood during the round.
+    """
+    if game is None or snapshot is None or not is_table(game):
+        return None
+    unit_cents, rows = snapshot.denomination_cents, play.settlements
+    staked, returned = (sum(int(each.get(name, 0)) for each in rows) for name in ("staked", "credits"))
+    pays = any(each.get("pays") for each in rows)
+    same = all(int(each["credits"]) == int(each.get("staked", 0)) for each in rows)
+    return RoundResult(
+        staked_cents=staked * unit_cents,
+        returned_cents=returned * unit_cents,
+        is_push=staked > 0 and same and not pays,
+        pays_by_table=bool(game.presentation.get("hold")),
+        display=play.display,
+        point_before=None if play.display.get("come_out", True) else snapshot.felt.point,
+    )

@@ -1,0 +1,71 @@
+"""The help page "Your chances" at tables: ways to bet that can be told apart, named prizes, no pushes."""
+
+from fractions import Fraction
+
+import pytest
+
+from egm.play.odds import chances
+from egm.screen.picture import Picture
+from egm.screen.scenes.odds import _chance_lines, _way
+from paytables import Depth, analyse, load_game
+from paytables.odds import awards
+from tools.dev.gallery.felts import felt
+from tools.lab.views import at_rest
+
+TABLES = (
+    "quebec-craps",
+    "quebec-baccarat",
+    "quebec-roulette-french",
+    "quebec-sic-bo",
+    "quebec-red-dog",
+    "quebec-pai-gow-poker",
+    "quebec-caribbean-stud",
+    "quebec-boston-poker",
+    "monaco-trente-et-quarante",
+    "deuces-wild-full-pay",
+    "jacks-or-better-8-5-progressive",
+)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("name", TABLES)
+def test_every_way_to_bet_has_a_name_of_its_own_and_no_prize_is_a_key(theme, name, language):
+    """The page said "won" and "royal-flush", and several ways were "Bet 1"."""
+    _, game = felt(name)
+    stage = Picture(theme)._stage(at_rest((game,), game, language))
+    assert game.chances
+    ways = [_way(stage, one) for one in game.chances]
+    assert len(set(ways)) == len(ways)
+    lines = [words for one in game.chances for words, _ in _chance_lines(stage, one)]
+    keys = {one.top for one in game.chances} - {stage.texts.say("felt.as_won")}
+    assert not [words for words in lines for key in keys if f": {key}" in words]
+
+
+def test_a_stake_that_is_only_given_back_is_no_prize():
+    """Baccarat's Player was said to win 54.1 % of the games: 9.5 of them are ties."""
+    bets = analyse(load_game("quebec-baccarat"), Depth.PRIZES).bets
+    one = chances(bets)[0]
+    won = next(award.rate for award in awards(bets[0]) if award.name == "won")
+    assert one.spots == ("player",)
+    assert one.hit_percent == "44.6"
+    assert abs(Fraction(one.hit_percent) - won * 100) <= Fraction(1, 20)
+    assert one.prizes_in_100 == one.hit_percent
+
+
+def test_a_bet_of_one_spot_is_said_once_whatever_the_stake_or_the_strategy():
+    """Bets of 20 and of 21 on the bank, and a hand set best, were ways to bet of their own."""
+    for name, spots in (
+        ("quebec-baccarat", ["player", "bank", "tie"]),
+        ("quebec-pai-gow-poker", ["stake", "under", "exactly", "over"]),
+    ):
+        told = [one.spots for one in chances(analyse(load_game(name), Depth.PRIZES).bets)]
+        assert told[: len(spots)] == [(spot,) for spot in spots]
+
+
+def test_odds_behind_the_pass_line_are_said_for_each_point():
+    told = chances(analyse(load_game("quebec-craps"), Depth.PRIZES).bets)
+    assert [one.bet for one in told if one.spots == ("odds-pass",)] == [
+        "odds-pass 2:1",
+        "odds-pass 3:2",
+        "odds-pass 6:5",
+    ]
