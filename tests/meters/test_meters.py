@@ -229,7 +229,7 @@ def test_roles_of_the_chart_are_one_sided():
     assert account("credit:2:restricted").role is Role.CREDIT
 
 
-@pytest.mark.requirement("D-11")
+@pytest.mark.requirement("D-11:b")
 def test_bills_are_counted_by_denomination_also_through_escrow(journal):
     for n, cents in enumerate((500, 2000, 2000)):
         flow = Transfer("world:bill", CREDIT, cents, {"bill_cents": cents})

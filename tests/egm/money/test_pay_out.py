@@ -218,7 +218,7 @@ def test_a_ticket_goes_in_once(room, tmp_path):
     assert room.credit_cents == 2000
 
 
-@pytest.mark.requirement("G-16", "H-12")
+@pytest.mark.requirement("G-16", "H-12:a", "H-12:b")
 @pytest.mark.parametrize(
     ("digits", "reason"),
     [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],

@@ -123,11 +123,13 @@ def test_money_is_exact_far_beyond_what_a_float_holds():
     assert Texts("en").money(9_007_199_254_740_993_01, "CAD") == "$9,007,199,254,740,993.01"
 
 
-@pytest.mark.requirement("N-01")
+@pytest.mark.requirement("N-01:b")
 def test_the_clock_shows_the_places_own_time_with_the_half_of_the_day():
     montreal = timezone(timedelta(hours=-5))
     assert "8:05" in Texts("en", montreal).clock("2026-11-21T01:05:00+00:00")
     assert "p.m." in Texts("en", montreal).clock("2026-11-21T01:05:00Z")
+    assert "a.m." in Texts("en", montreal).clock("2026-11-21T13:05:00Z")
+    assert Texts("fr", montreal).clock("2026-11-21T13:05:00Z") == "08 h 05"
     assert Texts("fr", UTC).clock("2026-11-21T13:05:00+00:00") == "13 h 05"
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from test_picture import Watcher
 
 from egm.devices.ioboard.codec import INPUTS
-from egm.kernel.messages import Protection
+from egm.kernel.messages import Handpay, Protection
 from egm.screen.audio.cues import sounds_between
 from egm.screen.controls import BY_NAME
 from egm.screen.input_reducer import pressed
@@ -19,7 +20,7 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
-from egm.screen.scenes import wins
+from egm.screen.scenes import keno, wins
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
@@ -267,13 +268,27 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
     assert not {name for name in inputs | set(BY_NAME.values()) if "lever" in name or "handle" in name}
 
 
-@pytest.mark.requirement("N-01")
+@pytest.mark.requirement("N-01:a", "N-01:c")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, theme, layout):
     game = published[0]
     rest = at_rest(published, game, "en")
     for view in (rest, shown(rest, game, outcomes[game.id].little)):
-        assert [words for words in words_on(view, theme, layout) if re.search(r"\d:\d\d\s[ap]\.m\.", words)]
+        for minutes in (0, 4, 64):  # without another message of the machine
+            later = replace(view, now=view.now + 60 * minutes)
+            time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
+            assert Texts("en").clock(time.isoformat()) in words_on(later, theme, layout)
+
+
+@pytest.mark.requirement("J-15:a")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_machines_numbers_are_on_the_screen(published, theme, language):
+    view = at_rest(published, published[0], language)
+    handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
+    numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
+    owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
+    assert any("SN-4711" in words for words in words_on(heard(view, numbered), theme))
+    assert any("OP-0815" in words for words in words_on(heard(view, owed), theme))
 
 
 @pytest.mark.requirement("N-05")
@@ -324,6 +339,27 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published, theme):
                 elif "spins" in recorded:
                     assert [list(cells) for cells in step.spins] == [s["cells"] for s in recorded["spins"]]
             assert view.show.play.win_credits == outcome.win_credits
+
+
+@pytest.mark.requirement("M-19:b", "M-19:c")
+def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
+    games, published, theme, monkeypatch
+):
+    game = next(one for one in published if one.id == "aurora-keno")
+    source = next(one for one in games if one.id == game.id)
+    outcome = played(source, "order", max(game.bet_options))
+    drawn = outcome.to_json()["display"]["draws"][0]["balls"]
+    assert drawn != sorted(drawn)
+    in_the_tray = []
+    monkeypatch.setattr(keno, "draw_ball", lambda _, place, ball, *, hit: in_the_tray.append((place, ball)))
+    view = shown(at_rest(published, game, "en"), game, outcome)
+    for count, stop in enumerate(times(view, theme).steps[0].stops, 1):
+        in_the_tray.clear()
+        words = words_on(replace(view, now=100 + stop + 0.001), theme)
+        by_place = sorted(in_the_tray, key=lambda one: (round(one[0][1]), one[0][0]))
+        assert [ball for _, ball in by_place] == drawn[:count]
+        assert any(words.startswith(f"Drawn {count}/{len(drawn)} ") for words in words)
+    assert count == len(drawn) == 20
 
 
 @pytest.mark.requirement("C-25")
