@@ -205,7 +205,7 @@ def test_language_and_service(room):
     assert room.machine.memory.get(IntegrityKey.SERVICE) is None
 
 
-@pytest.mark.requirement("F-07")
+@pytest.mark.requirement("F-07:d")
 def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
     room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.credit_cents) == (State.HANDPAY, 0)

@@ -84,7 +84,7 @@ def test_a_printer_that_cannot_print_is_not_asked(room, fault, way):
     assert room.state is way
 
 
-@pytest.mark.requirement("H-11", "F-07")
+@pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     room = MachineRig(tmp_path, devices=("printer",)).boot()

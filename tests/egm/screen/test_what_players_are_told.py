@@ -27,7 +27,7 @@ from egm.screen.scenes.status import status
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue
 from egm.screen.view import Action, times
-from paytables import Depth, analyse, load_game
+from paytables import Depth, analyse, load_game, tables
 from paytables.odds import awards
 from tools.dev.gallery import played, shown
 from tools.lab.views import at_rest, game_view, snapshot
@@ -165,7 +165,7 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
                 assert not promises.search(text), (key, text)
 
 
-@pytest.mark.requirement("C-14")
+@pytest.mark.requirement("C-14:a")
 def test_free_games_are_counted_down(published, outcomes, theme):
     game = next(one for one in published if one.id == "aurora-twenty")
     view = shown(at_rest(published, game, "en"), game, outcomes[game.id].feature)
@@ -278,6 +278,26 @@ def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, theme
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
             assert Texts("en").clock(time.isoformat()) in words_on(later, theme, layout)
+
+
+@pytest.mark.requirement("C-14:b")
+@pytest.mark.parametrize(("language", "said"), [("en", "Decks: {}, "), ("fr", "Paquets de cartes : {}, ")])
+def test_blackjack_says_how_many_decks_are_in_use(language, said):
+    games = [game for game in map(load_game, tables()) if game.family == "blackjack"]
+    decks = {game.id: game.rules.definition.shoe.decks for game in games}
+    assert set(decks.values()) == {6, 8}
+    for game in games:
+        assert said.format(decks[game.id]) in game.help[language], game.id
+
+
+@pytest.mark.requirement("F-07:b")
+@pytest.mark.parametrize(("language", "amount"), [("en", "$42.00"), ("fr", "42,00 $")])
+def test_a_cancelled_credit_is_shown_in_currency(published, theme, language, amount):
+    view = at_rest(published, published[0], language)
+    handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
+    owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
+    said = [words.replace("\u00a0", " ") for words in words_on(heard(view, owed), theme)]
+    assert any(amount in words for words in said), said
 
 
 @pytest.mark.requirement("J-15:a")
