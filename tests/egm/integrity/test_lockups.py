@@ -247,7 +247,7 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
     again.close()
 
 
-@pytest.mark.requirement("J-09", "F-06:a")
+@pytest.mark.requirement("J-09", "F-06:a", "G-12:b")
 def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(room):
     def lit():
         return tower(snapshot(room.engine, fingerprint=""))

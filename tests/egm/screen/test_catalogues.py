@@ -167,7 +167,7 @@ def test_what_quebecs_players_are_told_of_a_failure_is_the_refund(place):
     assert "perturbe" in french.say(f"defect.rule_{defect}")
 
 
-@pytest.mark.requirement("G-12")
+@pytest.mark.requirement("G-12:a")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(language):
     texts = Texts(language)

@@ -198,7 +198,16 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     assert "8" in title
 
 
-@pytest.mark.requirement("C-15")
+@pytest.mark.requirement("C-15:a")
+def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes, theme):
+    game = next(one for one in published if one.id == "aurora-twenty")
+    rest = at_rest(published, game, "en")
+    for view in (rest, shown(rest, game, outcomes[game.id].little)):
+        said = words_on(view, theme)
+        assert all(said.count(str(number)) >= 2 for number in range(1, 21)), said
+
+
+@pytest.mark.requirement("C-15:b")
 @pytest.mark.parametrize("name", ["icebreak", "aurora-twenty"])
 def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, name, monkeypatch):
     """Also where windows fall one after another, and each has wins of its own."""
@@ -233,7 +242,7 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
     assert named > 5
 
 
-@pytest.mark.requirement("C-15")
+@pytest.mark.requirement("C-15:b")
 def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, published, theme):
     game = next(one for one in published if one.id == "aurora-twenty")
     source = next(one for one in games if one.id == game.id)
