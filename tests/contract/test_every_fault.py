@@ -96,6 +96,8 @@ CLAUSES = {
 
 def shown(kind: str, code: str):
     """The requirement that a fault is of."""
+    if code == "battery_low":
+        return pytest.mark.requirement("G-14:a", ROW_OF[kind])
     row = CLAUSES.get(code, ROW_OF[kind]) if kind == "hopper" else ROW_OF[kind]
     return pytest.mark.requirement(row)
 

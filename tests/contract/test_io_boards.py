@@ -222,7 +222,7 @@ class TestUnattended:
         jump(scene())
 
 
-@pytest.mark.requirement("G-14", "G-15")
+@pytest.mark.requirement("G-14:a", "G-15")
 class TestFaults:
     @pytest.mark.parametrize(
         ("hand", "code"), [("mains", FaultCode.POWER), ("battery", FaultCode.BATTERY_LOW)]

@@ -72,7 +72,7 @@ def rules_data(**changes):
     )
 
 
-@pytest.mark.requirement("B-09", "B-13", "M-19")
+@pytest.mark.requirement("B-09", "B-13", "M-19:a")
 def test_every_order_of_every_set_of_balls_is_drawn_once():
     """Every stream of draws gives another ordered pick, and all of them are reached: so all are as likely."""
     seen = {}

@@ -205,7 +205,7 @@ def test_language_and_service(room):
     assert room.machine.memory.get(IntegrityKey.SERVICE) is None
 
 
-@pytest.mark.requirement("F-07")
+@pytest.mark.requirement("F-07:d")
 def test_a_cancelled_credit_is_paid_by_the_attendant(room, tmp_path):
     room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.credit_cents) == (State.HANDPAY, 0)
@@ -247,7 +247,7 @@ def test_who_holds_the_machine_out_of_service_alone_gives_it_back_and_the_player
     again.close()
 
 
-@pytest.mark.requirement("J-09", "F-06:a")
+@pytest.mark.requirement("J-09", "F-06:a", "G-12:b")
 def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(room):
     def lit():
         return tower(snapshot(room.engine, fingerprint=""))

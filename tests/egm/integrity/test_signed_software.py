@@ -138,6 +138,15 @@ def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start
     assert settled["person"] == NUMBERS[Role.TECHNICIAN]
 
 
+@pytest.mark.requirement("G-14:b")
+def test_a_program_file_that_was_removed_is_named_and_stops_the_machine(start, maker):
+    maker.game.unlink()
+    room = start()
+    assert room.state is State.TILT
+    assert tilts(room) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
+    assert room.records("software.differs") == [{"trouble": [f"{maker.name}: missing"], "when": "start"}]
+
+
 def test_a_technician_cannot_talk_wrong_software_right(start, maker):
     maker.tamper()
     room = start()

@@ -84,7 +84,7 @@ def test_a_printer_that_cannot_print_is_not_asked(room, fault, way):
     assert room.state is way
 
 
-@pytest.mark.requirement("H-11", "F-07")
+@pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     room = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -218,7 +218,7 @@ def test_a_ticket_goes_in_once(room, tmp_path):
     assert room.credit_cents == 2000
 
 
-@pytest.mark.requirement("G-16", "H-12")
+@pytest.mark.requirement("G-16", "H-12:a", "H-12:b")
 @pytest.mark.parametrize(
     ("digits", "reason"),
     [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],

@@ -38,7 +38,7 @@ def print_it(room):
         room.printer_says(state)
 
 
-@pytest.mark.requirement("F-08", "F-09", "G-10")
+@pytest.mark.requirement("F-07:a", "F-07:c", "F-08", "F-09", "G-10")
 def test_when_paper_is_back_the_player_asks_and_the_attendants_key_prints(tmp_path):
     room = waiting(tmp_path)
     assert (told(room).why, told(room).ticket, told(room).number) == ("paper", "", 1)

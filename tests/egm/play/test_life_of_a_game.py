@@ -191,7 +191,7 @@ def won_at(folder, place):
     return room
 
 
-@pytest.mark.requirement("F-05")
+@pytest.mark.requirement("F-05:a")
 @pytest.mark.parametrize(
     ("threshold", "state"), [(149999, State.HANDPAY), (150000, State.HANDPAY), (150001, State.IDLE)]
 )

@@ -19,7 +19,7 @@ def played(room, games):
         room.shown()
 
 
-@pytest.mark.requirement("D-14", "D-11", "E-07", "O-04", "O-01", "D-01")
+@pytest.mark.requirement("D-14", "D-11:a", "D-11:b", "E-07", "O-04", "O-01", "D-01")
 def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_door_and_power(tmp_path):
     room = (
         MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS))
@@ -65,3 +65,20 @@ def test_a_session_is_told_apart_by_game_denomination_and_bill_and_counted_from_
     }
     assert lines.keys() == {(GAMES[0], 5), (GAMES[0], 25), (GAMES[1], 25)}
     assert f"{lines[GAMES[0], 5]:.4f}" == "0.8738"
+
+
+@pytest.mark.requirement("D-11:c")
+def test_a_voucher_and_a_coin_move_no_meter_of_bills(tmp_path):
+    room = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
+    before = room.journal.meters()
+    room.offer_ticket(room.cash_out_ticket())
+    room.ledger.vended()
+    room.ledger.vend_confirmed()
+    room.ledgers.coins.coins_in(((25, True),), 1)
+    after = room.journal.meters()
+    for reading in (before, after):
+        assert (reading.value("bill_in.value"), reading.value("bill_in.count")) == (2000, 1)
+        assert reading.by("bill_in.count", "bill_cents") == {"2000": 1}
+    assert (after.value("ticket_in.cashable.value"), after.value("ticket_in.cashable.count")) == (2000, 1)
+    assert after.value("phys_coin_in") == 25
+    room.close()

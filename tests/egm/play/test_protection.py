@@ -15,6 +15,7 @@ from egm.play.reminders import Reminders, reminders
 from egm.profiles import profile as profiles
 from egm.records.keys import PlayKey
 from egm.testing.machine import MachineRig
+from rng.draws import Draw
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
@@ -226,50 +227,70 @@ def test_a_session_ends_only_when_nothing_of_the_players_is_left(make):
     assert ended["minutes"] == 0
 
 
-@pytest.mark.requirement("N-09")
-def test_protection_draws_nothing_and_changes_no_outcome(make):
-    """The same numbers give the same games, with protection and without."""
+class CountingChance:
+    """A generator that records every draw requested of it and answers from a fixed sequence."""
 
-    class Counting:
-        """A generator that counts what is asked of it."""
+    def __init__(self):
+        self.requests = []
 
-        def __init__(self):
-            self.asked = []
+    def step(self):
+        return self
 
-        def step(self):
-            return self
+    def __enter__(self):
+        self.draws = []
+        return self
 
-        def __enter__(self):
-            self.draws = []
-            return self
+    def __exit__(self, *_):
+        pass
 
-        def __exit__(self, *_):
-            pass
+    def below(self, bound, purpose=""):
+        value = pow(5, len(self.requests) + 1, 10007) % bound
+        self.requests.append((bound, purpose))
+        self.draws.append(Draw(bound, value, purpose))
+        return value
 
-        def below(self, bound, purpose=""):
-            from rng.draws import Draw
 
-            value = (len(self.asked) * 7) % bound
-            self.asked.append((bound, purpose))
-            self.draws.append(Draw(bound, value, purpose))
-            return value
-
-    seen = []
-    for state, rules in (
-        ("plain", ""),
-        ("kept", "remind_minutes = [1]\nremind_spend_cents = 5\nown_limits = true"),
-    ):
-        chance = Counting()
-        room = make(rules, chance=chance, state=state).insert(2000)
-        for _ in range(6):
+@pytest.mark.parametrize(
+    ("rules", "own_limits", "reached"),
+    [
+        pytest.param("remind_minutes = [1]", {}, "time", marks=pytest.mark.requirement("N-09:a")),
+        pytest.param("remind_spend_cents = 5", {}, "spend", marks=pytest.mark.requirement("N-09:a")),
+        pytest.param(
+            "own_limits = true\npause_minutes = 1",
+            {"minutes": 5, "cents": 10_000},
+            "time_limit",
+            marks=pytest.mark.requirement("N-09:b"),
+        ),
+        pytest.param(
+            "limit_minutes = 5\npause_minutes = 1",
+            {},
+            "time_limit",
+            marks=pytest.mark.requirement("N-09:c"),
+        ),
+    ],
+    ids=["reminders of time", "reminders of spending", "own limits", "limits of the profile"],
+)
+def test_protection_draws_nothing_and_changes_no_outcome(make, rules, own_limits, reached):
+    """The same numbers give the same games, wins included, with each feature of protection and without."""
+    games = {}
+    for state, in_force in (("plain", ""), ("protected", rules)):
+        chance = CountingChance()
+        room = make(in_force, chance=chance, state=state).insert(2000)
+        for of, value in own_limits.items() if in_force else ():
+            room.engine.handle(EventType.LIMIT, value=value, options={"of": of})
+            assert room.notice == "limit_set"
+        for _ in range(12):
             if due(room.machine):
                 room.engine.handle(EventType.REMINDER_DUE)
+                minutes(room, 1)
+                room.engine.handle(EventType.PAUSE_OVER)
                 room.engine.handle(EventType.ACKNOWLEDGE)
             play(room)
             minutes(room, 2)
-        seen.append((chance.asked, [record["outcome"] for record in room.records("game.start")]))
-    assert seen[0] == seen[1]
-    assert room.records("protection.reminder")
+        games[state] = chance.requests, [record["outcome"] for record in room.records("game.start")]
+    assert games["plain"] == games["protected"]
+    assert any(outcome["win_credits"] for outcome in games["plain"][1])
+    assert {record["kind"] for record in room.records("protection.reminder")} == {reached}
 
 
 def test_where_a_place_keeps_no_count_nothing_is_counted(make):

@@ -57,13 +57,15 @@ def test_a_level_is_moved_only_behind_an_open_door(room):
     assert level(room, DEAR).held
 
 
-@pytest.mark.requirement("I-12", "I-13", "D-19")
+@pytest.mark.requirement("I-12", "I-13:a", "I-13:b", "D-19")
 def test_a_level_nobody_plays_for_keeps_its_amount_and_moves_whole(room, tmp_path):
     assert level(room, DEAR).current == 30_000 + Fraction(3000, 70)
     assert DEAR not in room.machine.state(Pools).by_id
     before = level(room, "three-levels.luck.50")
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     assert move(room, DEAR, "three-levels.luck.50") == "service.done"
+    assert room.notice == "level_moved"
+    assert room.machine.notice.values == {"amount_cents": 30_042}
     assert level(room, DEAR).held == 0
     assert level(room, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
     (moved,) = room.records("progressive.moved")

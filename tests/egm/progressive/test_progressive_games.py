@@ -144,6 +144,21 @@ def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(room):
     assert machine.credit_cents == before + 5 + 1500
 
 
+@pytest.mark.requirement("F-05:b")
+@pytest.mark.parametrize(("threshold", "state"), [(1600, State.HANDPAY), (1601, State.IDLE)])
+def test_a_win_and_its_level_are_one_sum_against_the_threshold(tmp_path, threshold, state):
+    path = place(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
+    machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
+    one_game(machine)
+    (hit,) = machine.records("progressive.hit")
+    assert (hit["amount_cents"], machine.records("game.start")[0]["outcome"]["win_credits"] * 5) == (
+        1500,
+        100,
+    )
+    assert machine.state is state
+    machine.close()
+
+
 @pytest.mark.requirement("F-05", "D-10", "I-17")
 def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     path = place(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")

@@ -123,11 +123,13 @@ def test_money_is_exact_far_beyond_what_a_float_holds():
     assert Texts("en").money(9_007_199_254_740_993_01, "CAD") == "$9,007,199,254,740,993.01"
 
 
-@pytest.mark.requirement("N-01")
+@pytest.mark.requirement("N-01:b")
 def test_the_clock_shows_the_places_own_time_with_the_half_of_the_day():
     montreal = timezone(timedelta(hours=-5))
     assert "8:05" in Texts("en", montreal).clock("2026-11-21T01:05:00+00:00")
     assert "p.m." in Texts("en", montreal).clock("2026-11-21T01:05:00Z")
+    assert "a.m." in Texts("en", montreal).clock("2026-11-21T13:05:00Z")
+    assert Texts("fr", montreal).clock("2026-11-21T13:05:00Z") == "08 h 05"
     assert Texts("fr", UTC).clock("2026-11-21T13:05:00+00:00") == "13 h 05"
 
 
@@ -165,7 +167,7 @@ def test_what_quebecs_players_are_told_of_a_failure_is_the_refund(place):
     assert "perturbe" in french.say(f"defect.rule_{defect}")
 
 
-@pytest.mark.requirement("G-12")
+@pytest.mark.requirement("G-12:a")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(language):
     texts = Texts(language)

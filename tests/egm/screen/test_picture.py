@@ -149,6 +149,7 @@ def spoilt(scenes, theme, layout):
     return faults
 
 
+@pytest.mark.requirement("N-01:d")
 @pytest.mark.parametrize(("layout", "language"), DRAWN)
 def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, language, layout):
     faults = spoilt(all_scenes(published, outcomes, language, theme, layout), theme, layout)

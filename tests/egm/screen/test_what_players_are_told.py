@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from test_picture import Watcher
 
 from egm.devices.ioboard.codec import INPUTS
-from egm.kernel.messages import Protection
+from egm.kernel.messages import Handpay, Protection
 from egm.screen.audio.cues import sounds_between
 from egm.screen.controls import BY_NAME
 from egm.screen.input_reducer import pressed
@@ -19,14 +20,14 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import heard
 from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
-from egm.screen.scenes import wins
+from egm.screen.scenes import keno, wins
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue
 from egm.screen.view import Action, times
-from paytables import Depth, analyse, load_game
+from paytables import Depth, analyse, load_game, tables
 from paytables.odds import awards
 from tools.dev.gallery import played, shown
 from tools.lab.views import at_rest, game_view, snapshot
@@ -164,7 +165,7 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
                 assert not promises.search(text), (key, text)
 
 
-@pytest.mark.requirement("C-14")
+@pytest.mark.requirement("C-14:a")
 def test_free_games_are_counted_down(published, outcomes, theme):
     game = next(one for one in published if one.id == "aurora-twenty")
     view = shown(at_rest(published, game, "en"), game, outcomes[game.id].feature)
@@ -197,7 +198,16 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     assert "8" in title
 
 
-@pytest.mark.requirement("C-15")
+@pytest.mark.requirement("C-15:a")
+def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes, theme):
+    game = next(one for one in published if one.id == "aurora-twenty")
+    rest = at_rest(published, game, "en")
+    for view in (rest, shown(rest, game, outcomes[game.id].little)):
+        said = words_on(view, theme)
+        assert all(said.count(str(number)) >= 2 for number in range(1, 21)), said
+
+
+@pytest.mark.requirement("C-15:b")
 @pytest.mark.parametrize("name", ["icebreak", "aurora-twenty"])
 def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, name, monkeypatch):
     """Also where windows fall one after another, and each has wins of its own."""
@@ -232,7 +242,7 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
     assert named > 5
 
 
-@pytest.mark.requirement("C-15")
+@pytest.mark.requirement("C-15:b")
 def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, published, theme):
     game = next(one for one in published if one.id == "aurora-twenty")
     source = next(one for one in games if one.id == game.id)
@@ -267,13 +277,47 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
     assert not {name for name in inputs | set(BY_NAME.values()) if "lever" in name or "handle" in name}
 
 
-@pytest.mark.requirement("N-01")
+@pytest.mark.requirement("N-01:a", "N-01:c")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, theme, layout):
     game = published[0]
     rest = at_rest(published, game, "en")
     for view in (rest, shown(rest, game, outcomes[game.id].little)):
-        assert [words for words in words_on(view, theme, layout) if re.search(r"\d:\d\d\s[ap]\.m\.", words)]
+        for minutes in (0, 4, 64):  # without another message of the machine
+            later = replace(view, now=view.now + 60 * minutes)
+            time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
+            assert Texts("en").clock(time.isoformat()) in words_on(later, theme, layout)
+
+
+@pytest.mark.requirement("C-14:b")
+@pytest.mark.parametrize(("language", "said"), [("en", "Decks: {}, "), ("fr", "Paquets de cartes : {}, ")])
+def test_blackjack_says_how_many_decks_are_in_use(language, said):
+    games = [game for game in map(load_game, tables()) if game.family == "blackjack"]
+    decks = {game.id: game.rules.definition.shoe.decks for game in games}
+    assert set(decks.values()) == {6, 8}
+    for game in games:
+        assert said.format(decks[game.id]) in game.help[language], game.id
+
+
+@pytest.mark.requirement("F-07:b")
+@pytest.mark.parametrize(("language", "amount"), [("en", "$42.00"), ("fr", "42,00 $")])
+def test_a_cancelled_credit_is_shown_in_currency(published, theme, language, amount):
+    view = at_rest(published, published[0], language)
+    handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
+    owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
+    said = [words.replace("\u00a0", " ") for words in words_on(heard(view, owed), theme)]
+    assert any(amount in words for words in said), said
+
+
+@pytest.mark.requirement("J-15:a")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_machines_numbers_are_on_the_screen(published, theme, language):
+    view = at_rest(published, published[0], language)
+    handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
+    numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
+    owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
+    assert any("SN-4711" in words for words in words_on(heard(view, numbered), theme))
+    assert any("OP-0815" in words for words in words_on(heard(view, owed), theme))
 
 
 @pytest.mark.requirement("N-05")
@@ -324,6 +368,27 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published, theme):
                 elif "spins" in recorded:
                     assert [list(cells) for cells in step.spins] == [s["cells"] for s in recorded["spins"]]
             assert view.show.play.win_credits == outcome.win_credits
+
+
+@pytest.mark.requirement("M-19:b", "M-19:c")
+def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
+    games, published, theme, monkeypatch
+):
+    game = next(one for one in published if one.id == "aurora-keno")
+    source = next(one for one in games if one.id == game.id)
+    outcome = played(source, "order", max(game.bet_options))
+    drawn = outcome.to_json()["display"]["draws"][0]["balls"]
+    assert drawn != sorted(drawn)
+    in_the_tray = []
+    monkeypatch.setattr(keno, "draw_ball", lambda _, place, ball, *, hit: in_the_tray.append((place, ball)))
+    view = shown(at_rest(published, game, "en"), game, outcome)
+    for count, stop in enumerate(times(view, theme).steps[0].stops, 1):
+        in_the_tray.clear()
+        words = words_on(replace(view, now=100 + stop + 0.001), theme)
+        by_place = sorted(in_the_tray, key=lambda one: (round(one[0][1]), one[0][0]))
+        assert [ball for _, ball in by_place] == drawn[:count]
+        assert any(words.startswith(f"Drawn {count}/{len(drawn)} ") for words in words)
+    assert count == len(drawn) == 20
 
 
 @pytest.mark.requirement("C-25")

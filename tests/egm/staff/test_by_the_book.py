@@ -72,7 +72,7 @@ def register(room, name):
 
 
 # ---------------------------------------------------------------------------------------------- the form
-@pytest.mark.requirement("F-16", "Q-01", "Q-03")
+@pytest.mark.requirement("F-16:a", "F-16:b", "Q-01", "Q-03:b")
 def test_above_the_amount_nothing_is_paid_without_the_form(room):
     room.insert(10000)
     room.engine.handle(EventType.CASH_OUT)
@@ -81,7 +81,7 @@ def test_above_the_amount_nothing_is_paid_without_the_form(room):
 
     for lacking in (
         {**ONE, "method": "cheque"},
-        {**ONE, **NAMED, "name": "  "},
+        *({**ONE, **NAMED, "method": "cash", name: "  "} for name in NAMED),
         {**ONE, **NAMED, "method": "barter"},
         {**ONE, **NAMED},
     ):
@@ -99,6 +99,17 @@ def test_above_the_amount_nothing_is_paid_without_the_form(room):
     assert (paid["slip"], paid["method"], paid["amount_cents"]) == (1, "transfer", 10000)
     assert (paid["taxable"], paid["persons"]) == (True, ["2", "attendant"])
     assert room.journal.balance_cents("out:handpay_cancelled_credit") == 10000
+
+
+@pytest.mark.requirement("Q-03:a", "J-15:c")
+def test_a_hand_pay_is_settled_by_each_means_of_the_place_and_its_slip_says_which(room):
+    for method in ("cash", "cheque", "transfer"):
+        room.insert(10000)
+        room.engine.handle(EventType.CASH_OUT)
+        fill_in(room, "handpay", **ONE, **NAMED, method=method)
+        room.engine.handle(EventType.KEY_TURNED, key="attendant")
+        slip = register(room, "handpays")[-1]
+        assert (slip["method"], slip["amount_cents"], slip["machine"]) == (method, 10000, "TEST-1")
 
 
 @pytest.mark.requirement("F-16", "Q-19")
@@ -123,7 +134,7 @@ def test_a_form_filled_in_outlives_a_restart(room, tmp_path):
     after.close()
 
 
-@pytest.mark.requirement("Q-01")
+@pytest.mark.requirement("F-16:c", "Q-01")
 def test_who_was_paid_stands_in_its_own_register_and_the_journal_has_the_commitment(room, tmp_path):
     identities = room.machine.installed(IdentityRegister)
     room.insert(10000)

@@ -46,7 +46,7 @@ def clear(room):
     Menu(room).prove(Role.SUPERVISOR)
 
 
-@pytest.mark.requirement("J-06", "E-12", "K-13", "J-07", "J-15")
+@pytest.mark.requirement("J-06:b", "E-12", "K-13", "J-07", "J-15:b")
 def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_all(room):
     intervene(room)
     assert room.state is State.OUT_OF_SERVICE
@@ -67,7 +67,7 @@ def test_a_mechanic_who_has_said_who_he_is_opens_the_machine_and_the_sheet_says_
     assert sheet.stopped == room.journal.get(sheet.id).time_utc.isoformat()
 
 
-@pytest.mark.requirement("J-06", "K-13")
+@pytest.mark.requirement("J-06:b", "J-06:c", "K-13")
 def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room):
     menu = Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam")
     assert room.notice == "intervention_announced"
@@ -89,7 +89,7 @@ def test_the_monitoring_system_has_read_who_is_at_work_before_a_door_opens(room)
     assert room.machine.faults["unidentified_opening"]["detail"] == "main"
 
 
-@pytest.mark.requirement("J-04")
+@pytest.mark.requirement("J-04", "J-06:c")
 @pytest.mark.parametrize("door", ["stacker", "drop", "cash_box"])
 def test_a_bill_box_and_a_base_open_at_a_collection_only(room, door):
     intervene(room)
@@ -153,7 +153,23 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(roo
     again.close()
 
 
-@pytest.mark.requirement("J-06", "E-12")
+@pytest.mark.requirement("J-06:a")
+@pytest.mark.parametrize("role", [Role.ATTENDANT, Role.SUPERVISOR, Role.MANAGER, Role.INSPECTOR])
+def test_a_door_is_opened_by_nobody_but_a_mechanic(room, role):
+    """Who is no mechanic is not offered the form, and its message sent past the menu is refused too."""
+    menu = Menu(room).sign_in(role)
+    assert "form:intervention" not in menu.everything()
+    person = {"person": NUMBERS[role], "persons": (NUMBERS[role],)}
+    forged = {"form": "intervention", "kind": "repair", "reason": "x", **person}
+    room.engine.handle(EventType.INTERVENTION_OPENED, **forged)
+    assert room.notice == "refused.authorised"
+    assert room.machine.memory.get(StaffKey.INTERVENTION) is None
+    menu.home().touch("leave")
+    room.engine.handle(EventType.DOOR_OPENED, door="main")
+    assert room.machine.faults["unidentified_opening"]["detail"] == "main"
+
+
+@pytest.mark.requirement("J-06:c", "E-12")
 @pytest.mark.parametrize("unattended", [False, True])
 def test_a_door_opened_by_nobody_known_is_an_alarm_of_its_own(room, unattended):
     room.engine.handle(EventType.DOOR_OPENED, door="main", unattended=unattended)

@@ -21,6 +21,7 @@ from egm.people import Role
 from egm.play.installed_games import Certifying, admit
 from egm.profiles import load_profile
 from egm.records.keys import StaffKey
+from egm.screen.text import Texts
 from egm.staff.form import FieldKind
 from egm.staff.inventory import KIND, note_inventory, sheet
 from egm.testing.machine import GAME, MachineRig, StoppedClock
@@ -140,7 +141,7 @@ def test_a_photograph_that_is_not_there_is_named(room, tmp_path):
         note_inventory(room.machine, inventory(tmp_path, photograph=tmp_path / "gone.jpg"))
 
 
-@pytest.mark.requirement("Q-10")
+@pytest.mark.requirement("Q-10:a", "Q-10:b", "Q-10:c")
 def test_the_sheet_is_shown_and_exported_twice(room, tmp_path):
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("inventory")
     assert menu.lines()["Base number"] == "B-12"
@@ -151,11 +152,16 @@ def test_the_sheet_is_shown_and_exported_twice(room, tmp_path):
 
     assert json.loads(egm("show", "--json").output)["now"]["base_number"] == "B-12"
     assert "Numéro du socle" in egm("show", "--language", "fr").output
+    shown = egm("show").output
+    returned = Texts("en").say("service.inventory.return", percent="87.3700", date="2026-02-03")
+    assert returned in shown  # beside the game, not only among the changes
     first, second = tmp_path / "direction.pdf", tmp_path / "secretariat.pdf"
     done = egm("export", "--out", str(first), "--copy", str(second))
     assert done.exit_code == 0, done.output
     assert first.read_bytes() == second.read_bytes()
     assert hashlib.sha256(first.read_bytes()).hexdigest() in done.output
+    for fact in ("upright", "Works", "One", "2026-01-02", "TEST-1", "B-12", GAME, "87.3700", "2026-02-03"):
+        assert fact in shown
     assert egm("export", "--out", str(first), "--copy", str(tmp_path)).exit_code != 0
 
 

@@ -26,7 +26,7 @@ TABLE = {
     "counters": ("J-16", SET_UP, "reason readings"),
     "restart": ("J-16", (T, M), ""),
     "unlock": ("J-16", (M,), "number reason"),
-    "intervention": ("J-06 J-07 Q-12", (X, T), "reason"),
+    "intervention": ("J-06:a J-07 Q-12", (X, T), "reason"),
     "intervention_end": ("J-06 J-07 Q-12", (X, T), "work parts?"),
     "collection": ("J-04 Q-12", COUNT, "reason"),
     "collection_end": ("J-04 Q-12", COUNT, "work"),

@@ -198,17 +198,20 @@ def egm(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.requirement("H-12")
+@pytest.mark.requirement("H-12:a", "H-12:b", "H-12:c", "H-12:d")
 def test_whatever_its_paper_is_like_a_ticket_is_worth_what_its_number_says_or_nothing(office, egm):
     """Mutilated, altered, counterfeit, misprinted: the cashier types what is left of the number, and only that counts."""
     good = office.issued("good", amount_cents=4200).number
     misprinted = office.desk.prepare("jam", 4200, denomination_cents=25).number
+    failed = office.desk.prepare("torn", 4200, denomination_cents=25).number
+    office.desk.failed(failed, "jam")
     last = good[-1]
     for paper, why in (
         (good[:-1], "no ticket number"),  # a corner is gone
         (good[:-1] + str((int(last) + 1) % 10), "not paid: "),  # a figure was altered
         ("9" * 18, "no ticket has this number"),  # a counterfeit that was made up whole
         (misprinted, "no machine says that this ticket was printed"),
+        (failed, "not paid: the ticket is void"),
     ):
         assert why in egm("pay", paper, "--person", LUC, status=1), paper
     # the amount on an altered paper is nobody's: what the ledger says is paid, and once

@@ -304,7 +304,7 @@ def test_new_terms_wait_for_a_win_and_a_stake_never_changes(floor):
     floor.controller.check()
 
 
-@pytest.mark.requirement("I-12", "I-13")
+@pytest.mark.requirement("I-12", "I-13:a")
 def test_a_level_given_up_leaves_everything_to_another_late_news_too(floor):
     floor.controller.open_levels([level("petit", base_cents=50_00)])
     floor.give("EGM-1", 1)

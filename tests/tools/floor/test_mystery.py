@@ -252,7 +252,7 @@ def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager
     floor.controller.check()
 
 
-@pytest.mark.requirement("I-12", "I-13")
+@pytest.mark.requirement("I-12", "I-13:a")
 def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held(floor):
     floor.controller.open_levels([level("more")])
     (luck, _) = floor.controller.values()
