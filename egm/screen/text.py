@@ -54,8 +54,8 @@ def read_catalogue(language: str, folder: Path = CATALOGUES) -> dict[str, str]:
     return {key: typeset(text, language) for key, text in texts.items()}
 
 
-#: A whole number in groups of three, as definitions write it in every language.
-_GROUPED: Final = re.compile(r"(?<![\d ] )(?<!\d)\d{1,3}(?: \d{3})+(?!\d)")
+#: A whole number in groups of three, as definitions write it in every language; no telephone number.
+_GROUPED: Final = re.compile(r"(?<![\d-])(?<!\d[ \u00a0])\d{1,3}(?:\u00a0\d{3})++(?![\d-]|[ \u00a0]\d)")
 
 
 @lru_cache(maxsize=4096)
@@ -66,8 +66,9 @@ def typeset(text: str, language: str) -> str:
     one to the word after it; semicolon, exclamation and question mark have no space before them (Office
     québécois de la langue française). So no catalogue and no game has to be written with no-break spaces.
     """
-    text = text.replace("'", "\u2019")
-    text = _GROUPED.sub(lambda number: number[0].replace(" ", "," if language == "en" else "\u00a0"), text)
+    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", text.replace("'", "\u2019"))
+    if language == "en":
+        text = _GROUPED.sub(lambda number: number[0].replace("\u00a0", ","), text)
     if language == "fr":
         text = re.sub(r"[ \u00a0\u202f]+(?=[;!?])", "", text)
         text = re.sub(r" (?=[:%$»])|(?<=«) ", "\u00a0", text)

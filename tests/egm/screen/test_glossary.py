@@ -97,4 +97,6 @@ def test_french_is_typeset_as_in_canada():
     # A number is never parted between its groups, and is grouped as amounts beside it are.
     assert typeset("12 345 678 de 10 000", "fr") == f"12{NBSP}345{NBSP}678 de 10{NBSP}000"
     assert typeset("12 345 678 of 10 000.", "en") == "12,345,678 of 10,000."
-    assert typeset("2026 100 and 5 1000", "en") == "2026 100 and 5 1000"
+    assert typeset("5 1000 and 1.5", "en") == "5 1000 and 1.5"
+    for number in ("1 800 461-0140", "1 800 461 0140", "514-555 123"):
+        assert "," not in typeset(number, "en")
