@@ -67,9 +67,9 @@ class Chances(_Message):
     prizes a hundred games win on average, each line counted. ``features`` start once in so many games. The
     award that pays the most is ``top``, ``top_credits`` at that cost, once in ``top_one_in`` games.
 
-    At a table ``spots`` are the spots bet on, and ``hit_percent`` is how many of a hundred rounds return more
-    than was staked: a stake that is only given back is no prize. ``hands`` is how many hands are played at
-    once where the player chooses that.
+    ``spots`` are the spots of a table, or the areas of a wheel, that are bet on. ``hit_percent`` is then how
+    many of a hundred rounds return more than was staked: a stake that is only given back is no prize.
+    ``hands`` is how many hands are played at once where the player chooses that.
     """
 
     bet: str

@@ -65,7 +65,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     lines = []
     if one.hit_percent:
         share = texts.say("odds.percent", percent=percent(stage, one.hit_percent))
-        lines.append((texts.say("odds.profit" if one.spots else "odds.hit"), share))
+        lines.append((texts.say("odds.profit" if _at_table(stage, one) else "odds.hit"), share))
     else:
         lines.append((texts.say("odds.prizes_in_100"), percent(stage, one.prizes_in_100)))
     for feature, one_in in one.features:
@@ -74,7 +74,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
     credits_ = texts.counted("meter.credits", one.top_credits)
     name = _name(stage, award)
-    if one.spots:  # what a table pays counts the stake
+    if _at_table(stage, one):  # what a table pays counts the stake
         plain = one.top == _WON and one.top_stage in one.spots  # of the first stake alone
         staked = texts.number(one.cost_credits)
         what = texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
@@ -91,7 +91,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
 def _way(stage: Stage, one: Chances) -> str:
     """A way to bet, in the player's words: its spots, so many numbers, an area, or what it costs."""
     game, texts = stage.view.game, stage.texts
-    if game is not None and one.spots and stage.view.table is not None:
+    if game is not None and _at_table(stage, one):
         kinds = [_kind_words(stage, each) for each in game.chances]
         words = _kind_words(stage, one)
         return words if kinds.count(words) == 1 else _spots_words(stage, one)
@@ -105,6 +105,11 @@ def _way(stage: Stage, one: Chances) -> str:
         if area["id"] == one.bet.partition(" ")[0]:
             return texts.local(area["name"])
     return texts.say("help.bet", bet=texts.number(one.cost_credits))
+
+
+def _at_table(stage: Stage, one: Chances) -> bool:
+    """Return whether chips are laid on spots of a table; a wheel's areas are named apart."""
+    return bool(one.spots) and stage.view.table is not None
 
 
 def _kind_words(stage: Stage, one: Chances) -> str:
