@@ -243,9 +243,14 @@ class Machine:
         return self.least_stake(game_id, denomination_cents)
 
     def least_stake(self, game_id: str, denomination_cents: int) -> int:
-        """The same of every game: what is laid at a table by itself costs no less."""
-        bets, minimum_cents = self.games[game_id].bet_options, self.profile.play.bet_minimum_cents
-        return min((bet for bet in bets if bet * denomination_cents >= minimum_cents), default=min(bets))
+        """Return the least credits that begin a game, at a table those of the cheapest bet laid alone.
+
+        The jurisdiction's minimum counts; where no stake reaches it, the game's own least is returned.
+        """
+        game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
+        alone = (spot.least for spot in game.rules.layout() if spot.open and not spot.needs)
+        stakes = {*game.bet_options, *alone}
+        return min((each for each in stakes if each * denomination_cents >= minimum_cents), default=min(stakes))
 
     def select(self, chosen: Selection) -> None:
         """Remember a changed game, denomination, bet or language; the one in force is not written again."""

@@ -243,7 +243,7 @@ def _verify_copies(
     key = _key_of(folder, second)
     points = (point, None if point is None else point.with_name(point.name + ".second"))
     # The first medium alone: what the second could mend is a finding.
-    with open_view(folder, key=key, second_dir=folder, check_pages=True) as view:
+    with open_view(folder, key=key, second_dir=folder) as view:
         head = (view.sequence, view.head_hash)
         one = auditor(points[0])
         first = _concluded(one.run(view.bodies(one.reached[0]), head=head), one, points[0])
