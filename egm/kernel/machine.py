@@ -25,6 +25,7 @@ from egm.tickets.model import House
 from meters import ExcessiveIncrement, Journal, Mark, Phase, Posted, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
+from paytables.companions import least_with
 from rng import RandomService
 
 T = TypeVar("T")
@@ -243,13 +244,14 @@ class Machine:
         return self.least_stake(game_id, denomination_cents)
 
     def least_stake(self, game_id: str, denomination_cents: int) -> int:
-        """Return the least credits that begin a game, at a table those of the cheapest bet laid alone.
+        """Return the least credits that begin a game, at a table those of its cheapest bet and all it needs.
 
         The jurisdiction's minimum counts; where no stake reaches it, the game's own least is returned.
         """
         game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
-        alone = (spot.least for spot in game.rules.layout() if spot.open and not spot.needs)
-        stakes = {*game.bet_options, *alone}
+        spots = {spot.id: spot for spot in game.rules.layout()}
+        stakes = {sum(least_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open}
+        stakes.update(game.bet_options)
         return min((each for each in stakes if each * denomination_cents >= minimum_cents), default=min(stakes))
 
     def select(self, chosen: Selection) -> None:

@@ -28,11 +28,12 @@ from meters.table import METERS, OCCURRENCES
 _FAULT: Final = "fault.raised:"
 #: Faults of a device whose own words stand in the catalogue, beside those the table of events names.
 _OF_DEVICES: Final = {
-    "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam"),
+    "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam", "wrong_values"),
     "ticket_printer": ("failure", "head_up", "chassis_open"),
-    "hopper": ("communication", "failure", "power"),
+    "hopper": ("communication", "failure", "power", "cheat", "sensor_stuck"),
     "coin_acceptor": ("communication", "failure", "power"),
     "io_board": ("communication", "power", "hard_meter"),
+    "wheel": ("communication", "failure"),
 }
 _EFFECTS: Final = {
     Effect.LOG: "log",

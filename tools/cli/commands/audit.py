@@ -250,10 +250,15 @@ def _verify_copies(
         place = Place(DiskStorage(), folder, second)
         two = auditor(points[1])
         bodies = view.bodies_of_second(place, two.reached[0])
-        return {
+        reports = {
             "first copy": first,
             "second copy": _concluded(two.run(bodies, head=head), two, points[1]),
         }
+    try:
+        open_view(folder, key=key, second_dir=folder, check_pages=True).close()
+    except JournalError as damage:  # of a column or an index, which no body shows
+        first.add(Finding(0, "", str(damage)))
+    return reports
 
 
 def _key_of(*folders: Path) -> MachineKey | None:
