@@ -252,7 +252,8 @@ class Machine:
         spots = {spot.id: spot for spot in game.rules.layout()}
         stakes = {sum(least_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open}
         stakes.update(game.bet_options)
-        return min((each for each in stakes if each * denomination_cents >= minimum_cents), default=min(stakes))
+        allowed = (credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents)
+        return min(allowed, default=min(stakes))
 
     def select(self, chosen: Selection) -> None:
         """Remember a changed game, denomination, bet or language; the one in force is not written again."""
