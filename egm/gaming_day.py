@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final, Self
+from typing import Final, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
@@ -17,7 +17,7 @@ class GamingDay:
     ends_hour: int = 0
 
     @classmethod
-    def recorded(cls, power_up: Any) -> Self:
+    def recorded(cls, power_up: object) -> Self:
         """Return the day that the record of a power-up states, or the default where it states none."""
         record = power_up if isinstance(power_up, dict) else {}
         return cls(str(record.get("time_zone", "UTC")), int(record.get("day_ends_hour", 0)))
