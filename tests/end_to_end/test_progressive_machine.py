@@ -281,6 +281,7 @@ def test_nobody_speaks_on_another_s_topic_or_without_a_certificate(tmp_path):
     assert asked(tmp_path, "show")["TOP"]["level"]["contributed"] == "0"
 
 
+@pytest.mark.slow
 def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_path):
     """A machine stolen with its key: the broker lets it in no more, and the others stay."""
     folder = tmp_path / "link"

@@ -5,10 +5,9 @@ level; the dealer has a blackjack, which takes the first bet alone. One round, o
 cent, whatever was not durable when the power went; and recalled question by question as it was.
 """
 
-import tomllib
-
 import pytest
 from powercut_life import Life, cut_everywhere, every_nth
+from rigs.blackjack import bound_anew
 
 from egm.config.levels import LevelSlot
 from egm.kernel.events import State
@@ -18,7 +17,6 @@ from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables.cards import Shoe, cards_of
-from paytables.carried import DIGEST, PROVED, bound
 from paytables.definition import LIBRARY
 
 GAME, CREDIT = "fours", 100_00
@@ -89,13 +87,9 @@ def definition(folder):
     text = (LIBRARY / "tables" / "quebec-blackjack-options.toml").read_text()
     text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"')
     rules, proved, figures = text.partition("\n[proved")
-    text = rules + SIDE + proved + figures
-    # The carried figures are those of the hand, which a side bet does not change: bind them to this definition.
-    data = tomllib.loads(text)
-    text = text.replace(data[PROVED][DIGEST], str(bound(data)[DIGEST]))
     folder.mkdir(exist_ok=True)
     path = folder / f"{GAME}.toml"
-    path.write_text(text)
+    path.write_text(bound_anew(rules + SIDE + proved + figures))
     return path
 
 

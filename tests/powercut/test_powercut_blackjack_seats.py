@@ -7,6 +7,7 @@ has wagered nothing; recall shows each his own result, and the next round is dea
 
 import pytest
 from powercut_life import LifeOfSeats, cut_everywhere, every_nth
+from rigs.blackjack import bound_anew
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
@@ -33,11 +34,10 @@ def definition(folder):
     """The table with every option of the by-law, dealt from a shoe with a stop card."""
     text = (LIBRARY / "tables" / "quebec-blackjack-options.toml").read_text()
     text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"')
-    text = text[: text.index("\n[proved")]  # its figures are of a shoe shuffled for every round
     folder.mkdir(exist_ok=True)
-    place = folder / f"{GAME}.toml"
-    place.write_text(text.replace("decks = 8\n", "decks = 8\nstop = 260\n"))
-    return place
+    path = folder / f"{GAME}.toml"
+    path.write_text(bound_anew(text.replace("decks = 8\n", "decks = 8\nstop = 260\n")))
+    return path
 
 
 class Blackjack(LifeOfSeats):

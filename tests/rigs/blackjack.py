@@ -1,8 +1,10 @@
 """The tables of blackjack that tests play, and the same with other rules."""
 
 import json
+import tomllib
 
 from paytables import game_from, load_game
+from paytables.carried import DIGEST, PROVED, bound
 
 QUEBEC, OPTIONS = "quebec-blackjack", "quebec-blackjack-options"
 MULTI, MONACO = "quebec-multi-action-blackjack", "monaco-blackjack"
@@ -14,6 +16,15 @@ def changed(name, **tables):
     data.update(tables)
     del data["proved"]  # of other rules
     return game_from(data, "test")
+
+
+def bound_anew(text):
+    """Return a definition's text with its carried figures bound to it, for changes that leave the hand as it is.
+
+    The figures of a hand are of its house rules and a full shoe; working them out takes twenty seconds.
+    """
+    data = tomllib.loads(text)
+    return text.replace(data[PROVED][DIGEST], str(bound(data)[DIGEST]))
 
 
 HOLE = {"second_card": "hole", "even_money": "ace", "double": {"totals": [9, 10, 11], "after_split": True}}
