@@ -1,9 +1,11 @@
 """The venue's gaming day: which date something belongs to in statements, registers and sheets."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+_HOURS: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +20,12 @@ class GamingDay:
 
     @classmethod
     def recorded(cls, power_up: object) -> Self:
-        """Return the day that the record of a power-up states, or the default where it states none."""
+        """Return the day that the record of a power-up states, or the default if it is not valid."""
         record = power_up if isinstance(power_up, dict) else {}
-        return cls(str(record.get("time_zone", "UTC")), int(record.get("day_ends_hour", 0)))
+        zone, hour = record.get("time_zone"), record.get("day_ends_hour")
+        if type(zone) is not str or type(hour) is not int or not 0 <= hour < _HOURS:
+            return cls()
+        return cls(zone, hour)
 
     def date_of(self, moment: datetime) -> date:
         """Return the date that a moment (aware) belongs to.
@@ -36,7 +41,9 @@ class GamingDay:
         return f"{zone}, days end at {self.ends_hour:02d}:00"
 
     @property
-    def _zone(self) -> ZoneInfo | None:
+    def _zone(self) -> tzinfo | None:
+        if self.time_zone == "UTC":
+            return UTC
         try:
             return ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -44,6 +44,11 @@ def least_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str
         bets = more
 
 
+def first_stakes(spots: Mapping[str, Spot]) -> set[int]:
+    """Return what each open spot costs at its least, in credits, with all it must be laid with."""
+    return {sum(least_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open}
+
+
 def _needed(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
     """The spot that a bet needs, and the least on it."""
     if spot.needs is None:

@@ -25,7 +25,7 @@ from egm.tickets.model import House
 from meters import ExcessiveIncrement, Journal, Mark, Phase, Posted, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
-from paytables.companions import least_with
+from paytables.companions import first_stakes
 from rng import RandomService
 
 T = TypeVar("T")
@@ -78,6 +78,8 @@ class Machine:
     #: Told after each entry.
     recorded: Callable[[], None] = lambda: None
     _states: dict[type, object] = field(default_factory=dict)
+    #: The stakes that begin a round of a game, in credits, by its digest: asked for at every snapshot.
+    _first_stakes: dict[str, set[int]] = field(default_factory=dict)
     #: What the journal keeps between one instant and the next, by key.
     memory: Memory = field(init=False)
 
@@ -249,9 +251,10 @@ class Machine:
         The jurisdiction's minimum counts; where no stake reaches it, the game's own least is returned.
         """
         game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
-        spots = {spot.id: spot for spot in game.rules.layout()}
-        stakes = {sum(least_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open}
-        stakes.update(game.bet_options)
+        stakes = self._first_stakes.get(game.digest)
+        if stakes is None:
+            spots = {spot.id: spot for spot in game.rules.layout()}
+            stakes = self._first_stakes[game.digest] = {*game.bet_options, *first_stakes(spots)}
         allowed = (credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents)
         return min(allowed, default=min(stakes))
 

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from egm.gaming_day import GamingDay
 from egm.testing.machine import MachineRig
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
 from tools.cli import main
 
 #: 20:30 on New Year's Eve in Montreal.
@@ -60,5 +62,26 @@ def test_the_day_a_clock_is_set_back_has_one_end():
     assert day.date_of(last + timedelta(minutes=1)).isoformat() == "2026-11-01"
 
 
-def test_a_journal_without_a_recorded_day_is_divided_by_utc():
-    assert GamingDay.recorded(None) == GamingDay.recorded({"profile": "generic"}) == GamingDay("UTC", 0)
+@pytest.mark.parametrize(
+    "record",
+    [
+        None,
+        {"profile": "generic"},
+        *(
+            {"time_zone": "America/Toronto", "day_ends_hour": hour}
+            for hour in ("6", -1, 24, 6.0, True, None, [], 10**30)
+        ),
+        *({"time_zone": zone, "day_ends_hour": 6} for zone in (None, 5, ["UTC"])),
+    ],
+    ids=str,
+)
+def test_a_journal_that_states_no_valid_day_is_divided_by_utc(record):
+    assert GamingDay.recorded(record) == GamingDay("UTC", 0)
+
+
+@pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), ("6", 1)])
+def test_the_audit_names_a_power_up_that_states_no_valid_day(tmp_path, hour, findings):
+    room = MachineRig(tmp_path, day=GamingDay("America/Toronto", hour)).boot()
+    found = Auditor(Shelf()).run(room.journal.bodies()).findings
+    assert sum("gaming day" in finding.why for finding in found) == findings
+    room.close()

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from egm.gaming_day import GamingDay
 from egm.kernel.events import State
 from egm.kernel.faults import fault
 from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
@@ -18,6 +19,15 @@ from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, place
 from tools.audit.rules.rule import Rule
 
 _SINCE: Final = {"since": "$:time"}
+
+
+def _is_gaming_day(scope: Scope) -> bool:
+    """A power-up states a valid gaming day, or, in a journal of an earlier version, none."""
+    record = scope.entry.record
+    if not isinstance(record, dict) or not {"time_zone", "day_ends_hour"} & record.keys():
+        return True
+    zone, hour = record.get("time_zone"), record.get("day_ends_hour")
+    return GamingDay.recorded(record) == GamingDay(str(zone), hour if type(hour) is int else -1)
 
 
 def _lifted(scope: Scope) -> Any:
@@ -39,6 +49,7 @@ _LIFE: Final = (
         marks=(Mark.POWER_UP,),
         also=(
             of_the_first,
+            holds("it states no valid gaming day", _is_gaming_day),
             holds("a power-up is missing", lambda scope: scope["boots"] == int(scope.was("boots") or 0) + 1),
         ),
     ),
