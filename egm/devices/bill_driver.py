@@ -35,7 +35,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
-from egm.devices.worth import DOLLARS, Told, Worth
+from egm.devices.worth import DOLLARS, ReportedWorth, Worth
 
 #: A machine that has not answered an escrow by then gets the note sent back to the player.
 ANSWER_SECONDS = 5.0
@@ -172,9 +172,9 @@ class BillDriver(LineDriver[M]):
     def _wants_tickets(self) -> bool:
         return self._barcodes and not self._worth.differs
 
-    def _note_worth(self, code: int, told: Told | None) -> None:
+    def _note_worth(self, code: int, reported: ReportedWorth | None) -> None:
         """Note what the acceptor says of a note code; None where it does not answer."""
-        self._worth.note(code, told)
+        self._worth.note(code, reported)
         self._show_worth(self._worth)
 
     def _session_begins(self) -> None:

@@ -2,7 +2,7 @@
 
 Each channel is asked about, in every protocol that can say it. Where one takes another value, another
 currency or nothing, no money is taken in any: the machine would make money up, or lose it. A channel of which
-nothing can be told is reported and taken as the cabinet file says; it keeps no other from being compared.
+no worth is known is reported and taken as the cabinet file says; it keeps no other from being compared.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _TOKENS: Final = "TK"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportedWorth:
     """What a device says that a channel takes.
 
     ``text``: its own words. ``amount_cents``: 0 for nothing, None where no amount can be made of it.
@@ -67,17 +67,19 @@ class Worth:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
         return {FaultCode.VALUES_UNTOLD: _channels(self._untold)} if self._untold else {}
 
-    def note(self, channel: int, told: Told | None) -> None:
+    def note(self, channel: int, reported: ReportedWorth | None) -> None:
         """Note what is said of a channel; None where the device does not answer."""
         if channel not in self._unasked:
             return
         self._unasked.remove(channel)
         cents = self._channels[channel]
-        if told is None or told.amount_cents is None:
+        if reported is None or reported.amount_cents is None:
             self._untold.append(channel)
-        elif told.amount_cents != cents or (told.currencies and not told.currencies & self._currencies):
+        elif reported.amount_cents != cents or (
+            reported.currencies and not reported.currencies & self._currencies
+        ):
             wanted = "/".join(sorted(self._currencies))
-            self._differs.append(f"{channel} takes {told.text}, not {cents} cents {wanted}")
+            self._differs.append(f"{channel} takes {reported.text}, not {cents} cents {wanted}")
 
 
 def _channels(numbers: list[int]) -> str:

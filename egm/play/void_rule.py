@@ -31,7 +31,7 @@ class OpenGame:
     has_won: bool
     """Some answer ends it with a win and needs no number."""
     lacks_numbers: bool
-    """The generator is out of service, or the real wheel that decides it has told no number."""
+    """The generator is out of service, or the real wheel that decides it has reported no number."""
 
 
 def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:

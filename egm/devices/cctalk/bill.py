@@ -23,7 +23,7 @@ from egm.devices.framing import ProtocolError
 from egm.devices.interface import Content, Disputed, EventSink, FaultCode, Note, Rejected
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
-from egm.devices.worth import DOLLARS, Told, Worth, currencies_of_country, minor_units
+from egm.devices.worth import DOLLARS, ReportedWorth, Worth, currencies_of_country, minor_units
 
 _HOLD_SECONDS: Final = 4.0
 #: A bill's name has four digits, in units that its country's scaling says.
@@ -248,14 +248,14 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         country, value = codec.read_name(answer, _NAME_DIGITS)
         text, currencies = answer.decode("ascii", "replace"), currencies_of_country(country)
         if not value:
-            self._note_worth(kind, Told(text, value, currencies))
+            self._note_worth(kind, ReportedWorth(text, value, currencies))
             return
         if country not in self._scaling:
             scaling = await self._ask(Header.COUNTRY_SCALING, country.encode("ascii"))
             self._scaling[country] = None if scaling is None else codec.read_scaling(scaling)
         scaled = self._scaling[country]
         cents = None if scaled is None else minor_units(value * scaled[0], -scaled[1])
-        self._note_worth(kind, Told(text, cents, currencies))
+        self._note_worth(kind, ReportedWorth(text, cents, currencies))
 
 
 def _in_escrow(pair: Pair) -> bool:

@@ -21,7 +21,7 @@ from egm.devices.framing import ProtocolError
 from egm.devices.interface import CoinAccepted, Disputed, EventSink, FaultCode, Ready, Rejected
 from egm.devices.ledgers import CoinDoubt, CoinLedger
 from egm.devices.line import SerialLine
-from egm.devices.worth import DOLLARS, Told, Worth, currencies_of_country
+from egm.devices.worth import DOLLARS, ReportedWorth, Worth, currencies_of_country
 
 #: A coin's name has three digits, minor units.
 _NAME_DIGITS: Final = 3
@@ -132,10 +132,10 @@ class CctalkCoinDriver(CctalkDriver):
             return
         country, cents = codec.read_name(answer, _NAME_DIGITS)
         text = answer.decode("ascii", "replace")
-        self._note_worth(slot, Told(text, cents, currencies_of_country(country)))
+        self._note_worth(slot, ReportedWorth(text, cents, currencies_of_country(country)))
 
-    def _note_worth(self, slot: int, told: Told | None) -> None:
-        self._worth.note(slot, told)
+    def _note_worth(self, slot: int, reported: ReportedWorth | None) -> None:
+        self._worth.note(slot, reported)
         self._show_worth(self._worth)
 
     async def _take(self, events: codec.Events) -> bool:

@@ -31,7 +31,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
-from egm.devices.worth import DOLLARS, Told, minor_units
+from egm.devices.worth import DOLLARS, ReportedWorth, minor_units
 
 #: An acceptor that answers the question what it is with a status this often is asked no more.
 _IDENTIFY_TRIES: Final = 3
@@ -130,7 +130,7 @@ class EbdsDriver(BillDriver[Frame]):
                     self._emit(Identified(device=self.name, identity=message.text))
                 case NoteRow(status=status):
                     if isinstance(question, NoteQuery) and message.index == question.index:
-                        self._note_worth(question.index, _told(message))
+                        self._note_worth(question.index, _reported_worth(message))
                     self._status(status, question)
                 case Status():
                     self._status(message, question)
@@ -170,11 +170,11 @@ class EbdsDriver(BillDriver[Frame]):
         return None if cents is None else Note(cents)
 
 
-def _told(row: NoteRow) -> Told:
+def _reported_worth(row: NoteRow) -> ReportedWorth:
     """What a row of the acceptor's note table says of its note code."""
     if not row.currency:
-        return Told("nothing", 0)
+        return ReportedWorth("nothing", 0)
     if not row.base:
-        return Told(row.currency, None)
+        return ReportedWorth(row.currency, None)
     text = f"{row.base}E{row.exponent} {row.currency}"
-    return Told(text, minor_units(row.base, row.exponent, row.currency), frozenset({row.currency}))
+    return ReportedWorth(text, minor_units(row.base, row.exponent, row.currency), frozenset({row.currency}))

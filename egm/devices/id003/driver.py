@@ -36,7 +36,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
-from egm.devices.worth import DOLLARS, Told, Worth, minor_units
+from egm.devices.worth import DOLLARS, ReportedWorth, Worth, minor_units
 
 LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 
@@ -125,7 +125,7 @@ class Id003Driver(BillDriver[Frame]):
                 case SettingEcho(command=command, data=data):
                     self._applied[command] = data
                 case CurrencyTable(rows=rows):
-                    self._note_table({row.note: _told(row) for row in rows})
+                    self._note_table({row.note: _reported_worth(row) for row in rows})
                 case Version(text=text):
                     self._questions[Command.VERSION] = _ASKED_MOST
                     self._emit(Identified(device=self.name, identity=text))
@@ -200,10 +200,10 @@ class Id003Driver(BillDriver[Frame]):
         self._note_table(dict.fromkeys(self._notes))
         return None
 
-    def _note_table(self, table: Mapping[int, Told | None]) -> None:
+    def _note_table(self, table: Mapping[int, ReportedWorth | None]) -> None:
         """Note what the acceptor says of all note codes; one that it leaves out takes nothing."""
         for code in self._notes:
-            self._note_worth(code, table.get(code, Told("nothing", 0)))
+            self._note_worth(code, table.get(code, ReportedWorth("nothing", 0)))
 
     def _escrow_command(self, now: float) -> Frame | None:
         match self._answer():
@@ -234,12 +234,14 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
 
-def _told(row: Denomination) -> Told:
+def _reported_worth(row: Denomination) -> ReportedWorth:
     """What a row of the acceptor's table says of its note code."""
     if not row.country or not row.value:
-        return Told("nothing", 0)
+        return ReportedWorth("nothing", 0)
     currency = codec.CURRENCIES.get(row.country)
     text = f"{row.value}E{row.exponent} of country {row.country:02X}"
     if currency is None:
-        return Told(text, None)
-    return Told(f"{text} ({currency})", minor_units(row.value, row.exponent, currency), frozenset({currency}))
+        return ReportedWorth(text, None)
+    return ReportedWorth(
+        f"{text} ({currency})", minor_units(row.value, row.exponent, currency), frozenset({currency})
+    )
