@@ -17,7 +17,7 @@ family = "reels"
 version = "1.0.0"
 date = 2026-11-22
 title = { en = "Sure", fr = "Certain" }
-help = { en = "A malfunction voids the game.", fr = "Toute défectuosité annule la partie." }
+help = { en = "Like symbols on the line win.", fr = "Des symboles pareils sur la ligne gagnent." }
 denominations_cents = [25]
 [bets]
 [[bets.mode]]

@@ -374,4 +374,3 @@ def test_the_rules_read_by_the_player_name_every_pay():
     for code in ("en", "fr"):
         for odds in {spot.odds for spot in game.rules.layout()}:
             assert odds in game.help[code]
-        assert {"en": "malfunction", "fr": "défectuosité"}[code] in game.help[code]

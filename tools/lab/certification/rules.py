@@ -213,14 +213,20 @@ def languages(case: Case) -> Iterator[Finding]:
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
-    """The rules say what happens when the machine fails."""
+    """Refuse a game that has its own malfunction rule: the profile's sentence, shown beside the help, is the rule."""
     words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
         if code not in words:
             yield Finding("void-rule", ("C-25",), Status.NOTED, f"{code}: to be read, no word is looked for")
             continue
-        said = words[code] in case.game.help.get(code, "").lower()
-        yield Finding("void-rule", ("C-25",), passed(ok=said), f"{code}: {'said' if said else 'not said'}")
+        word = words[code]
+        contradicts = word in case.game.help.get(code, "").lower()
+        found = (
+            f'the help says "{word}"; the jurisdiction\'s own rule is shown'
+            if contradicts
+            else "the jurisdiction's rule alone"
+        )
+        yield Finding("void-rule", ("C-25",), passed(ok=not contradicts), f"{code}: {found}")
 
 
 def longest_odds(case: Case) -> Iterator[Finding]:
