@@ -1,8 +1,10 @@
 """Debian package of the cabinet: ``make deb``.
 
-Everything the cabinet runs lies in ``/opt/open-egm``: an environment of Debian's own Python with the wheels
-that ``requirements.txt`` names by digest, and this project's. Nothing is fetched or compiled where it is
-installed. The same inputs give the same bytes: times are those of the last commit (or ``SOURCE_DATE_EPOCH``).
+Everything the cabinet runs is in ``/opt/open-egm``: an environment of Debian's own Python with the wheels
+that ``requirements.txt`` names by digest, and this project's. Wheels are for one minor version of Python, so
+there is one set for each Debian release in support. Nothing is fetched where the package is installed; its
+``postinst`` compiles the modules for the Python that is there, and again when that changes (a dpkg trigger).
+The same inputs give the same bytes: times are those of the last commit (or ``SOURCE_DATE_EPOCH``).
 """
 
 import os
@@ -48,8 +50,9 @@ _PLACES: Final = {
     },
 }
 _EXECUTABLE: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
-#: Wheels are for one minor version of Python; the package depends on just that of Debian.
-_PYTHON: Final = "python{}.{}".format(*sys.version_info)
+_PIP: Final = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+#: The Pythons of the Debian releases in support, oldest first: 12 and 13.
+_PYTHONS: Final = ("3.11", "3.13")
 
 
 @contextmanager
@@ -84,11 +87,13 @@ def build(out: Path) -> Path:
             text.format(
                 version=numbered,
                 architecture=architecture,
-                python="{}.{}".format(*sys.version_info),
-                python_next=f"{sys.version_info.major}.{sys.version_info.minor + 1}",
+                python=_PYTHONS[0],
+                python_next=_after(_PYTHONS[-1]),
             ),
             encoding="utf-8",
         )
+        interests = "".join(f"interest-noawait /usr/bin/python{python}\n" for python in _PYTHONS)
+        (control / "triggers").write_text(interests, encoding="utf-8")
         (control / "conffiles").write_text(f"/etc/{_NAME}/cabinet.toml\n", encoding="utf-8")
         for script in ("postinst", "prerm", "postrm"):
             _put(_HERE / script, control / script)
@@ -111,22 +116,25 @@ def pages() -> list[Path]:
 
 def _environment(home: Path, scratch: Path, epoch: str) -> None:
     """Lay out an environment of Debian's Python; nothing in it names where it was made."""
-    packages = home / "lib" / _PYTHON / "site-packages"
-    packages.mkdir(parents=True)
-    (home / "bin").mkdir()
+    (home / "bin").mkdir(parents=True)
     for name in ("python", "python3"):
-        (home / "bin" / name).symlink_to(f"/usr/bin/{_PYTHON}")
+        (home / "bin" / name).symlink_to("/usr/bin/python3")
     (home / "pyvenv.cfg").write_text(
-        "home = /usr/bin\ninclude-system-site-packages = false\nversion = {}.{}\n".format(*sys.version_info),
-        encoding="utf-8",
+        "home = /usr/bin\ninclude-system-site-packages = false\n", encoding="utf-8"
     )
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(scratch), str(_ROOT), epoch=epoch)
+    run(*_PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", str(scratch), str(_ROOT), epoch=epoch)
     (wheel,) = scratch.glob("*.whl")
-    into = ("install", "--no-compile", "--no-deps", "--target", str(packages))
-    wanted = ("--only-binary=:all:", "--require-hashes", "-r", str(_ROOT / "requirements.txt"))
-    run(*pip, *into, *wanted, epoch=epoch)
-    run(*pip, *into, "--no-index", str(wheel), epoch=epoch)
+    for python in _PYTHONS:
+        _install_wheels(home / "lib" / f"python{python}" / "site-packages", python, wheel, epoch)
+
+
+def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> None:
+    """Install the wheels of one minor version of Python, and this project's, without compiled modules."""
+    packages.mkdir(parents=True)
+    into = ("install", "--no-compile", "--no-deps", "--only-binary=:all:", "--python-version", python)
+    wanted = ("--require-hashes", "-r", str(_ROOT / "requirements.txt"))
+    run(*_PIP, *into, "--target", str(packages), *wanted, epoch=epoch)
+    run(*_PIP, *into, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
     # Both name the builder: the folder a wheel came from, and the Python of the scripts removed above.
     for told in packages.glob("*.dist-info/direct_url.json"):
@@ -135,8 +143,12 @@ def _environment(home: Path, scratch: Path, epoch: str) -> None:
         lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
         kept = (line for line in lines if "direct_url.json" not in line and not line.startswith("../../bin/"))
         record.write_text("".join(kept), encoding="utf-8")
-    compiled = ("compileall", "-q", "-j", "0", "-s", str(home), "-p", f"/{_HOME}")
-    run(sys.executable, "-m", *compiled, "--invalidation-mode", "unchecked-hash", str(packages), epoch=epoch)
+
+
+def _after(python: str) -> str:
+    """The minor version of Python after this one."""
+    major, minor = python.split(".")
+    return f"{major}.{int(minor) + 1}"
 
 
 def _put(source: Path, place: Path) -> None:
@@ -186,7 +198,7 @@ def provide(packages: Sequence[str]) -> None:
 def main(out: Path) -> None:
     """Build the Debian package of the cabinet."""
     try:
-        echo("building the package: its packages are fetched and compiled, which takes minutes", err=True)
+        echo("building the package: its packages are fetched, which takes minutes", err=True)
         package = build(out)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error

@@ -143,15 +143,15 @@ def built(tmp_path_factory):
     return deb.build(tmp_path_factory.mktemp("first"))
 
 
-@pytest.fixture
-def debian(tmp_path):
+@pytest.fixture(params=["bookworm", "trixie"])
+def debian(request, tmp_path):
     missing = [name for name in ("mmdebstrap", "systemd-nspawn", "nsenter") if shutil.which(name) is None]
     if missing or os.geteuid() != 0:
         pytest.skip(f"needs root and Debian's mmdebstrap and systemd-container; missing: {missing}")
     root = tmp_path / "root"
     wanted = "systemd,systemd-sysv,udev,dbus,python3,procps"
     subprocess.run(
-        ["mmdebstrap", "-q", "--variant=minbase", f"--include={wanted}", "bookworm", root], check=True
+        ["mmdebstrap", "-q", "--variant=minbase", f"--include={wanted}", request.param, root], check=True
     )
     container = Container(root)
     yield container
@@ -166,7 +166,7 @@ def test_two_builds_are_the_same_bytes(built, tmp_path):
 
 @pytest.mark.slow
 def test_one_command_makes_a_fresh_debian_a_cabinet(built, debian):
-    """About three minutes: installs, plays money in, hangs, is upgraded, removed and purged; the money stays."""
+    """About three minutes a release: installs, plays money in, hangs, is upgraded, removed and purged; the money stays."""
     shutil.copy(built, debian.root / "open-egm.deb")
     install = ("apt-get", "install", "-y", "--no-install-recommends", "/open-egm.deb")
     debian.says(*install)
@@ -184,6 +184,15 @@ def test_one_command_makes_a_fresh_debian_a_cabinet(built, debian):
     debian.until(lambda: debian.machine("NRestarts") == "1" and debian.machine("SubState") == "running")
     assert "watchdog" in debian.says("journalctl", "-u", "open-egm-machine", "-o", "cat")
 
+    # Every module is compiled for the Python that is there, and for no other.
+    compiled = "find /opt/open-egm/lib/python3.*/site-packages/egm/money -name '*.pyc'"
+    python = debian.says(
+        "/opt/open-egm/bin/python", "-I", "-c", "import sys; print(sys.implementation.cache_tag)"
+    ).strip()
+    found = debian.says("sh", "-c", compiled).split()
+    assert found
+    assert {path.split(".")[-2] for path in found} == {python}
+
     # The screen cannot read the memory, not as its own user and not through the machine's process.
     page = debian.says("systemctl", "show", "-P", "MainPID", "open-egm-page").strip()
     seen = debian.says("nsenter", "-t", page, "-m", "ls", STATE).split()
@@ -199,6 +208,7 @@ def test_one_command_makes_a_fresh_debian_a_cabinet(built, debian):
     assert debian.credits() == 2000
     debian.says("apt-get", "purge", "-y", "open-egm")
     assert debian.runs("pgrep", "-u", "780,781").returncode == 1
+    assert debian.runs("test", "-e", "/opt/open-egm").returncode == 1
     assert (debian.root / STATE.lstrip("/") / "journal.sqlite").exists()
     debian.says(*install)
     debian.until(lambda: debian.machine("SubState") == "running")
