@@ -140,7 +140,7 @@ def draw_menu(stage: Stage) -> None:
     for tile, game in tiles(view, stage.layout):
         _tile(stage, tile, game)
     p.text(
-        stage.texts.say("menu.denomination"),
+        stage.texts.say("menu.denomination", game=stage.texts.local(view.game.title)) if view.game else "",
         (x + w / 2, page_keys(rect)["next"][1] - max(62.0, stage.layout.finger) - 46),
         Style("strong", "caption", "text_dim"),
         width=w - 100,

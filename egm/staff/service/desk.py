@@ -110,6 +110,8 @@ class ServiceDesk:
     _notice: Words | None = None
     _severity: Severity = "info"
     _turn: int = 0
+    _warned: bool = False
+    """The page says that leaving loses the entries of an open form."""
 
     @property
     def is_open(self) -> bool:
@@ -127,6 +129,7 @@ class ServiceDesk:
         self.person = None
         self.bench.give_back()
         self._say(None)
+        self._warned = False
         self._turn += 1
 
     def enter(self, person: Person, place: Place) -> None:
@@ -139,8 +142,20 @@ class ServiceDesk:
         return self.is_open and page == self._page_id
 
     def answer(self, machine: Machine, action: str, text: str) -> Event | Leave | None:
-        """Take an answer in; what is to happen because of it, if anything."""
+        """Take an answer in; what is to happen because of it, if anything.
+
+        The first request to leave a form that has entries is answered with a warning; the second leaves.
+        """
         self._turn += 1
+        if (
+            action == "leave"
+            and not self._warned
+            and any(getattr(place, "values", None) for place in self.places)
+        ):
+            self._warned = True
+            self._say(say("service.unconfirmed"), "warning")
+            return None
+        self._warned = False
         ways_out: dict[str, Move] = {"back": Back(), "leave": Leave()}
         move = ways_out.get(action) or self.places[-1].answer(machine, action, text)
         self._say(None)

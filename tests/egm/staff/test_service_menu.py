@@ -55,6 +55,26 @@ def test_number_and_pin_open_the_menu_and_the_journal_says_who(menu):
     assert menu.room.records("menu.left") == [{"menu": "operator", "person": number, "why": "left"}]
 
 
+def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
+    """The menu key (F10) used to close a filled-in form at once."""
+
+    def press_menu_key():
+        menu.room.engine.handle(EventType.ANSWER, value="leave", options={"page": menu.page.id})
+
+    menu.sign_in(Role.MECHANIC).touch("form:intervention").enter("belt slips")
+    before = menu.room.journal.sequence
+    press_menu_key()
+    assert menu.notice == "service.unconfirmed"
+    menu.touch("confirm")
+    assert menu.notice == "service.done"
+    assert "intervention.opened" in kinds(menu, after=before)
+    menu.home().touch("form:intervention_end").enter("belt replaced")
+    for _ in range(2):
+        press_menu_key()
+    assert not menu.is_open
+    assert "intervention.closed" not in kinds(menu, after=before)
+
+
 @pytest.mark.requirement("J-16")
 def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_path):
     menu.open()
