@@ -23,9 +23,10 @@ from egm.screen.scenes.hand import felt_touches, hand_keys
 from egm.screen.scenes.help import draw_help, page_keys, sheet_keys
 from egm.screen.scenes.keno import touches, tray_rows
 from egm.screen.scenes.lockup import draw_lockup, words_of
-from egm.screen.scenes.menu import choices, draw_menu
+from egm.screen.scenes.menu import choice_text, choices, draw_menu, menu_lines
 from egm.screen.scenes.recall import draw_page, page_touches
 from egm.screen.scenes.reminder import draw_reminder, reminder_keys, reminds
+from egm.screen.scenes.service import action_text, page_lines
 from egm.screen.scenes.slip import draw_slip, slip_places
 from egm.screen.scenes.stage import Stage, bulbs, draw_focus
 from egm.screen.scenes.status import draw_status, status
@@ -101,11 +102,24 @@ class Picture:
             )  # what takes a fifth of a second is not left to a feature's begin
 
     def words(self, view: View) -> str:
-        """What the picture says in words: why play has stopped, else the bar, and what the meters hold."""
+        """Return the picture's text for screen readers.
+
+        A service page or the game menu: what it lists, the place chosen by keys first. Else why play has
+        stopped, or the status line, and what the meters hold.
+        """
         stage, snapshot = self._stage(view), view.snapshot
-        if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST, Scene.SERVICE}:
+        if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
             why = words_of(stage, Scene.BOOT)
             return ". ".join([why.title, *why.lines]) if view.scene is Scene.BOOT else ""
+        focus = self._focused_action(stage)
+        if view.scene is Scene.SERVICE:
+            page = snapshot.page
+            said = [] if page is None else page_lines(page, stage)
+            chosen = "" if page is None or focus is None else action_text(page, focus, stage)
+            return ". ".join(words for words in (chosen, *said) if words)
+        if view.page is Page.GAMES:
+            chosen = "" if focus is None else choice_text(stage, focus)
+            return ". ".join(words for words in (chosen, *menu_lines(stage)) if words)
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
             said = [status(stage)[0]]
         else:
@@ -117,6 +131,11 @@ class Picture:
         if snapshot.win_cents and snapshot.state == "idle":
             said.append(f"{stage.texts.say(win_meter(stage))} {stage.money(snapshot.win_cents)}")
         return ". ".join(words for words in said if words)
+
+    def _focused_action(self, stage: Stage) -> Action | None:
+        """Return the action that the keys would choose now, or None where they choose nothing."""
+        places = self._places(stage) if stage.view.focused and choosing(stage.view, self.theme) else []
+        return places[stage.view.focus % len(places)].action if places else None
 
     def choices(self, view: View) -> tuple[Action, ...]:
         """What the deck's keys may choose among: the places of what is asked or open, in their order."""

@@ -120,6 +120,27 @@ def choices(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return found + [(place, action) for place, _, action in tabs(view, layout)]
 
 
+def menu_lines(stage: Stage) -> list[str]:
+    """Return the text of the menu for screen readers: every choice of the page shown."""
+    return [choice_text(stage, action) for _, action in choices(stage.view, stage.layout)]
+
+
+def choice_text(stage: Stage, action: Action) -> str:
+    """Return the text of one choice of the menu."""
+    say = stage.texts.say
+    match action.name:
+        case "game":
+            game = stage.view.games[str(action.value)]
+            return f"{stage.texts.local(game.title, game.id)}, {stakes_words(stage, game)[0]}"
+        case "denomination":
+            return say("meter.denomination", amount=stage.money(int(action.value)))
+        case "part":
+            kinds = tabs(stage.view, stage.layout)
+            return next(say(f"menu.{kind}") for _, kind, turn in kinds if turn == action)
+        case _:
+            return say(f"key.{action.name}")
+
+
 def draw_menu(stage: Stage) -> None:
     """The menu over the stage."""
     p, rect, view = stage.painter, stage.layout.sheet, stage.view

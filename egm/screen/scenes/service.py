@@ -170,6 +170,33 @@ def service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     return found
 
 
+def page_lines(page: ServicePage, stage: Stage) -> list[str]:
+    """Return the text of a page for screen readers: title, notice, tables, question and keys, in this order.
+
+    What is typed into the prompt is not part of it: it may be a PIN.
+    """
+    words = [page.title, *(each for each in (page.notice,) if each is not None)]
+    lines = [said(stage, each) for each in words]
+    for table in page.tables:
+        lines += [said(stage, table.title)] if table.title is not None else []
+        lines += [" ".join(said(stage, cell) for cell in row.cells) for row in table.rows]
+    if page.prompt is not None:
+        lines += [said(stage, page.prompt.label), *(said(stage, each.label) for each in page.prompt.choices)]
+    return [*lines, *(said(stage, each.label) for each in page.actions if each.enabled)]
+
+
+def action_text(page: ServicePage, action: Action, stage: Stage) -> str:
+    """Return the text of a place that the keys choose on a page; empty for a key of the keypad."""
+    for table in page.tables:
+        for row in table.rows:
+            if row.action and row.action == action.value:
+                return " ".join(said(stage, cell) for cell in row.cells)
+    choices = page.prompt.choices if page.prompt is not None else ()
+    return next(
+        (said(stage, each.label) for each in (*page.actions, *choices) if each.id == action.value), ""
+    )
+
+
 def draw_service(stage: Stage) -> None:
     """The page that is open."""
     snapshot = stage.view.snapshot

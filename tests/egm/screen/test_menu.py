@@ -36,6 +36,17 @@ def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
     assert all(len(set(each)) == 4 for each in words.values())
 
 
+def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, theme):
+    picture = Picture(theme)
+    view, _ = pressed(at_rest(on_offer, on_offer[0], "en"), Action("games"), theme)
+    words = picture.words(view)
+    for _, game in tiles(view, LANDSCAPE):
+        assert picture.texts(view).local(game.title) in words
+    assert words.count("Bets ") == len(tiles(view, LANDSCAPE))
+    assert "SLOTS" in words
+    assert "CLOSE" in words
+
+
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, slim(390, 600)])
 @pytest.mark.parametrize("now", [0, 13], ids=["reels", "roulette"])
 def test_every_game_is_one_touch_of_its_kind_away_or_turned_to(on_offer, theme, layout, now):

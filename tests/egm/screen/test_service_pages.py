@@ -241,6 +241,38 @@ def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
     assert next(t.action for t in picture.touches(view)) == Action("answer", "back")
 
 
+def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, theme):
+    picture = Picture(theme)
+    words = picture.words(opened(rest, pages.meters()))
+    texts = picture.texts(rest)
+    for table in pages.meters().tables:
+        for row in table.rows:
+            assert all(
+                texts.worded(cell, lambda cents: texts.money(cents, "CAD")) in words for cell in row.cells
+            )
+    view = before = opened(rest, pages.sign_in())
+    for digit in "4711":
+        view, _ = pressed(view, Action("type", digit), theme)
+    assert view.desk.typed.endswith("4711")
+    assert picture.words(view) == picture.words(before)
+
+
+def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
+    picture = Picture(theme)
+    leave = PageAction(id="back", label=Words(kind="plain", value="Back"), style="back")
+    row = Row(cells=(Words(kind="plain", value="Drop"), Words(kind="plain", value="12")), action="drop")
+    page = ServicePage(
+        id="x", title=Words(kind="plain", value="Meters"), tables=(Table(rows=(row,)),), actions=(leave,)
+    )
+    view = opened(rest, page)
+    assert picture.words(view) == "Meters. Drop 12. Back"
+    heads = set()
+    for _ in picture.choices(view):
+        view, _ = pressed(view, by_name("ArrowDown"), theme, picture.choices(view))
+        heads.add(picture.words(view).removesuffix(". Meters. Drop 12. Back"))
+    assert heads == {"Back", "Drop 12"}
+
+
 def test_escape_steps_back_and_f10_leaves_the_menu(rest, theme):
     view = opened(rest, pages.sign_in())
     for key, answer in (("Escape", "back"), ("F10", "leave")):
