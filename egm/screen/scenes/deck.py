@@ -190,8 +190,6 @@ def labels(stage: Stage, name: str) -> str:
     say, view = stage.texts.say, stage.view
     if name == "language":
         return say("language.other")
-    if name == view.page.value:
-        return say("key.close")
     if name == "play":
         return say(_play_label(stage))
     if name in {"bet_less", "bet_more", "bet_max"} and choosing(view, stage.theme):
