@@ -105,8 +105,11 @@ class BaccaratDefinition(BankDefinition):
     bet: tuple[BaccaratBet, ...] = Field(min_length=1)
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays, by language."""
-        return {code: [_pay_line(bet, code) for bet in self.bet] for code in ("en", "fr")}
+        """Return what each bet pays and the number of decks, by language."""
+        return {
+            code: [*(_pay_line(bet, code) for bet in self.bet), self.shoe.deck_line(code)]
+            for code in ("en", "fr")
+        }
 
 
 def _pay_line(bet: BaccaratBet, code: str) -> str:

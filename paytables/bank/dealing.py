@@ -36,6 +36,10 @@ class ShoeRules(Strict):
             raise ValueError("rounds: one deck without a stop card may serve two rounds")
         return self
 
+    def deck_line(self, code: str) -> str:
+        """Return the number of decks as a line of the help, in a language."""
+        return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[code].format(self.decks)
+
     @property
     def lasts(self) -> bool:
         """Whether a round may leave the shoe to the next."""

@@ -63,8 +63,8 @@ class RedDogDefinition(BankDefinition):
     ante: RedDogBet
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each spread pays, by language."""
-        return self.ante.said()
+        """Return what each spread pays and the number of decks, by language."""
+        return {code: [*lines, self.shoe.deck_line(code)] for code, lines in self.ante.said().items()}
 
 
 class RedDogRules(BankRules[RedDogDefinition]):

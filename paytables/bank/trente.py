@@ -92,14 +92,14 @@ class TrenteDefinition(BankDefinition):
     insurance: Insurance | None = None
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays, and what insurance costs, by language."""
+        """Return what each bet pays, what insurance costs and the number of decks, by language."""
         lines = {code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet] for code in _SAID}
         if self.insurance is not None:
             for code, words in _SAID.items():
                 share, least = self.insurance.share, self.insurance.least
                 said = words.format(self.insurance.percent, share, least)
                 lines[code].append(f"{getattr(self.insurance.name, code)} - {said}")
-        return lines
+        return {code: [*found, self.shoe.deck_line(code)] for code, found in lines.items()}
 
 
 _SAID: Final = {

@@ -34,10 +34,14 @@ class WarDefinition(BankDefinition):
     tie: BankBet | None = None
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays, by language."""
+        """Return what each bet pays and the number of decks, by language."""
         bets = [self.main, *([] if self.tie is None else [self.tie])]
         return {
-            code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in bets] for code in ("en", "fr")
+            code: [
+                *(f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in bets),
+                self.shoe.deck_line(code),
+            ]
+            for code in ("en", "fr")
         }
 
 
