@@ -45,6 +45,8 @@ class Watcher(Painter):
     And what no eye should see: words half under a plate, or over the edge of the one they stand on.
     """
 
+    kept_bytes_max = 24 * 1024 * 1024
+
     def __init__(self, theme):
         super().__init__(theme)
         self.begin()
