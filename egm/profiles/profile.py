@@ -9,6 +9,7 @@ import dataclasses
 import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -487,12 +488,18 @@ def load_profile(name: str | Path) -> Profile:
         raise OperatorError(f"jurisdiction profile {error}") from None
     file = source.path.name
     try:
-        profile = Profile.model_validate(toml(source.data.decode()))
+        return _profile_of(source)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise OperatorError(f"{file}: not TOML: {error}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "profile"
         raise OperatorError(f"{file}: {where}: {first['msg']}") from None
+
+
+@lru_cache(maxsize=16)
+def _profile_of(source: Source) -> Profile:
+    """Make the profile of a file as it was read: the same file is loaded by several parts of the machine."""
+    profile = Profile.model_validate(toml(source.data.decode()))
     profile._file = source  # noqa: SLF001 (its own maker)
     return profile

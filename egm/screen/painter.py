@@ -27,13 +27,14 @@ PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
 _LEAST_PIXELS: Final = 5
 #: What stands between facts on one line, and nowhere else: no line begins or ends with it.
 _SEPARATOR: Final = " ·"
-_KEPT_BYTES: Final = 320 * 1024 * 1024
 _WIDTHS_MOST: Final = 1 << 14
 _LINES_MOST: Final = 1 << 11
 #: The spaces a line is set with: between words, and those that hold on to a sign or a group of digits.
 _SPACES: Final = re.compile("[ \u00a0\u202f]")
 #: The size at which a face's own word space is read, pixels: large enough that no rounding touches it.
 _LARGE: Final = 200
+#: Widths in pixels by font file, height in pixels and words, and of its word space (None): for every painter.
+_WIDTHS: Final[dict[tuple[str, int, str | None], int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,9 @@ def _levelled(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygam
 class Painter:
     """Draws on ``surface`` (of ``scale`` pixels a unit) with ``theme``."""
 
+    #: Bytes of drawn surfaces to keep.
+    kept_bytes_max = 320 * 1024 * 1024
+
     def __init__(self, theme: Theme, scale: float = 1.0) -> None:
         self.theme = theme
         self.scale = scale
@@ -78,9 +82,8 @@ class Painter:
         self._bytes = 0
         self._pictures: Mapping[str, ArtFile] = {}
         self._drawn_for = ""
+        self._files = {face: str(path) for face, path in theme.fonts.items()}
         self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
-        self._spaces: dict[tuple[str, int], int] = {}
-        self._widths: dict[tuple[str, int, str], int] = {}
         self._lines: dict[tuple[str, str, float, str], list[str]] = {}
 
     # ------------------------------------------------------------------ units and caches
@@ -100,7 +103,7 @@ class Painter:
         if surface is None:
             surface = self._kept[key] = make()
             self._bytes += surface.get_width() * surface.get_height() * 4
-            while self._bytes > _KEPT_BYTES and len(self._kept) > 1:
+            while self._bytes > self.kept_bytes_max and len(self._kept) > 1:
                 _, old = self._kept.popitem(last=False)
                 self._bytes -= old.get_width() * old.get_height() * 4
         else:
@@ -135,22 +138,25 @@ class Painter:
 
     def _space(self, face: str, pixels: int) -> int:
         """The least width of a word space: as the face has it. Small, a font rounds and kerns it away."""
-        key = (face, pixels)
-        if key not in self._spaces:
+        key = (self._files[face], pixels, None)
+        if key not in _WIDTHS:
             share = self.font(face, _LARGE).size(" ")[0] / _LARGE
-            self._spaces[key] = max(self.font(face, pixels).size(" ")[0], math.ceil(share * pixels))
-        return self._spaces[key]
+            _WIDTHS[key] = max(self.font(face, pixels).size(" ")[0], math.ceil(share * pixels))
+        return _WIDTHS[key]
 
     def _width(self, face: str, pixels: int, words: str) -> int:
         """The width of a line in pixels, its words no nearer to each other than a word space."""
-        key = (face, max(_LEAST_PIXELS, pixels), words)
-        wide = self._widths.get(key)
+        pixels = max(_LEAST_PIXELS, pixels)
+        key = (self._files[face], pixels, words)
+        wide = _WIDTHS.get(key)
         if wide is None:
-            font, parts = self.font(face, pixels), _SPACES.split(words)
-            apart = sum(font.size(part)[0] for part in parts) + self._space(*key[:2]) * (len(parts) - 1)
-            if len(self._widths) >= _WIDTHS_MOST:
-                self._widths.clear()
-            wide = self._widths[key] = max(font.size(words)[0], apart)
+            if len(_WIDTHS) >= _WIDTHS_MOST:
+                _WIDTHS.clear()
+            wide, parts = self.font(face, pixels).size(words)[0], _SPACES.split(words)
+            if len(parts) > 1:
+                apart = sum(self._width(face, pixels, part) for part in parts)
+                wide = max(wide, apart + self._space(face, pixels) * (len(parts) - 1))
+            _WIDTHS[key] = wide
         return wide
 
     def _line(self, face: str, pixels: int, words: str) -> pygame.Surface:

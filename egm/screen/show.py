@@ -1,7 +1,8 @@
 """An outcome being shown: its steps, and the moment of everything that happens in them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -117,7 +118,8 @@ def games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
 
 def has_title(show: Show, index: int) -> bool:
     """Whether a step begins a feature; one that was asked in has had its title before the question."""
-    return index > show.seen and is_feature(show, index) and feature_steps(show, index).start == index
+    begins = index > show.seen and step_stage(show, index - 1) != step_stage(show, index)
+    return begins and is_feature(show, index)
 
 
 def awaiting(step: Step, time: StepTime, since: float) -> int | None:
@@ -133,6 +135,24 @@ def timeline(show: Show, motion: Motion, level: int, *, calm: bool = False) -> T
 
     ``calm`` where motion is reduced: nothing is drawn out.
     """
+    return _timeline(_Laying(show, motion, id(show), id(motion), level, calm))
+
+
+@dataclass(frozen=True, slots=True)
+class _Laying:
+    """The arguments of a timeline, equal when they are the same objects: every frame asks several times."""
+
+    show: Show = field(compare=False)
+    motion: Motion = field(compare=False)
+    show_id: int
+    motion_id: int
+    level: int
+    calm: bool
+
+
+@lru_cache(maxsize=4)
+def _timeline(laying: _Laying) -> Timeline:
+    show, motion, level, calm = laying.show, laying.motion, laying.level, laying.calm
     steps = _laid(replace(show, cuts=()), motion, 1.0, calm=calm)
     pace = 1.0 if steps[-1].spun <= LONGEST else max(QUICKEST, LONGEST / steps[-1].spun)
     if pace < 1 or show.cuts:

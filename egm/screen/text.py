@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from babel.dates import format_date, format_time
@@ -43,15 +44,16 @@ def flatten(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
     return texts
 
 
-def read_catalogue(language: str, folder: Path = CATALOGUES) -> dict[str, str]:
-    """The texts of a language by dotted key. Raises :class:`CatalogueError`."""
+@lru_cache(maxsize=2 * len(LOCALES))
+def read_catalogue(language: str, folder: Path = CATALOGUES) -> Mapping[str, str]:
+    """Return the texts of a language by dotted key, read once per process. Raises :class:`CatalogueError`."""
     texts: dict[str, str] = {}
     for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}_*.toml"))):
         try:
             texts |= flatten(tomllib.loads(path.read_text("utf-8")))
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise CatalogueError(f"{path}: {error}") from error
-    return {key: typeset(text, language) for key, text in texts.items()}
+    return MappingProxyType({key: typeset(text, language) for key, text in texts.items()})
 
 
 #: A whole number in groups of three, as definitions write it in every language; no telephone number.
@@ -108,8 +110,9 @@ class Texts:
         self.language = language_of(language)
         self.locale = LOCALES[self.language]
         own = (brought or {}).get(self.language, {})
-        self._texts = {key: typeset(text, self.language) for key, text in own.items()}
-        self._texts |= read_catalogue(self.language, folder)  # nobody says it otherwise
+        catalogue = read_catalogue(self.language, folder)
+        brought_texts = {key: typeset(text, self.language) for key, text in own.items()}
+        self._texts = {**brought_texts, **catalogue} if own else catalogue  # the catalogue's own text wins
         self._timezone = timezone
         self._money: dict[tuple[int, str], str] = {}
 

@@ -130,6 +130,28 @@ VALUES = {
 }
 
 
+#: Events before which something must be true of the machine (:func:`particulars`): it is not as it was.
+PREPARED = frozenset(
+    {
+        EventType.BILL_ESCROWED,
+        EventType.TICKET_AUTHORISED,
+        EventType.TICKET_DECLINED,
+        EventType.TRANSFER_ORDERED,
+        EventType.TRANSFER_CANCELLED,
+        EventType.LOCK_ASKED,
+        EventType.LOCK_ENDED,
+        EventType.TICKET_NUMBERED,
+        EventType.NUMBER_REFUSED,
+        EventType.COINS_PAID,
+        EventType.TICKET_PRINTED,
+        EventType.TICKET_FAILED,
+        EventType.BILL_STACKED,
+        EventType.BILL_NOT_STACKED,
+        EventType.BILL_LOST,
+    }
+)
+
+
 def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> MachineRig:
     """A machine brought into a state by what really leads there; ``make`` makes it of these devices.
 

@@ -19,6 +19,8 @@ class Installation:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "program"
+        #: Each process would compile every module again; what it compiles lies outside the installation.
+        self._compiled_apart = ("-X", f"pycache_prefix={folder / 'compiled'}")
         for package in PACKAGES:
             shutil.copytree(
                 ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__", ".*")
@@ -28,11 +30,17 @@ class Installation:
         self.manifest_file = folder / "software.manifest"
         self.make()
 
-    def run(self, code: str, *arguments: object, flags: tuple[str, ...] = ("-B",)) -> str:
+    def run(self, code: str, *arguments: object, flags: tuple[str, ...] | None = None) -> str:
         """Run Python with this installation, and no other, as its packages."""
         done = subprocess.run(
-            [sys.executable, *flags, "-c", code, *map(str, arguments)],
-            env=os.environ | {"PYTHONPATH": str(self.root)},
+            [
+                sys.executable,
+                *(self._compiled_apart if flags is None else flags),
+                "-c",
+                code,
+                *map(str, arguments),
+            ],
+            env=os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": ""},
             cwd=self.root,
             capture_output=True,
             text=True,
@@ -60,7 +68,9 @@ class Installation:
         )
         self.manifest_file.write_bytes(sign(unsigned(manifest), self.key, "test"))
 
-    def examine(self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] = ("-B",)) -> Findings:
+    def examine(
+        self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] | None = None
+    ) -> Findings:
         """What the installation's own examination says, in a process of its own."""
         code = (
             "import json, sys; from dataclasses import asdict; from pathlib import Path;"

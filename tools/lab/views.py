@@ -1,6 +1,7 @@
 """What a machine with a game tells its screen, made without a machine: for previews and sheets of games."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from egm.app import view as machine_view
@@ -16,7 +17,7 @@ from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
 from egm.screen.message_reducer import heard
 from egm.screen.view import View
-from paytables import Depth, Game, analyse
+from paytables import Analysis, Depth, Game, analyse
 
 #: What a credit is worth in every picture.
 UNIT_CENTS: Final = 25
@@ -25,9 +26,9 @@ NOON: Final = "2026-11-21T17:05:00+00:00"
 _ALL: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
 
 
-def game_view(game: Game) -> GameView:
-    """The game as the machine publishes it."""
-    bets = analyse(game, Depth.PRIZES).bets
+def game_view(game: Game, analysis: Analysis | None = None) -> GameView:
+    """Return the game as the machine publishes it; ``analysis`` is at least :attr:`Depth.PRIZES` deep."""
+    bets = (analysis or analyse(game, Depth.PRIZES)).bets
     least = min(bet.rtp for bet in bets)
     admitted = InstalledGame(
         game,
@@ -84,5 +85,19 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
 
 def at_rest(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
     """A screen that has just been told everything."""
-    view = heard(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=games))
+    view = _with_games(_Offer(games, tuple(map(id, games))))
     return replace(heard(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """Games that a machine offers; two offers are equal when their games are the same objects."""
+
+    games: tuple[GameView, ...] = field(compare=False)
+    ids: tuple[int, ...]
+
+
+@lru_cache(maxsize=8)
+def _with_games(offer: _Offer) -> View:
+    """The screen that has been told which games there are: reading their presentations takes longest."""
+    return heard(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=offer.games))

@@ -1,7 +1,7 @@
-"""Draw a game's pictures: ``python -m egm.screen.art`` reads them and writes their pixels, or the reason.
+"""Draw a game's pictures: ``python -m egm.screen.art SECONDS`` reads them and writes pixels, or the reason.
 
 The first line is JSON, name and length of each; then come their bytes. Each is drawn by a child with limits
-of its own, so that one which ends it is the only one that is not drawn.
+of its own, so that one which ends it is the only one that is not drawn. SECONDS: processor time for all.
 """
 
 import json
@@ -19,7 +19,7 @@ import pygame
 
 from egm.private_process import close_process
 from egm.screen.art.files import PictureError, rasterised
-from egm.screen.art.own import ALL_SECONDS, DRAW_SECONDS, MEMORY_BYTES, PIXEL_BYTES, SIDE
+from egm.screen.art.own import DRAW_SECONDS, MEMORY_BYTES, PIXEL_BYTES, SIDE
 
 _REFUSED: Final = 1
 _TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
@@ -31,17 +31,18 @@ def main() -> None:
     os.nice(5)
     pygame.display.init()
     pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
+    all_seconds = float(sys.argv[1])
     for name, length in json.loads(sys.stdin.buffer.readline()):
-        answer = _drawn(name, sys.stdin.buffer.read(length))
+        answer = _drawn(name, sys.stdin.buffer.read(length), all_seconds)
         sys.stdout.buffer.write(answer if len(answer) == PIXEL_BYTES + 1 else answer + b"\n")
         sys.stdout.buffer.flush()
 
 
-def _drawn(name: str, data: bytes) -> bytes:
+def _drawn(name: str, data: bytes, all_seconds: float) -> bytes:
     """What a child draws, after an empty line; or why it has drawn nothing."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if used.ru_utime + used.ru_stime > ALL_SECONDS:
-        return f"the pictures before it took {ALL_SECONDS:g} s to draw".encode()
+    if used.ru_utime + used.ru_stime > all_seconds:
+        return f"the pictures before it took {all_seconds:g} s to draw".encode()
     readable, writable = os.pipe()
     child = os.fork()
     if not child:

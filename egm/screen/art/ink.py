@@ -69,7 +69,7 @@ def painted(size: tuple[int, int], paint: Paint) -> pygame.Surface:
     return surface
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=256)
 def _gradient(paint: Linear | Radial) -> pygame.Surface:
     """A gradient on few pixels, which are stretched."""
     if isinstance(paint, Linear):

@@ -23,9 +23,10 @@ from egm.terminal import echo
 #: Pixels each way of what is drawn, more than a symbol has on the largest picture there is.
 SIDE: Final = 384
 PIXEL_BYTES: Final = SIDE * SIDE * 4
-#: Processor seconds for one picture, and for all of a game.
+#: Processor seconds for one picture.
 DRAW_SECONDS: Final = 1
-ALL_SECONDS: Final = 5.0
+#: Processor seconds for all pictures of a game.
+_all_seconds = 5.0
 #: Memory for drawing one, beyond what the process has before it begins.
 MEMORY_BYTES: Final = 256 * 1024 * 1024
 #: A computer that gives it hardly any time does not make the screen wait longer than this.
@@ -52,7 +53,7 @@ def drawn_apart(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
 async def _said(asked: bytes) -> bytes:
     """What the process says within our patience; what it has drawn by then counts. Raises OSError."""
     process = await asyncio.create_subprocess_exec(
-        *python_module("egm.screen.art"),
+        *python_module("egm.screen.art", f"{_all_seconds:g}"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,  # a Ctrl-C at the terminal is the screen's to answer

@@ -70,7 +70,7 @@ def _vibration(pitch: float, strength: float, decay: float, count: int) -> list[
 
 
 @lru_cache(maxsize=64)
-def _hiss(count: int, dull: int) -> tuple[float, ...]:
+def _hiss(count: int, dull: int) -> "array.array[float]":
     """Noise from a shift register of 23 bits: the same each time."""
     register, out = 0x2F5A17, []
     for _ in range(count):
@@ -79,12 +79,12 @@ def _hiss(count: int, dull: int) -> tuple[float, ...]:
         out.append((register & 0xFFFF) / 32768 - 1)
     for _ in range(dull):
         out = [(a + b) / 2 for a, b in zip(out, [0.0, *out[:-1]], strict=True)]
-    return tuple(out)
+    return array.array("d", out)
 
 
 @lru_cache(maxsize=512)
-def _sounded(instrument: Instrument, pitch: float, seconds: float) -> list[float]:
-    """A note at full strength."""
+def _sounded(instrument: Instrument, pitch: float, seconds: float) -> "array.array[float]":
+    """A note at full strength; 8 bytes a sample, for hundreds of notes are stored."""
     count = max(1, round(RATE * (instrument.ring or seconds + instrument.release)))
     total = [0.0] * count
     whole = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
@@ -104,7 +104,7 @@ def _sounded(instrument: Instrument, pitch: float, seconds: float) -> list[float
             level *= fall
         total[:heard] = map(add, total, map(mul, _hiss(heard, instrument.dull), levels))
     _ramp(total, instrument.attack, _FADE if instrument.ring else instrument.release)
-    return total
+    return array.array("d", total)
 
 
 def _ramp(samples: list[float], attack: float, release: float) -> None:

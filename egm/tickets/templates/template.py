@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from unicodedata import normalize
@@ -322,6 +323,12 @@ def available() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
+@lru_cache(maxsize=16)
+def _template_of(data: bytes) -> Template:
+    """Make the template of a file's contents: the same file is read for each ticket."""
+    return Template.model_validate(toml(data.decode()))
+
+
 def load_template(name: str | Path) -> Template:
     """Load a template by id, or from a file.
 
@@ -331,7 +338,7 @@ def load_template(name: str | Path) -> Template:
     if not isinstance(name, Path) and name not in available():
         raise InvalidTicket(f"no ticket template {name!r}; {among(name, available())}")
     try:
-        template = Template.model_validate(toml(contents(path).decode()))
+        template = _template_of(contents(path))
     except OSError as why:
         raise InvalidTicket(f"ticket template {path}: {why.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:

@@ -15,7 +15,7 @@ from paytables import load_game, tables
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
-QUICK, SLOW = 12, 300
+QUICK, SLOW = 6, 300
 #: What a wager's options and settlements are called inside, which no page says.
 CODES = {"bets", "credits", "hands", "lost", "push", "seats", "won"}
 

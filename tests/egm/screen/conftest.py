@@ -10,7 +10,7 @@ import pygame
 import pytest
 
 from egm.screen.theme import load_theme
-from paytables import library, load_game
+from paytables import Depth, analyse, library, load_game
 from tools.dev.gallery import kinds
 from tools.lab.views import game_view
 
@@ -33,8 +33,14 @@ def games():
 
 
 @pytest.fixture(scope="session")
-def published(games):
-    return tuple(game_view(game) for game in games)
+def analyses(games):
+    """Each game's exact figures as they are published."""
+    return {game.id: analyse(game, Depth.PRIZES) for game in games}
+
+
+@pytest.fixture(scope="session")
+def published(games, analyses):
+    return tuple(game_view(game, analyses[game.id]) for game in games)
 
 
 @pytest.fixture(scope="session")

@@ -47,22 +47,34 @@ def test_the_measure_is_that_of_the_standard():
 class Meter(Painter):
     """Measures each text against what lies under it at that moment; one with an edge, against its edge."""
 
+    kept_bytes_max = 48 * 1024 * 1024
+
     def __init__(self, theme, scale):
         super().__init__(theme, scale)
         self.faint = []
+        self._colours = {}
+
+    def _colour_of(self, words, style, width):
+        """The median colour of the letters, or None where there are none."""
+        key = (words, style, width)
+        if key not in self._colours:
+            plain = self.words(words, replace(style, edge=0.0), width)
+            letters = pygame.surfarray.array3d(plain)[pygame.surfarray.array_alpha(plain) > 200]
+            self._colours[key] = np.median(letters, 0) if len(letters) else None
+        return self._colours[key]
 
     def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        plain = self.words(words, replace(style, edge=0.0), width)
-        letters = pygame.surfarray.array3d(plain)[pygame.surfarray.array_alpha(plain) > 200]
+        letters = self._colour_of(words, style, width)
         surface = self.words(words, style, width)
         x, y = self.px(at[0]), self.px(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
         box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
         under = self.surface.subsurface(box.clip(self.surface.get_rect()))
-        ground = style.edge_colour if style.edge > 0 else np.median(pygame.surfarray.array3d(under), (0, 1))
-        if words.strip() and len(letters):
+        if words.strip() and letters is not None:
+            edged = style.edge > 0
+            ground = style.edge_colour if edged else np.median(pygame.surfarray.array3d(under), (0, 1))
             high = self._fitted(words, style, width).get_height() / self.scale
-            ratio = contrast(np.median(letters, 0), ground)
+            ratio = contrast(letters, ground)
             if ratio < (LARGE if high >= LARGE_FROM else SMALL):
                 self.faint.append((words, round(ratio, 2), round(high)))
         return super().text(words, at, style, align=align, width=width, alpha=alpha)

@@ -20,8 +20,9 @@ INTENTS = {"play", "choose", "bet", "game", "denomination", "cash_out", "languag
 INTENTS |= {"acknowledge", "limit", "residual", "menu", "answer"}
 
 
+@pytest.mark.parametrize("turns", [500, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcomes, theme, layout):
+def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcomes, theme, layout, turns):
     hands = random.Random(7 if layout is LANDSCAPE else 11)
     picture = Picture(theme, scale=0.2, layout=layout)
     surface = pygame.Surface(picture.pixels)
@@ -34,7 +35,7 @@ def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcom
     keys = [action for name in (*BY_NAME, *TYPED) if (action := by_name(name)) is not None]
     view = scenes[0]
     sent = set()
-    for turn in range(1500):
+    for turn in range(turns):
         now = view.now + hands.choice((0.01, 0.3, 4.0))
         view, wishes = ticked(replace(view, now=now), now, theme)
         touches = [touch.action for touch in picture.touches(view) if touch.action.name]

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pygame
 import pytest
+from rigs.painters import TextPainter
 
 from egm.screen.layout import LANDSCAPE, PORTRAIT, slim
-from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from paytables import load_game, tables
 from tools.dev.gallery.felts import felt
@@ -17,7 +17,7 @@ LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": slim(390, 700)
 ROUND = 7
 
 
-class Watched(Painter):
+class Watched(TextPainter):
     """Keeps where chips lie and where words stand that are no chip's own."""
 
     def __init__(self, theme, scale=1.0):

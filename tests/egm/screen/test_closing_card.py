@@ -53,4 +53,4 @@ def test_a_level_won_in_a_feature_is_named_on_its_card(language, published, outc
     assert is_feature(view.show, len(view.show.steps) - 1)
     texts = Texts(language)
     wanted = texts.say("progressive.won", name=texts.local(level.names))
-    assert wanted in words_on(view, theme)
+    assert wanted in words_on(view)

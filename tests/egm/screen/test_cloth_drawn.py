@@ -3,19 +3,19 @@
 import pygame
 import pytest
 from rigs.layouts import LAYOUTS
+from rigs.painters import TextPainter
 from test_places import Scribe
 
 from egm.screen.cloth import cloth, parts
 from egm.screen.flow import felt_rect
 from egm.screen.input_reducer import pressed
-from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.view import Action
 from tools.dev.gallery.felts import felt, felt_scenes
 from tools.lab.views import at_rest
 
 
-class Edged(Painter):
+class Edged(TextPainter):
     """A painter that keeps where it drew an edge that is to be seen."""
 
     def __init__(self, theme):

@@ -12,6 +12,7 @@ import sys
 import pytest
 from chromium import Browser, executable
 
+from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.kernel.messages import Snapshot
 from egm.links.screen.client import Client
 from egm.screen.message_reducer import heard
@@ -27,12 +28,29 @@ OPERATOR = (1720, 693)
 CASH_OUT, PLAY, LANGUAGE, HELP = (836, 1000), (1680, 1000), (510, 1000), (230, 1000)
 
 
-class Cabinet:
-    """``egm run`` in a folder of its own, and a second screen link to read what the machine says."""
+#: A machine with one game starts soonest.
+MACHINE = """\
+[machine]
+serial = "EGM-0000001"
+operator_number = "1"
+site = "Demonstration"
+profile = "generic"
 
-    def __init__(self, folder):
+[[games]]
+game = "maple-classic"
+"""
+
+
+class Cabinet:
+    """``egm run`` with one game in a folder of its own, and a second screen link to read what the machine says."""
+
+    def __init__(self, folder, *options):
         self.folder = folder
         self.log = (folder / "run.log").open("w+b")
+        file = folder / "cabinet.toml"
+        _, *blocks = DEFAULT_CABINET.read_text().split("\n\n")  # each of these blocks is one table
+        devices = [block for block in blocks if block.startswith("[devices.")]
+        file.write_text("\n\n".join([MACHINE, *devices]))
         environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
         command = [
             sys.executable,
@@ -41,8 +59,11 @@ class Cabinet:
             "run",
             "--state",
             str(folder / "state"),
+            "--cabinet",
+            str(file),
             "--screen",
             "web",
+            *options,
         ]
         self.process = subprocess.Popen(
             command, stdout=self.log, stderr=self.log, env=environment, start_new_session=True
@@ -85,6 +106,13 @@ class Cabinet:
 
 @pytest.fixture
 def cabinet(tmp_path):
+    found = Cabinet(tmp_path, "--silent")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def sounding_cabinet(tmp_path):
     found = Cabinet(tmp_path)
     yield found
     found.close()
@@ -99,7 +127,8 @@ def browser(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_visit_to_the_machine(cabinet, browser):
+def test_a_visit_to_the_machine(sounding_cabinet, browser):
+    cabinet = sounding_cabinet
     browser.open(Browser.wait_until(cabinet.address, "the address"))
     browser.wait_until(lambda: browser.frames() > 3, "the first frames")
     cabinet.until(lambda s: s.state == "idle", "the machine to be idle")

@@ -6,12 +6,12 @@ from itertools import combinations
 
 import pygame
 import pytest
+from rigs.painters import TextPainter
 from test_places import Scribe
 
 from egm.config.cabinet_file import load_cabinet
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, slim
-from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.menu import choices, draw_menu, kind_of, tabs, tiles
 from egm.screen.table import read_table
@@ -72,11 +72,15 @@ def test_every_game_is_one_touch_of_its_kind_away_or_turned_to(on_offer, theme, 
     )
 
 
-class Beside(Painter):
+class Beside(TextPainter):
     """Keeps where words and where pictures of a game stand."""
 
     def __init__(self, theme):
         super().__init__(theme)
+        self.begin()
+
+    def begin(self):
+        """A new picture."""
         self.words_at, self.pictures = [], []
 
     def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
@@ -100,8 +104,9 @@ def test_no_words_of_the_menu_stand_on_a_games_pictures(on_offer, theme, layout,
     picture = Picture(theme, layout=layout)
     view, _ = pressed(at_rest(on_offer, on_offer[0], language), Action("games"), theme)
     surface, drawn = pygame.Surface(picture.pixels), 0
+    painter = picture.painter = Beside(theme)
     for sheet in range(6):
-        painter = picture.painter = Beside(theme)
+        painter.begin()
         shown = replace(view, sheet=sheet)
         painter.surface = surface
         draw_menu(picture._stage(shown))

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pygame
 import pytest
 from rigs.layouts import LAYOUTS
+from rigs.painters import TextPainter
 
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
@@ -39,7 +40,7 @@ LEGAL = ("defect.refund",)
 """Legal notices, that may be smaller."""
 
 
-class Watcher(Painter):
+class Watcher(TextPainter):
     """Keeps what was written and is still seen: the words, where their ink is, and the size of their letters.
 
     And what no eye should see: words half under a plate, or over the edge of the one they stand on.
@@ -52,13 +53,6 @@ class Watcher(Painter):
     def begin(self):
         """A new picture."""
         self.written, self.spoilt, self.plates = [], [], []
-
-    def kept(self, key, make):
-        return (
-            super().kept(key, make)
-            if key[0] == "words"
-            else super().kept(("blank",), lambda: pygame.Surface((1, 1)))
-        )
 
     def text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
         place = super().text(words, at, style, align=align, width=width, alpha=alpha)

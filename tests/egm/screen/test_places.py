@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pygame
 import pytest
+from rigs.painters import TextPainter
 
 from egm.screen.layout import DECK, LANDSCAPE, PHONE, PORTRAIT, inside
 from egm.screen.painter import Painter, Style
@@ -21,7 +22,7 @@ from tools.lab.views import at_rest
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE}
 
 
-class Scribe(Painter):
+class Scribe(TextPainter):
     """A painter that keeps what it wrote and where."""
 
     def __init__(self, theme):

@@ -14,6 +14,7 @@ import pygame
 import pytest
 
 from egm.kernel.messages import Notice
+from egm.screen.audio import synthesis
 from egm.screen.audio.cues import (
     ALARM_FLOOR,
     ATTRACT_EVERY,
@@ -76,6 +77,13 @@ def heard_in(view, theme, seconds, step=0.02):
     return ears.names, moments
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _notes_forgotten():
+    """Release the notes that were sounded here: some hundred megabytes."""
+    yield
+    synthesis._sounded.cache_clear()
+
+
 # ---------------------------------------------------------------------- the samples
 def loudest(data):
     return max(map(abs, array.array("h", data)))
@@ -91,7 +99,8 @@ def test_no_mix_of_sounds_can_be_clipped(families):
     most = dict.fromkeys(CHANNELS, 0)
     for family in families:
         few = ("turn", "stop_3", "win_1", "count")
-        for cue in {"classic": tuple(CUES), "aurora": own_cues()}.get(family, few):
+        others = {"aurora": own_cues()} if len(families) > 2 else {}  # in the slow tier
+        for cue in ({"classic": tuple(CUES)} | others).get(family, few):
             data = sound_of(cue, family)
             peak = loudest(data)
             assert peak > 1000, (family, cue)

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pygame
 import pytest
+from rigs.painters import TextPainter
 from test_visit import Visit
 
 from egm.kernel.events import EventType
 from egm.screen.input_reducer import pressed
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
-from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt_glass import spot_lines
 from egm.screen.scenes.rotor import place_of
@@ -260,7 +260,7 @@ def test_the_clock_is_that_of_the_house_wherever_the_screen_is(theme, zone, said
 
 
 # ---------------------------------------------------------------------- while the wheel turns
-class Drawn(Painter):
+class Drawn(TextPainter):
     """Keeps what is drawn: how many chips, which words."""
 
     def __init__(self, theme, scale):

@@ -180,7 +180,7 @@ def test_the_ball_makes_its_turns_however_often_play_is_pressed(tmp_path, theme,
     """Québec by-law, s. 74; Monaco's order, arts 4.2 and 8.3: seven turns at least, and more where a game says so."""
     visit = at(tmp_path, theme, game)
     visit.press("spot", "red")
-    angles, painter = [], Painter(theme)
+    angles, painter = [], Painter(theme, 0.2)
 
     def seen(key, rect, *_, **__):
         x, y, w, h = rect

@@ -29,7 +29,7 @@ class Hand(Cabinet):
 
     def __init__(self, folder, browser, theme, size):
         self.view = View(with_bench=True)
-        super().__init__(folder)
+        super().__init__(folder, "--silent")
         run = folder / "state" / "run"
         self.drawer = Client(run / "bench.sock", run / "bench.token")
         self.browser, self.size = browser, size

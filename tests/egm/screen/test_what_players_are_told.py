@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,8 +27,9 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
 from egm.screen.steps import KenoStep
 from egm.screen.text import Texts, read_catalogue
+from egm.screen.theme import load_theme
 from egm.screen.view import Action, times
-from paytables import Depth, analyse, load_game, tables
+from paytables import load_game, tables
 from paytables.odds import awards
 from tools.dev.gallery import played, shown
 from tools.lab.views import at_rest, game_view, snapshot
@@ -35,37 +37,51 @@ from tools.lab.views import at_rest, game_view, snapshot
 LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
 
 
-def words_on(view, theme, layout=LANDSCAPE):
+class Writer(Watcher):
+    """Notes every text that is written, seen or not."""
+
+    def begin(self):
+        super().begin()
+        self.seen = []
+
+    def text(self, words, *args, **kwargs):
+        self.seen.append(words)
+        return super().text(words, *args, **kwargs)
+
+
+@cache
+def writing(*, portrait):
+    """A picture that notes its texts, and a surface for it: for all tests, so that each text is drawn once."""
+    theme = load_theme()
+    picture = Picture(theme, layout=PORTRAIT if portrait else LANDSCAPE)
+    picture.painter = Writer(theme)
+    return picture, pygame.Surface(picture.pixels)
+
+
+def words_on(view, layout=LANDSCAPE):
     """Every text of the picture of a view."""
-    picture = Picture(theme, layout=layout)
-    watcher = picture.painter = Watcher(theme)
-    seen = []
-    write = watcher.text
-
-    def keep(words, *args, **kwargs):
-        seen.append(words)
-        return write(words, *args, **kwargs)
-
-    watcher.text = keep
-    picture.draw(pygame.Surface(picture.pixels), view)
-    return seen
+    picture, surface = writing(portrait=layout.portrait)
+    picture.painter.begin()
+    picture.draw(surface, view)
+    return picture.painter.seen
 
 
-def help_words(view, theme):
+def help_words(view):
     """Every text of every help page."""
-    view, _ = pressed(view, Action("help"), theme)
-    count = len(sheets(Stage(Picture(theme).painter, Texts(view.snapshot.language), LANDSCAPE, view)))
-    return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet), theme)]
+    painter = writing(portrait=False)[0].painter
+    view, _ = pressed(view, Action("help"), painter.theme)
+    count = len(sheets(Stage(painter, Texts(view.snapshot.language), LANDSCAPE, view)))
+    return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet))]
 
 
 @pytest.mark.requirement("C-01", "C-02", "C-12", "C-25", "C-26", "M-01", "C-11")
 @pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.slow)])
-def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, theme, language):
+def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, language):
     """Its name, what a credit costs, the rules, the prizes, the return, when it is void, which version it is."""
     texts = Texts(language)
     for game in published:
         view = at_rest(published, game, language, credit_cents=0)
-        said = " ".join(help_words(view, theme))
+        said = " ".join(help_words(view))
         flat = " ".join(said.split())
         rules = " ".join(texts.local(game.help).split())
         assert texts.local(game.title) in flat
@@ -93,11 +109,11 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, t
 
 @pytest.mark.requirement("C-23")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_very_long_odds_are_told_on_a_page_of_their_own(theme, language):
+def test_very_long_odds_are_told_on_a_page_of_their_own(language):
     game = game_view(load_game(LONG_ODDS))
     view = at_rest((game,), game, language)
     texts = Texts(language)
-    said = help_words(view, theme)
+    said = help_words(view)
     assert any(texts.say("odds.title") in words for words in said)
     star = texts.say("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
     comet = texts.say("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
@@ -112,19 +128,19 @@ def test_very_long_odds_are_told_on_a_page_of_their_own(theme, language):
     assert len(odds) >= 3
     usual = game_view(load_game("maple-classic"))
     assert not any(
-        texts.say("odds.title") in words for words in help_words(at_rest((usual,), usual, language), theme)
+        texts.say("odds.title") in words for words in help_words(at_rest((usual,), usual, language))
     )
 
 
 @pytest.mark.requirement("C-11", "C-22", "N-07")
-def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, published):
+def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, analyses, published):
     """Also where a dearer bet buys more of the pay table than a multiple of it."""
     compared, seen = 0, set()
     for source, game in zip(games, published, strict=True):
         if not stages_of(game):
             continue
         field = read_field(game)
-        exact = analyse(source, Depth.PRIZES)
+        exact = analyses[source.id]
         seen.add(game.id)
         for bet in exact.bets:
             stage = next(b["stage"] for b in game.presentation["bets"] if bet.cost_credits % b["cost"] == 0)
@@ -151,7 +167,7 @@ def test_nothing_tells_of_a_win_before_the_reels_have_stopped(games, published, 
         line = times(view, theme)
         until = [replace(view, now=100 + line.spun * i / 40) for i in range(40)]
         sounds = tuple(name for a, b in pairwise(until) for name in sounds_between(a, b, theme))
-        status = tuple(dict.fromkeys(words_on(until[20], theme, LANDSCAPE)[-40:])) if number < 2 else ()
+        status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stops, line.spun, sounds))
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
     assert len(seen) == 1
@@ -174,7 +190,7 @@ def test_free_games_are_counted_down(published, outcomes, theme):
     for place, index in enumerate(series):
         spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
         wanted = f"{place + 1} of {len(series)}"
-        assert any(wanted in words for words in words_on(spinning, theme)), wanted
+        assert any(wanted in words for words in words_on(spinning)), wanted
 
 
 @pytest.mark.requirement("C-13", "C-14")
@@ -193,16 +209,16 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
     assert all(told), told
-    title = words_on(replace(view, now=100 + line.steps[1].title + 1.0), theme)
+    title = words_on(replace(view, now=100 + line.steps[1].title + 1.0))
     assert "8" in title
 
 
 @pytest.mark.requirement("C-15:a")
-def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes, theme):
+def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes):
     game = next(one for one in published if one.id == "aurora-twenty")
     rest = at_rest(published, game, "en")
     for view in (rest, shown(rest, game, outcomes[game.id].little)):
-        said = words_on(view, theme)
+        said = words_on(view)
         assert all(said.count(str(number)) >= 2 for number in range(1, 21)), said
 
 
@@ -231,7 +247,7 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
         for rest in (after, back):
             for i in range(6):
                 lit.clear()
-                said = words_on(replace(rest, now=100 + line.done + 0.37 * i), theme)
+                said = words_on(replace(rest, now=100 + line.done + 0.37 * i))
                 for words in (words for words in said if re.match(r"(Line \d+: )?.* pays \$", words)):
                     sums = {Texts("en").money(credits_ * 25, "CAD"): each for each, credits_ in lit}
                     assert any(words.endswith(f"pays {total}") for total in sums), (words, lit)
@@ -260,7 +276,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         said = set()
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
-            said |= {words for words in words_on(later, theme) if words.startswith("Line ")}
+            said |= {words for words in words_on(later) if words.startswith("Line ")}
         for each in lines:
             assert any(words.startswith(f"Line {each}:") for words in said), (each, said)
         shown_lines += len(lines)
@@ -278,14 +294,14 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
 
 @pytest.mark.requirement("N-01:a", "N-01:c")
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
-def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, theme, layout):
+def test_the_clock_is_in_sight_while_a_game_is_played(published, outcomes, layout):
     game = published[0]
     rest = at_rest(published, game, "en")
     for view in (rest, shown(rest, game, outcomes[game.id].little)):
         for minutes in (0, 4, 64):  # without another message of the machine
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
-            assert Texts("en").clock(time.isoformat()) in words_on(later, theme, layout)
+            assert Texts("en").clock(time.isoformat()) in words_on(later, layout)
 
 
 @pytest.mark.requirement("C-14:b")
@@ -305,44 +321,44 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
 
 @pytest.mark.requirement("F-07:b")
 @pytest.mark.parametrize(("language", "amount"), [("en", "$42.00"), ("fr", "42,00 $")])
-def test_a_cancelled_credit_is_shown_in_currency(published, theme, language, amount):
+def test_a_cancelled_credit_is_shown_in_currency(published, language, amount):
     view = at_rest(published, published[0], language)
     handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
     owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
-    said = [words.replace("\u00a0", " ") for words in words_on(heard(view, owed), theme)]
+    said = [words.replace("\u00a0", " ") for words in words_on(heard(view, owed))]
     assert any(amount in words for words in said), said
 
 
 @pytest.mark.requirement("J-15:a")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_the_machines_numbers_are_on_the_screen(published, theme, language):
+def test_the_machines_numbers_are_on_the_screen(published, language):
     view = at_rest(published, published[0], language)
     handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
     numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
-    assert any("SN-4711" in words for words in words_on(heard(view, numbered), theme))
-    assert any("OP-0815" in words for words in words_on(heard(view, owed), theme))
+    assert any("SN-4711" in words for words in words_on(heard(view, numbered)))
+    assert any("OP-0815" in words for words in words_on(heard(view, owed)))
 
 
 @pytest.mark.requirement("N-05")
-def test_credit_and_bet_are_told_in_money_and_in_credits(published, theme):
+def test_credit_and_bet_are_told_in_money_and_in_credits(published):
     game = next(one for one in published if one.id == "maple-classic")
-    said = words_on(at_rest(published, game, "en"), theme)
+    said = words_on(at_rest(published, game, "en"))
     assert {"$1,234.50", "4,938 credits", "$0.75", "3 credits"} <= set(said)
 
 
 @pytest.mark.requirement("N-08")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_help_about_chance_and_where_help_is_found_can_be_read(published, theme, language):
+def test_help_about_chance_and_where_help_is_found_can_be_read(published, language):
     line = {"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
     view = at_rest(published, published[0], language, protection=Protection(help_line=line), credit_cents=0)
-    said = " ".join(" ".join(help_words(view, theme)).split())
+    said = " ".join(" ".join(help_words(view)).split())
     assert line[language] in said
     assert Texts(language).say("help.chance")[:40] in said
 
 
 @pytest.mark.requirement("C-16", "C-17")
-def test_the_last_frame_of_every_game_is_its_outcome(games, published, theme):
+def test_the_last_frame_of_every_game_is_its_outcome(games, published):
     """Windows, boxes, coins, parts, balls and sums, over random games of the whole library."""
     for source, game in zip(games, published, strict=True):
         for number in range(25):
@@ -388,7 +404,7 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     view = shown(at_rest(published, game, "en"), game, outcome)
     for count, stop in enumerate(times(view, theme).steps[0].stops, 1):
         in_the_tray.clear()
-        words = words_on(replace(view, now=100 + stop + 0.001), theme)
+        words = words_on(replace(view, now=100 + stop + 0.001))
         by_place = sorted(in_the_tray, key=lambda one: (round(one[0][1]), one[0][0]))
         assert [ball for _, ball in by_place] == drawn[:count]
         assert any(words.startswith(f"Drawn {count}/{len(drawn)} ") for words in words)
@@ -397,13 +413,13 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
 
 @pytest.mark.requirement("C-25")
 @pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.slow)])
-def test_help_tells_how_often_a_game_wins_from_its_own_analysis(games, published, theme, language):
+def test_help_tells_how_often_a_game_wins_from_its_own_analysis(analyses, published, language):
     """Hits or prizes in a hundred games, every feature, the highest prize: exact, and rounded only to be read."""
     texts = Texts(language)
-    for source, game in zip(games, published, strict=True):
-        seen = help_words(at_rest(published, game, language), theme)
+    for game in published:
+        seen = help_words(at_rest(published, game, language))
         assert game.chances
-        bets = [bet for bet in analyse(source, Depth.PRIZES).bets if any(award.top for award in awards(bet))]
+        bets = [bet for bet in analyses[game.id].bets if any(award.top for award in awards(bet))]
         ways = {bet.bet.partition(" at ")[0]: bet for bet in reversed(bets)}
         assert {one.bet for one in game.chances} == set(ways)
         for one in game.chances:
@@ -447,7 +463,7 @@ def test_the_groups_of_a_number_in_the_rules_hold_together(published, theme):
     numbers = 0
     for game in published:
         view = pressed(at_rest(published, game, "fr"), Action("help"), theme)[0]
-        lines = words_on(view, theme)
+        lines = words_on(view)
         for number in re.findall(r"\d+(?:\u00a0\d{3})+", Texts("fr").local(game.help)):
             assert any(number in words for words in lines), (game.id, number)
             numbers += 1

@@ -82,6 +82,7 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
     """Look for the outcomes worth a picture among the first ``tries`` games."""
     bet = max(game.bet_options)
     found: dict[str, Outcome] = {}
+    most = 3 if game.header.family == "keno" else 4  # a draw of Keno has no step after its first
     for number in range(tries):
         outcome = played(game, f"{game.id}/{number}", bet)
         level = theme.celebration(outcome.win_credits, bet)
@@ -91,7 +92,7 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
             found.setdefault("feature", outcome)
         elif kind:
             found.setdefault(kind, outcome)
-        if len(found) == 4:
+        if len(found) == most:
             break
     return Kinds(
         found.get("loss"),
