@@ -31,7 +31,6 @@ class Documented:
         return made
 
 
-@cache
 def field_meanings(model: type) -> dict[str, str]:
     """Return the string below each field, by the field's name, those of base classes included."""
     found: dict[str, str] = {}

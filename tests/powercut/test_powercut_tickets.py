@@ -13,16 +13,10 @@ from powercut_disk import Disk, PowerCut
 from powercut_life import every_nth
 from powercut_storage import SimStorage
 
-from egm.tickets import (
-    House,
-    Issuer,
-    TicketDesk,
-    TicketRules,
-    TicketState,
-    TicketStore,
-    stand_alone_numbers,
-)
+from egm.tickets.desk import Issuer, TicketDesk, TicketRules, stand_alone_numbers
+from egm.tickets.model import House, TicketState
 from egm.tickets.numbers import is_stand_alone
+from egm.tickets.store import TicketStore
 
 KEY = bytes(32)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
