@@ -126,7 +126,7 @@ def cut_once(folder, operation, survival, seed):
 
 @pytest.mark.requirement("A-08", "H-07", "H-08")
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0], ids=["nothing", "half", "all"])
-@every_nth(5)
+@every_nth(13)
 def test_a_cut_at_an_operation(tmp_path, survival, every):
     first = 1 + int(2 * survival) % every  # each survival chance cuts at other operations
     end = next(at for at in count(first, every) if not cut_once(tmp_path, at, survival, seed=at))

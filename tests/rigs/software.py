@@ -28,11 +28,20 @@ class Installation:
         self.manifest_file = folder / "software.manifest"
         self.make()
 
-    def run(self, code: str, *arguments: object, flags: tuple[str, ...] = ("-B",)) -> str:
-        """Run Python with this installation, and no other, as its packages."""
+    def run(self, code: str, *arguments: object, flags: tuple[str, ...] | None = None) -> str:
+        """Run Python with this installation, and no other, as its packages.
+
+        Without ``flags``, what it compiles is stored beside the installation: each process would compile it anew.
+        """
+        env = os.environ | {"PYTHONPATH": str(self.root)}
+        if flags is None:
+            env |= {
+                "PYTHONDONTWRITEBYTECODE": "",
+                "PYTHONPYCACHEPREFIX": str(self.root.with_name("compiled")),
+            }
         done = subprocess.run(
-            [sys.executable, *flags, "-c", code, *map(str, arguments)],
-            env=os.environ | {"PYTHONPATH": str(self.root)},
+            [sys.executable, *(flags or ()), "-c", code, *map(str, arguments)],
+            env=env,
             cwd=self.root,
             capture_output=True,
             text=True,
@@ -60,7 +69,9 @@ class Installation:
         )
         self.manifest_file.write_bytes(sign(unsigned(manifest), self.key, "test"))
 
-    def examine(self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] = ("-B",)) -> Findings:
+    def examine(
+        self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] | None = None
+    ) -> Findings:
         """What the installation's own examination says, in a process of its own."""
         code = (
             "import json, sys; from dataclasses import asdict; from pathlib import Path;"
