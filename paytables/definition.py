@@ -77,7 +77,7 @@ Listed = Annotated[tuple[Words, ...], BeforeValidator(_split), WithJsonSchema(_L
 class Strict(BaseModel):
     """A table of a definition: no unknown keys, never changed after reading."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Text(Strict):

@@ -5,16 +5,14 @@ its games and the place's rules can say; the machine finds the same at its start
 before.
 """
 
-import errno
-import os
-import stat
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
-from egm.config.cabinet_file import GAMES_MAX, SIMULATED, CabinetFile
+from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameSlot
 from egm.config.faults import Fault, near, wrong
 from egm.config.levels import Kind
+from egm.config.on_this_computer import impossible_folders, missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import Certifying, admit
@@ -27,17 +25,25 @@ from paytables.errors import UnknownNameError
 from paytables.source import is_path
 
 _NOT_THERE: Final = "not in the library"
-_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
-def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) -> Iterator[Fault]:
+GameCheck: TypeAlias = Callable[[str, GameSlot, Game], Iterable[Fault]]
+"""What else is wrong with a game: given the key of its slot, the slot and the game."""
+
+
+def preflight(
+    file: CabinetFile,
+    doing: Callable[[str], None] = lambda _: None,
+    check_game: GameCheck = lambda _key, _slot, _game: (),
+) -> Iterator[Fault]:
     """Everything that would keep the machine from starting, or from offering all that the file names.
 
     A fault that :attr:`~egm.config.faults.Fault.stops` keeps the machine from starting at all. ``doing`` is
-    told each game before it is analysed: that takes its time.
+    told each game before it is analysed: that takes its time. ``check_game`` is called for each game that the
+    place's rules can be held against.
     """
     yield from _files(file)
-    yield from _impossible_folders(file)
+    yield from impossible_folders(file)
     profile, faults = _profile(file.machine.profile)
     if profile is None:
         yield from faults
@@ -46,74 +52,8 @@ def preflight(file: CabinetFile, doing: Callable[[str], None] = lambda _: None) 
         return
     yield from _house(file, profile)
     yield from _positions(file)
-    games = yield from _games(file, profile, doing)
+    games = yield from _games(file, profile, doing, check_game)
     yield from _levels(file, games)
-
-
-def missing_ports(file: CabinetFile) -> Iterator[Fault]:
-    """The serial ports that are not there now, for which the machine waits; and what is there but is none."""
-    for key, port in file.ports.items():
-        if port in SIMULATED or "://" in port:
-            continue
-        try:
-            there = Path(port).stat()
-        except OSError as error:
-            why = f"nothing is at {port} now" if error.errno in _ABSENT else f"{port}: {error.strerror}"
-            yield Fault(key, f"{why}; the machine waits for it", stops=False, waits=True)
-        else:
-            if not _is_terminal(there):
-                yield Fault(key, f"{port} is no serial port", stops=False)
-
-
-def _is_terminal(there: os.stat_result) -> bool:
-    """Whether it is a terminal device; told without opening it, for that turns a device's lines."""
-    if not stat.S_ISCHR(there.st_mode):
-        return False
-    known = Path(f"/sys/dev/char/{os.major(there.st_rdev)}:{os.minor(there.st_rdev)}/subsystem")
-    return not known.exists() or known.resolve().name == "tty"  # a pseudo-terminal is not listed there
-
-
-def _memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
-    for name in ("second_copy", "archive", "second_archive"):
-        folder = getattr(file.memory, name)
-        if folder is not None:
-            yield name, folder
-
-
-def _impossible_folders(file: CabinetFile) -> Iterator[Fault]:
-    """Folders of the memory that cannot be made. At a start the machine waits for them instead."""
-    for name, folder in _memory_folders(file):
-        if why := _folder_error(folder):
-            yield Fault(f"memory.{name}", f"{folder} cannot be made: {why}")
-
-
-def shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
-    """Folders of the memory that are one: of the two copies each has its own, best on media of their own."""
-    taken = {state.resolve(): "the first copy's"}
-    for name, folder in _memory_folders(file):
-        whose = taken.setdefault(folder.resolve(), f"memory.{name}'s")
-        if whose != f"memory.{name}'s":
-            yield Fault(f"memory.{name}", f"{folder} is {whose} folder already")
-
-
-def _folder_error(folder: Path) -> str | None:
-    """Return why a folder cannot be made where it is not there, or None. Nothing is made.
-
-    What only the user who checks may not see is no error: the machine is another user.
-    """
-    for there in (folder, *folder.parents):
-        try:
-            if not stat.S_ISDIR(there.stat().st_mode):
-                return f"{there} is no folder"
-            return None if os.statvfs(there).f_blocks else f"{there} is on a file system that holds no files"
-        except (FileNotFoundError, NotADirectoryError):
-            if there.is_symlink():
-                return f"{there} is a link to nothing"
-        except PermissionError:
-            return None
-        except OSError as error:
-            return f"{there}: {error.strerror}"
-    return None
 
 
 def unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
@@ -202,30 +142,24 @@ def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
 
 
 def _games(
-    file: CabinetFile, profile: Profile, doing: Callable[[str], None]
+    file: CabinetFile, profile: Profile, doing: Callable[[str], None], check_game: GameCheck
 ) -> Generator[Fault, None, dict[str, set[str]]]:
     """The games the machine would leave out, and why; returns the levels of each game there is, by its id."""
     certified = bool(file.real_ports) and profile.inventory.certified
     seen: dict[str, int] = {}
-    ids: dict[str, str] = {}
-    """Of each game by what a slot calls it; none is loaded twice."""
     levels: dict[str, set[str]] = {}
     offered = 0
     for i, slot in enumerate(file.games):
         doing(slot.game)
         key = f"games[{i + 1}].game"
-        game = None
-        if slot.game not in ids:
-            game, faults = _game(slot.game, key)
-            yield from faults
-            if game is None:
-                continue
-            ids[slot.game] = game.id
-        game_id = ids[slot.game]
-        if game is None or game_id in seen:
-            yield Fault(key, f"{game_id} is games[{seen[game_id]}] already", stops=False)
+        game, faults = _game(slot.game, key)
+        yield from faults
+        if game is None:
             continue
-        levels[game_id] = {play.level for play in game.every_level()}
+        if game.id in seen:
+            yield Fault(key, f"{game.id} is games[{seen[game.id]}] already", stops=False)
+            continue
+        levels[game.id] = {play.level for play in game.every_level()}
         seen[game.id] = i + 1
         _, refused = admit(
             (slot,),
@@ -238,6 +172,7 @@ def _games(
         offered += not refused
         for refusal in refused:
             yield Fault(key, refusal.reason, stops=False)
+        yield from check_game(key, slot, game)
     if not offered:
         yield Fault("games", "none of them can be offered: the machine would be out of service")
     return levels

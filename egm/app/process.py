@@ -19,13 +19,13 @@ from egm.app.absent import holders_of, refuse_lost_positions
 from egm.app.archive_place import place_archive
 from egm.app.features import FEATURES, menu_of
 from egm.app.ports import build_ports
-from egm.app.preflight import shared_folders
 from egm.app.rng_startup import keep_carry_over, start_chance
 from egm.app.screen_watch import ScreenWatch
 from egm.app.station import Station, Unheard
 from egm.app.watchdog import LinesMove, heartbeat
 from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
+from egm.config.on_this_computer import shared_folders
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.hopper_twin import OPENING_COINS
 from egm.devices.line import Opener, open_port

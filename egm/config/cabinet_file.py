@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from egm.config.documented import Documented
 from egm.config.faults import Fault, read, refused, wrong
 from egm.config.keys import OWNERS
 from egm.config.levels import Kind, LevelSlot, LinkSlot
@@ -48,8 +49,8 @@ SIMULATED: Final = frozenset({"bench", "pty"})
 _NAMED_FILES: Final = frozenset({"game", "profile"})
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+class _Table(Documented, BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 #: Of a key that only the machine's owner can fill in: its example must not stay in a file.

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from egm.config.documented import field_meanings
 from paytables.definition import readable
 from paytables.source import toml
 from paytables.wording import nearest
@@ -176,8 +177,9 @@ def _keys_of(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, st
     found = _plain(found)
     if not (isinstance(found, type) and issubclass(found, BaseModel)):
         return {}
+    meanings = field_meanings(found)
     return {
-        name: " ".join((field.description or _about(field.annotation)).split())
+        name: " ".join((meanings.get(name) or field.description or _about(field.annotation)).split())
         for name, field in found.model_fields.items()
     }
 

@@ -5,6 +5,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from egm.config.documented import Documented
+
 
 class Group(StrEnum):
     """Polls that are switched together. What rests on general knowledge only is off unless switched on."""
@@ -34,10 +36,10 @@ ON: Final = frozenset(Group) - {
 """On without being asked for."""
 
 
-class SasLine(BaseModel):
+class SasLine(Documented, BaseModel):
     """One line to one host, under a name of yours; two at most."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     port: str = "pty"
     """A serial port; ``pty`` for a pseudo-terminal of the machine's own; ``socket://`` or ``rfc2217://``."""

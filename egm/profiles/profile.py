@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from egm.config.documented import Documented
 from egm.errors import OperatorError
 from egm.people import Permission
 from meters.table import BY_NAME, Unit
@@ -92,10 +93,8 @@ Cents = Annotated[int, Field(ge=0, strict=True)]
 Minutes = Annotated[int, Field(gt=0, strict=True)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True
-    )
+class _Table(Documented, BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

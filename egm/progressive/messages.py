@@ -101,7 +101,7 @@ class Reason(StrEnum):
 
 
 class _Message(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class Enrolment(_Message):

@@ -111,7 +111,7 @@ _Density = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
 class _Said(BaseModel):
     """A message of the page: what it has shown, a touch, a key, or how many pixels it has."""
 
-    model_config = ConfigDict(frozen=True, strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
     shown: bool = False
     tap: tuple[_Share, _Share] | None = None
@@ -124,7 +124,7 @@ class _Said(BaseModel):
 class _Session(BaseModel):
     """The first message of a link."""
 
-    model_config = ConfigDict(frozen=True, strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
     session: Annotated[str, Field(max_length=256)]
 

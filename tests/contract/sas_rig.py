@@ -15,7 +15,8 @@ from egm.links.sas.wire import marked
 from egm.testing.machine import MachineRig
 from egm.testing.sas import attach, machine_context
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
+"""A limit that only a machine that does not answer reaches, however loaded the computer is."""
 
 
 class Wire:

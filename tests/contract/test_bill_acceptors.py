@@ -5,6 +5,7 @@ import random
 
 import pytest
 from bill_rig import DRIVERS, NOTES, BillRig
+from moments import at_moments
 
 from egm.devices.interface import (
     Barcode,
@@ -226,7 +227,8 @@ class TestInterruptions:
         deaths = sum(jump(scene(die_at)) for die_at in range(1, 13))
         assert deaths == 12 or (line == "lossy" and deaths >= 6)
 
-    def test_killed_at_any_moment(self, protocol, line):
+    @at_moments
+    def test_killed_at_any_moment(self, protocol, line, every):
         """The machine dies and comes back at times spread over the whole life of a note."""
 
         async def scene(moment: float, pause: float) -> None:
@@ -245,11 +247,12 @@ class TestInterruptions:
                 assert not rig.ledger.disputed, (moment, pause)
             rig.close()
 
-        for step in range(20):
+        for step in range(0, 20, every):
             for pause in (0.0, 0.9, 20.0) if line == "perfect" else (0.4, 12.0):
                 jump(scene(step * 0.15, pause))
 
-    def test_acceptor_loses_power_at_any_moment(self, protocol):
+    @at_moments
+    def test_acceptor_loses_power_at_any_moment(self, protocol, every):
         async def scene(moment: float, pause: float, again: float, revend: bool) -> None:
             rig = BillRig(protocol)
             if protocol == "id003":
@@ -270,7 +273,7 @@ class TestInterruptions:
             assert not rig.of(Disputed), (moment, pause, again, rig.events)
             rig.close()
 
-        for step in range(20):
+        for step in range(0, 20, every):
             for pause, again, revend in (
                 (0.3, 9.0, False),
                 (2.0, 0.4, True),
@@ -279,7 +282,8 @@ class TestInterruptions:
             ):
                 jump(scene(step * 0.12, pause, again, revend))
 
-    def test_both_die_over_and_over(self, protocol, line):
+    @at_moments
+    def test_both_die_over_and_over(self, protocol, line, every):
         """Notes keep coming while machine and acceptor fail at random."""
 
         async def scene(seed: int) -> None:
@@ -305,7 +309,7 @@ class TestInterruptions:
             assert rig.credited_cents > 0
             rig.close()
 
-        for seed in range(5):
+        for seed in range(0, 5, every):
             jump(scene(seed))
 
 

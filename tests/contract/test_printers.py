@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from moments import at_moments
 
 from egm.devices.interface import CommLost, CommUp, Fault, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ithaca.driver import IthacaDriver
@@ -175,7 +176,8 @@ class TestInterruptions:
                 continue  # a ticket may have failed by then
             jump(scene(die_at))
 
-    def test_killed_at_any_moment(self, protocol, line):
+    @at_moments
+    def test_killed_at_any_moment(self, protocol, line, every):
         async def scene(moment: float, pause: float) -> None:
             rig = PrinterRig(protocol, line, seed=int(moment * 100))
             rig.print_ticket()
@@ -191,11 +193,12 @@ class TestInterruptions:
                 assert state is S.TAKEN
             rig.close()
 
-        for step in range(15):
+        for step in range(0, 15, every):
             for pause in (0.0, 0.7, 8.0):
                 jump(scene(step * 0.2, pause))
 
-    def test_printer_loses_power_at_any_moment(self, protocol):
+    @at_moments
+    def test_printer_loses_power_at_any_moment(self, protocol, every):
         async def scene(moment: float, pause: float) -> None:
             rig = PrinterRig(protocol)
             rig.print_ticket()
@@ -210,12 +213,13 @@ class TestInterruptions:
             self.consistent(rig)
             rig.close()
 
-        for step in range(20):
+        for step in range(0, 20, every):
             for pause in (0.1, 3.0, 20.0):
                 jump(scene(step * 0.14, pause))
 
+    @at_moments
     @pytest.mark.parametrize("hold", [False, True])
-    def test_machine_and_printer_lose_power_together(self, protocol, hold):
+    def test_machine_and_printer_lose_power_together(self, protocol, hold, every):
         """A bar code that is done and forgotten is no bar code that was never done: a person decides."""
 
         async def scene(moment: float) -> None:
@@ -240,7 +244,8 @@ class TestInterruptions:
             rig.close()
 
         disputed: set[S] = set()
-        for step in range(40):
+        at_the_bar_code = 14  # the moment between a bar code that is done and its report
+        for step in range(at_the_bar_code % every, 40, every):
             jump(scene(step * 0.05))
         assert disputed == {S.DISPUTED}
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from sas_rig import Rig, Wire, with_machine
 
+from egm.devices.crc import kermit
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import State
 from egm.links.sas.crc import is_intact, sealed
-from egm.links.sas.polls.signature import rom_signature
-from egm.verify.tree import Scope, own_files
+from egm.verify.digest import Algorithm, signatures
+from egm.verify.tree import Scope, components_of, files, own_files
 from meters import Journal
 
 
@@ -57,8 +58,10 @@ def test_the_rom_signature_answers_a_later_general_poll_and_follows_the_seed(tmp
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")
         scope = Scope(own=own_files(rig.file))
+        components = sorted(components_of(scope))
         for seed in ("3412", "0000"):
-            wanted = await rom_signature(scope, bytes.fromhex(seed))
+            signed = signatures(files(scope), Algorithm.SHA1_HMAC, bytes.fromhex(seed), components)
+            wanted = kermit("".join(signed[name] for name in components).encode())
             assert await _signature(wire, seed) == wanted.to_bytes(2, "little").hex()
         wire.close()
 

@@ -2,25 +2,48 @@
 
 import asyncio
 import contextlib
+import re
 import signal
 import subprocess
+
+from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import python_module
 from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
 from egm.unix_sockets import socket_address
+from tools.cli import main
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 120
 EGM = python_module("tools.cli")
 
 
+def egm(*arguments: object, status: int = 0) -> str:
+    """What a command prints beside a machine, which must end with this status: in this process, imported once."""
+    done = CliRunner().invoke(main, [*map(str, arguments)], prog_name="egm")
+    assert done.exit_code == status, done.output
+    return done.stdout
+
+
+#: Of the demonstration's games, the one that is installed where a test names no others: each costs its analysis.
+ONE_GAME = ("maple-classic",)
+_OF_A_GAME = re.compile(r'^\[\[(?:games|progressives)\]\]\ngame = "(.*)"\n(?:(?!\[).*\n)*', re.MULTILINE)
+
+
+def demonstration(games=ONE_GAME) -> str:
+    """The demonstration cabinet's file with these of its games alone; None: with all."""
+    return _OF_A_GAME.sub(
+        lambda table: table[0] if games is None or table[1] in games else "", DEFAULT_CABINET.read_text()
+    )
+
+
 @contextlib.asynccontextmanager
-async def cabinet(folder: StateFolder, more: str = "", change=str):
-    """``egm run`` on a state folder: the demonstration cabinet, changed, with ``more`` tables."""
+async def cabinet(folder: StateFolder, more: str = "", change=str, games=ONE_GAME):
+    """``egm run`` on a state folder: the demonstration cabinet with these games, changed, with ``more`` tables."""
     # Two of these may run at once: neither may want the port the other has.
     file = folder.root.with_suffix(".toml")
-    file.write_text(f"{change(DEFAULT_CABINET.read_text())}\n[metrics]\nport = 0\n{more}")
+    file.write_text(f"{change(demonstration(games))}\n[metrics]\nport = 0\n{more}")
     where = ("--state", str(folder.root), "--cabinet", str(file))
     process = await asyncio.create_subprocess_exec(
         *EGM, "run", *where, "--screen", "none", stderr=subprocess.PIPE

@@ -26,6 +26,13 @@ from tools.dev.host.trace import Recorder
 PATIENCE = 60.0
 """Seconds after which something that must happen has failed to, on however slow a machine."""
 
+ANSWER_SECONDS = 1.0
+"""How long our hosts wait for an answer: a busy computer is late, and after 5 s of silence it has lost its host."""
+GAP_SECONDS = 0.1
+"""What ends an answer that may be longer: "busy" begins as an acknowledgement does."""
+QUIET_SECONDS = 0.12
+"""How long a poll that nobody may answer is listened to: six times the machine's limit."""
+
 CABINET = """
 [machine]
 serial = "SAS-1"
@@ -65,6 +72,13 @@ def wait_for(what, why="", seconds=PATIENCE):
     return result
 
 
+def is_silent(line, request) -> bool:
+    """Whether nothing comes back for a poll."""
+    line.listen(0.0)
+    line.send(request)
+    return line.listen(QUIET_SECONDS) == b""
+
+
 class Player(threading.Thread):
     """Watches the machine as a screen does, says at once that each outcome has been shown, and presses."""
 
@@ -95,8 +109,8 @@ class Player(threading.Thread):
             self.snapshot = message
             self.sequences[message.journal_sequence] = message
         elif isinstance(message, Play):
+            self.snapshot = None  # the one before is of no use any more to whoever waits for the game
             self.games += 1
-            self.snapshot = None  # the one before is of no use any more
             self.wish("shown", message.play_id)
 
     def wish(self, name, value=None) -> None:
@@ -227,7 +241,8 @@ class Cabin:
         port = self.folder.run / "sas" / name
         wait_for(port.exists, f"no line {name}: {self.log()}")
         wire = Wire.PLAIN if self._channels[name].get("framing") == "lenient" else Wire.MARKED
-        line = HostLine(str(port), wire, answer_seconds=options.pop("answer_seconds", 0.2), **options)
+        options = {"answer_seconds": ANSWER_SECONDS, "gap_seconds": GAP_SECONDS} | options
+        line = HostLine(str(port), wire, **options)
         try:
             yield line
         finally:
@@ -247,4 +262,12 @@ class Cabin:
             yield host
 
 
-__all__ = ["BenchUnreachableError", "Cabin", "Player", "wait_for"]
+__all__ = [
+    "ANSWER_SECONDS",
+    "QUIET_SECONDS",
+    "BenchUnreachableError",
+    "Cabin",
+    "Player",
+    "is_silent",
+    "wait_for",
+]

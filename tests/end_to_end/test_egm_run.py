@@ -12,7 +12,7 @@ import urllib.request
 from datetime import UTC, datetime
 
 import pytest
-from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, connect, snapshot, until
+from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, connect, demonstration, snapshot, until
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import python_module
@@ -78,22 +78,20 @@ def test_a_person_plays(tmp_path):
     asyncio.run(session())
 
 
-@pytest.mark.parametrize(
-    ("second", "status"), [(python_module("egm.app")[1:], 2), ((*EGM[1:], "run", "--screen", "none"), 1)]
-)
-def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tmp_path, second, status):
+def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
         async with cabinet(folder):
             screen, wishes = await connect(folder.screen_socket, folder.screen_token)
-            other = await asyncio.create_subprocess_exec(
-                sys.executable, *second, "--state", str(folder.root), stderr=subprocess.PIPE
-            )
-            _, said = await other.communicate()
-            assert other.returncode == status
-            (line,) = said.decode().splitlines()
-            assert f"state folder {folder.root} is kept by the machine of process" in line
+            for second, status in ((python_module("egm.app"), 2), ((*EGM, "run", "--screen", "none"), 1)):
+                other = await asyncio.create_subprocess_exec(
+                    *second, "--state", str(folder.root), stderr=subprocess.PIPE
+                )
+                _, said = await other.communicate()
+                assert other.returncode == status
+                (line,) = said.decode().splitlines()
+                assert f"state folder {folder.root} is kept by the machine of process" in line
             assert (folder.run / "bench.ready").exists()
             assert folder.screen_socket.exists()
             wishes.write(encode(Intent(name="service")))
@@ -200,6 +198,14 @@ def test_what_a_computer_finds_wrong_with_itself_is_on_the_screen_and_nothing_is
     assert status == 3  # begin again: what was wrong is another now
 
 
+async def alone(folder):
+    """The machine's process without the others, its cabinet with one game."""
+    file = folder.root.with_suffix(".toml")
+    file.write_text(f"{demonstration()}\n[metrics]\nport = 0\n")
+    where = ("--state", str(folder.root), "--cabinet", str(file))
+    return await asyncio.create_subprocess_exec(*python_module("egm.app", *where), stderr=subprocess.PIPE)
+
+
 @pytest.mark.requirement("A-05", "A-09")
 def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
     folder = StateFolder(tmp_path / "state")
@@ -214,9 +220,7 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
 
     async def session():
         for _ in range(2):
-            machine = await asyncio.create_subprocess_exec(
-                *python_module("egm.app", "--state", str(folder.root)), stderr=subprocess.PIPE
-            )
+            machine = await alone(folder)
             screen, wishes = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(screen, snapshot(state="tilt"))
             assert [(tilt.code, tilt.cleared_by) for tilt in shown.tilts] == [
@@ -246,9 +250,7 @@ def test_a_record_that_cannot_be_read_is_said_on_the_screen_and_nothing_starts_a
         journal.append(Transaction(id="e1", kind="event", record={}, state=state))
 
     async def session():
-        machine = await asyncio.create_subprocess_exec(
-            *python_module("egm.app", "--state", str(folder.root)), stderr=subprocess.PIPE
-        )
+        machine = await alone(folder)
         screen, wishes = await connect(folder.screen_socket, folder.screen_token)
         shown = await until(screen, snapshot(state="tilt"))
         wishes.close()

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import subprocess
+import sys
 import tomllib
 from datetime import UTC, datetime
 
@@ -22,7 +23,6 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import Port
 from egm.integrity.signed_file import digest_of
-from egm.isolated import python_module
 from egm.kernel.messages import Intent, MessageError, Snapshot, encode
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
@@ -32,6 +32,14 @@ from meters import Journal, Transaction, open_view
 from tools.cli import main
 from tools.floor.progressive.certificates import make_authority
 
+#: The machine's process, without the serial ports of the computer that runs the test: to ask one takes 18 s, and
+#: it may have somebody's device.
+MACHINE = (
+    sys.executable,
+    "-I",
+    "-c",
+    "from egm.app.first_start import probing; probing.comports = list; from egm.app.__main__ import main; main()",
+)
 PINS = {"11": "4826", "12": "905173"}
 
 
@@ -101,9 +109,7 @@ async def asking(folder, file, *ports, more=()):
     """The machine's process at a first start, with these ports to be tried."""
     where = ("--state", str(folder.root), "--cabinet", str(file), "--first-start")
     named = [word for port in ports for word in ("--port", str(port))]
-    process = await asyncio.create_subprocess_exec(
-        *python_module("egm.app", *where, *named, *more), stderr=subprocess.PIPE
-    )
+    process = await asyncio.create_subprocess_exec(*MACHINE, *where, *named, *more, stderr=subprocess.PIPE)
     try:
         yield process
     finally:
@@ -322,15 +328,19 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
 def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp_path):
     """A board exchanged under the memory: the file comes from the journal, which says who put it back."""
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    (tmp_path / SEED_NAME).write_text("[metrics]\nport = 0\n")  # of this computer, nobody is asked
+    # Of this computer, nobody is asked; and one game, so that no others are examined.
+    (tmp_path / SEED_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
 
     async def first():
-        async with run(folder, file), Hand.at(folder) as hand:
+        async with asking(folder, file) as process, Hand.at(folder) as hand:
             await answered(hand)
             await chosen(hand)
             await hand.touch("without")
             await enrolled(hand)
             await signed(hand)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                assert await process.wait() == 4  # begin again: there is a file
+        async with run(folder, file):
             return await comes_up(folder)
 
     async def again():

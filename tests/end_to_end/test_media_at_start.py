@@ -8,7 +8,7 @@ import subprocess
 from datetime import UTC, datetime
 
 import pytest
-from run_rig import EGM, connect, snapshot, until
+from run_rig import connect, egm, snapshot, until
 
 from egm.app.stopped import come_up
 from egm.clock import SystemClock
@@ -205,10 +205,6 @@ def fill(medium):
             filler.write(bytes(1 << 16))
 
 
-def egm(*arguments):
-    return subprocess.run([*EGM, *map(str, arguments)], capture_output=True, text=True, check=False)
-
-
 @pytest.mark.requirement("A-08", "A-09")
 def test_a_full_medium_takes_nothing_new_pays_what_is_owed_and_can_be_read(tmp_path, small, file):
     folder = StateFolder(small / "state")
@@ -253,11 +249,8 @@ def fill_but(medium, left):
 
 def readable(folder, tmp_path):
     """Meters, export and audit on a medium that takes nothing."""
-    told = egm("meters", "--state", folder.root, "--json")
-    assert told.returncode == 0, told.stderr
+    egm("meters", "--state", folder.root, "--json")
     out = tmp_path / "export.jsonl"
     out.unlink(missing_ok=True)
-    told = egm("audit", "export", out, "--state", folder.root)
-    assert told.returncode == 0, told.stderr
-    told = egm("audit", "verify", out)
-    assert told.returncode == 0, told.stdout + told.stderr
+    egm("audit", "export", out, "--state", folder.root)
+    egm("audit", "verify", out)

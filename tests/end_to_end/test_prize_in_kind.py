@@ -2,10 +2,9 @@
 
 import asyncio
 import json
-import subprocess
 
 import pytest
-from run_rig import EGM, Visit, cabinet
+from run_rig import Visit, cabinet, egm
 
 from egm.config.cabinet_file import StateFolder
 
@@ -62,11 +61,6 @@ async def _won(folder: StateFolder, game) -> list:
         await visit.hand("io", "key", name="attendant", on=False)
         free = await visit.sees(state="idle", credit_cents=1975)
         return [played, owed, free]
-
-
-def egm(*words: str) -> str:
-    """What a command prints; it must succeed."""
-    return subprocess.run((*EGM, *words), capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.requirement("C-03", "F-06")

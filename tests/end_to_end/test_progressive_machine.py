@@ -14,7 +14,7 @@ from pathlib import Path
 
 import aiomqtt
 import pytest
-from run_rig import EGM, Visit, cabinet, until
+from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, until
 
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Decision, Play, Snapshot, decode
@@ -24,6 +24,7 @@ from egm.progressive.topics import up
 from meters import JournalError, open_view
 from paytables import load_game
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
+from tools.floor.progressive.opening import controller_on
 
 try:
     mosquitto()
@@ -96,12 +97,24 @@ def asked(folder, verb):
 
 def _all_paid(folder, wagers):
     """Wait until the controller has heard of every wager and of every payment."""
-    for _ in range(120):
-        held = asked(folder, "show")["TOP"]["level"]
-        heard = Fraction(held["contributed"]) == wagers * STAKE_CENTS * Fraction(1, 70)
-        if heard and all(hit["closed_at"] for hit in asked(folder, "register")):
-            return
-    raise AssertionError("the controller does not hear of everything")
+
+    def heard(controller):
+        (held,) = controller.records()
+        fed = held.level.contributed == wagers * STAKE_CENTS * Fraction(1, 70)
+        return fed and all(hit.closed_at for hit in controller.register())
+
+    _until_recorded(folder, heard)
+
+
+def _until_recorded(folder, holds):
+    """Wait until this holds of what the controller, another process, has stored."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        with controller_on(str(folder / "controller.db"), to_read=True) as controller:
+            if holds(controller):
+                return
+        time.sleep(0.05)
+    raise AssertionError("the controller does not hear of it")
 
 
 def level_is(status, name="TOP"):
@@ -210,11 +223,7 @@ def test_a_machine_wins_a_mystery_its_controller_had_sealed_and_outlives_it(tmp_
 
 def _closed(folder):
     """Wait until the controller knows that its first prize is paid."""
-    for _ in range(120):
-        register = asked(folder, "register")
-        if register and register[0]["closed_at"]:
-            return
-    raise AssertionError("the controller does not hear that it is paid")
+    _until_recorded(folder, lambda controller: any(hit.closed_at for hit in controller.register()[:1]))
 
 
 @pytest.mark.requirement("I-03")

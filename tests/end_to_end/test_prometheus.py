@@ -15,7 +15,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from run_rig import EGM, Visit, cabinet
+from run_rig import EGM, ONE_GAME, Visit, cabinet
 
 import tools.floor
 from egm.config.cabinet_file import StateFolder
@@ -142,7 +142,9 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
 
     async def session():
         async with contextlib.AsyncExitStack() as stack:
-            await stack.enter_async_context(cabinet(folder, more="[sas.floor]\n"))
+            await stack.enter_async_context(
+                cabinet(folder, more="[sas.floor]\n", games=(*ONE_GAME, "lantern-harbour"))
+            )
             visit = await stack.enter_async_context(Visit.at(folder))
             await visit.sees(state="idle", notices=())
             await live_a_little(visit)

@@ -33,6 +33,14 @@ def alive(pid: int) -> bool:
         return False
 
 
+def inode_of(link: Path) -> int | None:
+    """The inode of a name; None where it is gone."""
+    try:
+        return link.lstat().st_ino
+    except FileNotFoundError:
+        return None
+
+
 async def until(holds):
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not holds():  # noqa: ASYNC110 (another process)
@@ -75,12 +83,17 @@ def test_a_machine_killed_leaves_no_name_of_its_lines_for_the_next_owner_of_the_
     async def scene():
         async with cabinet(folder) as process, Visit.at(folder):
             await until(link.is_symlink)
-            first = link.lstat().st_ino
+            first = inode_of(link)
             machine = machine_of(process.pid)
             os.kill(machine, signal.SIGKILL)
-            await until(lambda: not link.is_symlink() or link.lstat().st_ino != first)
-            seen_gone = not link.is_symlink()
+            seen = [first]
+
+            def has_changed() -> bool:
+                seen.append(inode_of(link))
+                return seen[-1] != first
+
+            await until(has_changed)
+            assert seen[-1] is None, "another line's name before the first was removed"
             await until(link.is_symlink)
-            assert seen_gone
 
     asyncio.run(scene())

@@ -6,13 +6,14 @@ After a session that chance leads, everything is asked for its numbers at one jo
 import json
 import random
 import re
-import subprocess
 import threading
 import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from run_rig import EGM
+from run_rig import egm
 from sas_cabin import Cabin, wait_for
 
 from egm.links.metrics import series_of
@@ -49,10 +50,6 @@ SINGLE = {
     0x17: 0x07,
     0x1A: 0x0C,
 }
-
-
-def egm(*arguments: object) -> str:
-    return subprocess.run([*EGM, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
 
 
 def live(cabin: Cabin, chance: random.Random) -> None:
@@ -141,42 +138,54 @@ class Floor(threading.Thread):
         self.join()
 
 
+def all_readings(cabin: Cabin, floor: Floor, exported: Path) -> SimpleNamespace | None:
+    """What each of them says; None where something was recorded while they were asked."""
+    said = still(cabin)
+    by_code, single, selected = floor.reading()
+    exported.unlink(missing_ok=True)
+    egm("audit", "export", exported, "--state", cabin.folder.root)
+    [audit] = json.loads(egm("audit", "verify", exported, "--json")).values()
+    found = SimpleNamespace(
+        said=said,
+        by_code=by_code,
+        singles=(single, selected),
+        screen=cabin.player.sequences[said["sequence"]],
+        scraped=prometheus(cabin),
+        printed=egm("meters", "--all", "--state", cabin.folder.root),
+        audit=audit,
+    )
+    after = json.loads(egm("meters", "--json", "--state", cabin.folder.root))
+    return found if after["head"] == said["head"] else None
+
+
 @pytest.mark.requirement("K-08", "D-16", "K-14")
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4, 5))])
 def test_every_reading_of_one_sequence_says_the_same(tmp_path, seed):
     with Cabin(tmp_path, {"main": {}}) as cabin, Floor(cabin) as floor:
         live(cabin, random.Random(seed))
-        said = still(cabin)
-        by_code, single, selected = floor.reading()
-        meters = said["meters"]
-        assert meters["games_played"] >= 1
+        found = wait_for(lambda: all_readings(cabin, floor, tmp_path / "audit.jsonl"), "never at rest")
 
-        screen = cabin.player.sequences[said["sequence"]]
-        assert screen.credit_cents == meters["credits"] == said["credits_cents"]
+    said, meters = found.said, found.said["meters"]
+    assert meters["games_played"] >= 1
+    assert found.screen.credit_cents == meters["credits"] == said["credits_cents"]
 
-        for code, names in {**SAS_CENTS, **SAS_COUNTS}.items():  # a credit is a cent on this line
-            assert by_code[code] == sum(meters[name] for name in names), hex(code)
-        for values in (single, selected):
-            assert values.items() <= by_code.items()
+    for code, names in {**SAS_CENTS, **SAS_COUNTS}.items():  # a credit is a cent on this line
+        assert found.by_code[code] == sum(meters[name] for name in names), hex(code)
+    for values in found.singles:
+        assert values.items() <= found.by_code.items()
 
-        scraped = prometheus(cabin)
-        for meter, value in meters.items():
-            if ".since_" not in meter:
-                series = series_of(meter)
-                assert scraped[series.name, *sorted(series.labels.items())] == value, meter
+    for meter, value in meters.items():
+        if ".since_" not in meter:
+            series = series_of(meter)
+            assert found.scraped[series.name, *sorted(series.labels.items())] == value, meter
 
-        printed = egm("meters", "--all", "--state", cabin.folder.root)
-        assert f"entry {said['sequence']}" in printed
-        rows = dict(re.findall(r"^(\S+) +(-?\d+)  ", printed, re.MULTILINE))
-        assert {name: int(value) for name, value in rows.items()} == meters
+    assert f"entry {said['sequence']}" in found.printed
+    rows = dict(re.findall(r"^(\S+) +(-?\d+)  ", found.printed, re.MULTILINE))
+    assert {name: int(value) for name, value in rows.items()} == meters
 
-        exported = tmp_path / "audit.jsonl"
-        egm("audit", "export", exported, "--state", cabin.folder.root)
-        [audit] = json.loads(egm("audit", "verify", exported, "--json")).values()
-        assert audit["ok"], audit
-        assert audit["head"] == said["head"]
-        assert {name: value for name, value in audit["meters"].items() if ".since_" not in name} == {
-            name: value for name, value in meters.items() if ".since_" not in name
-        }
-        assert audit["credits_cents"] == screen.credit_cents
-        assert json.loads(egm("meters", "--json", "--state", cabin.folder.root))["head"] == said["head"]
+    assert found.audit["ok"], found.audit
+    assert found.audit["head"] == said["head"]
+    assert {name: value for name, value in found.audit["meters"].items() if ".since_" not in name} == {
+        name: value for name, value in meters.items() if ".since_" not in name
+    }
+    assert found.audit["credits_cents"] == found.screen.credit_cents

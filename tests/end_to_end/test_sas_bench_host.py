@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from sas_cabin import Cabin, wait_for
+from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, is_silent, wait_for
 
 from egm.links.sas.crc import sealed
 from tools.dev.commands.host import command
 from tools.dev.host.host import Host
 from tools.dev.host.line import HostLine
-from tools.dev.host.messages import Outcome, long_poll
+from tools.dev.host.messages import Outcome, is_whole, long_poll
 from tools.dev.host.polls import POLLS
 from tools.dev.host.store import Store
 from tools.dev.host.verbs import obey
@@ -86,7 +86,7 @@ def test_an_answer_is_as_long_as_the_tables_say_and_reads_as_they_say(host, code
 def test_what_it_does_not_have_it_is_silent_about(host, code):
     poll = int(code, 16)
     request = long_poll(1, poll, {"validation_id": 0, "sequence": 0} if poll == 0x4C else values(poll))
-    assert host.line.exchange(request, lambda got: True) == b""
+    assert is_silent(host.line, request)
 
 
 @pytest.mark.sas(polls="54 B2 B4 B5")
@@ -124,15 +124,19 @@ def test_what_this_machine_can_is_what_it_says_it_can(host):
     """A feature that is said to be on has polls that answer, and the other way round."""
     features = host.answer_to(0xA0, {"game": 0}).values
 
-    def answers(code, asked):
-        return bool(host.line.exchange(long_poll(1, code, asked), lambda got: len(got) > 2))
-
     codes = {"game": 0, "codes": [{"code": 0}]}
-    assert bool(features["features2"] & 1 << 3) is answers(0x6F, codes)
-    assert bool(features["features2"] & 1 << 6) is answers(0x74, {"code": 0xFF, "condition": 0, "timeout": 0})
-    assert bool(features["features2"] & 1 << 7) is answers(0xB1, {})
-    assert bool(features["features1"] & 1 << 2) is answers(0x9A, {"game": 0})
-    assert bool(features["features1"] & 1 << 7) is answers(0x70, {})
+    for is_on, code, asked in (
+        (features["features2"] & 1 << 3, 0x6F, codes),
+        (features["features2"] & 1 << 6, 0x74, {"code": 0xFF, "condition": 0, "timeout": 0}),
+        (features["features2"] & 1 << 7, 0xB1, {}),
+        (features["features1"] & 1 << 2, 0x9A, {"game": 0}),
+        (features["features1"] & 1 << 7, 0x70, {}),
+    ):
+        request = long_poll(1, code, asked)
+        if is_on:
+            assert is_whole(request, host.line.exchange(request, lambda got, r=request: is_whole(r, got)))
+        else:
+            assert is_silent(host.line, request)
 
 
 @pytest.mark.requirement("K-11", "K-14")
@@ -283,7 +287,7 @@ def test_a_machine_behind_a_serial_server(tmp_path):
             Cabin(tmp_path, {"main": {"port": url, "framing": "lenient"}}) as cabin,
             Store.open(tmp_path / "host.sqlite", lambda: datetime.now(UTC)) as store,
         ):
-            line = HostLine(url, answer_seconds=1.0)
+            line = HostLine(url, answer_seconds=ANSWER_SECONDS, gap_seconds=GAP_SECONDS)
             host = Host(line, store, now=lambda: datetime.now(UTC))
             host.connect(60)
             assert host.known.serial == "SAS-1"

@@ -6,9 +6,10 @@ Every byte here is written by hand; only the checksum is shared with the machine
 import random
 
 import pytest
-from sas_cabin import Cabin
+from sas_cabin import QUIET_SECONDS, Cabin
 
 from egm.links.sas.crc import sealed
+from tools.dev.host.messages import is_whole
 
 GENERAL, SYNC, VERSION = b"\x81", b"\x80", b"\x01\x54"
 BUSY = b"\x01\x00"
@@ -20,8 +21,6 @@ ORDER = sealed(
     + b"\x0877777777"
     + bytes.fromhex("00000000 0000 00")
 )
-QUIET = 0.12
-"""Seconds after which an unanswered poll counts as unanswered: six times the machine's limit."""
 
 
 class Prober:
@@ -35,7 +34,7 @@ class Prober:
         if size is None:
             self.line.listen(0.0)
             self.line.send(message)
-            return self.line.listen(QUIET)
+            return self.line.listen(QUIET_SECONDS)
         return self.line.exchange(message, lambda got: len(got) >= size)
 
     def sync(self):
@@ -47,10 +46,10 @@ class Prober:
 
     def recovers(self):
         """Whether a good poll is answered after a pause, which a busy computer may swallow: then after another."""
-        for _ in range(4):
+        for _ in range(40):
             self.line.listen(0.05)
             self.sync()
-            if self.version()[:2] == VERSION:
+            if self.ask(VERSION)[:2] == VERSION:
                 return True
         return False
 
@@ -94,8 +93,7 @@ def prober(cabin):
 def test_a_wrong_checksum_is_met_with_silence_and_does_nothing(cabin, prober, message):
     assert prober.ask(message) == b""
     assert cabin.player.snapshot.state == "idle"
-    prober.sync()
-    assert prober.version()[:2] == VERSION
+    assert prober.recovers()
 
 
 @pytest.mark.parametrize("code", [0x00, 0x1D, 0x6B, 0xFE])
@@ -103,21 +101,20 @@ def test_an_unknown_poll_is_met_with_silence_never_with_a_refusal(prober, code):
     for message in (bytes((1, code)), sealed(bytes((1, code)))):
         assert prober.ask(message) == b""
         prober.sync()
-    assert prober.version()[:2] == VERSION
+    assert prober.recovers()
 
 
 def test_nobody_answers_for_another_machine(prober):
     assert prober.ask(b"\x82") == b""
     assert prober.ask(b"\x02\x54") == b""
     assert prober.ask(sealed(b"\x02\x01")) == b""
-    prober.sync()
-    assert prober.version()[:2] == VERSION
+    assert prober.recovers()
 
 
 def test_nobody_answers_a_broadcast(cabin, prober):
     assert prober.ask(SYNC) == b""
     assert prober.ask(sealed(bytes.fromhex("00 7F 11212026 063000"))) == b""
-    assert prober.version()[:2] == VERSION
+    assert prober.recovers()
 
 
 def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
@@ -146,7 +143,8 @@ def test_a_long_poll_acknowledges_an_exception(cabin, prober):
     cabin.does("io", "door", name="main", open=False)
     cabin.player.sees(doors_open=())
     prober.sync()
-    prober.drain()
+    while 0x12 not in prober.drain():  # the screen may know before the line does
+        pass
 
 
 @pytest.mark.sas(exceptions="70")
@@ -178,11 +176,11 @@ def test_a_pause_in_the_middle_of_a_message_ends_it(tmp_path):
         prober.drain()
         whole = sealed(b"\x01\x01")
         line.send(whole[:2])
-        line.listen(QUIET)
+        line.listen(QUIET_SECONDS)
         line.send(whole[2:], wake=False)
-        assert line.listen(QUIET) == b""
+        assert line.listen(QUIET_SECONDS) == b""
         assert cabin.player.snapshot.state == "idle"
-        assert prober.version()[:2] == VERSION
+        assert prober.recovers()
 
 
 def fuzz(chance):
@@ -211,6 +209,10 @@ def fuzz(chance):
     return bytes(data)
 
 
+def _is_answered(got):
+    return got == BUSY or is_whole(ORDER, got)
+
+
 @pytest.mark.requirement("K-06")
 def test_noise_never_stops_the_machine_moves_money_or_silences_the_next_poll(cabin, prober):
     chance = random.Random(7)
@@ -223,7 +225,7 @@ def test_noise_never_stops_the_machine_moves_money_or_silences_the_next_poll(cab
     assert cabin.player.snapshot.credit_cents == 500
     prober.ask(sealed(b"\x01\x02"))  # a good poll among the noise may have shut it down
     cabin.player.sees(state="idle", credit_cents=500)
-    while (answer := prober.ask(ORDER)) == BUSY:  # a computer at its limit
+    while (answer := prober.line.exchange(ORDER, _is_answered)) == BUSY:  # a computer at its limit
         pass
     assert answer[:2] == ORDER[:2]  # unspoilt, it is obeyed
     cabin.player.sees(credit_cents=1000)

@@ -2,7 +2,8 @@
 
 The hosts do not wait between polls, so an hour at 40 ms passes in minutes. No poll goes unanswered while the
 machine is up, no meter ever falls, and at rest every host reads what the journal says at the same entry.
-``--sas-polls N``: so many polls for each host (an hour at 40 ms: 90000).
+``--sas-polls N``: at least so many polls for each host (an hour at 40 ms: 90000), and until the machine has been
+killed as often as asked and has paid a ticket.
 """
 
 import signal
@@ -30,6 +31,8 @@ MEANING = {
 }
 GENERAL = general_poll(1)
 METERS = long_poll(1, 0x6F, {"game": 0, "codes": [{"code": code} for code in MEANING]})
+CASH_OUT_EVERY = 3
+"""Rounds of play between two cash-outs."""
 OTHERS = [long_poll(1, code) for code in (0x0F, 0x1C, 0x1A, 0x54, 0x55)]
 
 
@@ -46,15 +49,18 @@ class Tally:
 class Poller(threading.Thread):
     """One host that polls without pause while the machine is up."""
 
-    def __init__(self, cabin, name, wanted, up):
+    def __init__(self, cabin, name, wanted, up, enough):
         super().__init__(daemon=True)
         self.tally = Tally()
-        self._cabin, self._channel, self._wanted, self._up = cabin, name, wanted, up
+        self._cabin, self._channel, self._wanted, self._up, self._enough = cabin, name, wanted, up, enough
         self.resting = threading.Event()
+
+    def _has_more(self):
+        return self.tally.polls < self._wanted or not self._enough.is_set()
 
     def run(self):
         try:
-            while self.tally.polls < self._wanted and not self.tally.faults:
+            while self._has_more() and not self.tally.faults:
                 self._up.wait(PATIENCE)
                 with self._cabin.line(self._channel, answer_seconds=PATIENCE) as line:
                     self._life(line)
@@ -64,7 +70,7 @@ class Poller(threading.Thread):
     def _life(self, line):
         """One life of the machine: until it goes, or enough was polled."""
         n = 0
-        while self.tally.polls < self._wanted:
+        while self._has_more() and not self.tally.faults:
             if not self._up.is_set():
                 self.resting.set()
                 return
@@ -108,7 +114,7 @@ def busy(cabin, pollers):
         if now.credit_cents < 200:
             cabin.puts_in(2000)
         player.plays(5)
-        if round_ % 3 == 0:
+        if round_ % CASH_OUT_EVERY == 0:
             player.sees(state="idle")
             player.wish("cash_out")
             wait_for(
@@ -119,14 +125,16 @@ def busy(cabin, pollers):
 
 def soak(root, polls, deaths):
     channels = {"main": {}, "second": {"framing": "lenient"}}
-    up = threading.Event()
+    up, enough = threading.Event(), threading.Event()
     with Cabin(root, channels) as cabin:
         up.set()
-        pollers = [Poller(cabin, name, polls, up) for name in channels]
+        pollers = [Poller(cabin, name, polls, up, enough) for name in channels]
         for poller in pollers:
             poller.start()
         began, killed = time.monotonic(), 0
-        for _ in busy(cabin, pollers):
+        for rounds in busy(cabin, pollers):
+            if killed == deaths and rounds >= CASH_OUT_EVERY:
+                enough.set()
             done = min(poller.tally.polls for poller in pollers)
             if killed < deaths and done > polls * (killed + 1) // (deaths + 1):
                 up.clear()

@@ -11,12 +11,10 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from run_rig import EGM, PATIENCE_SECONDS
+from run_rig import EGM, PATIENCE_SECONDS, demonstration
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.sync.client import connect
-
-from egm.config.cabinet_file import DEFAULT_CABINET
 
 
 def _screen_of(cabinet):
@@ -49,7 +47,7 @@ def _is_let_in(port, session):
 
 def test_a_page_that_was_let_in_stays_in_when_the_screen_is_started_again(tmp_path):
     file = tmp_path / "cabinet.toml"
-    file.write_text(f"{DEFAULT_CABINET.read_text()}\n[metrics]\nport = 0\n")
+    file.write_text(f"{demonstration()}\n[metrics]\nport = 0\n")
     state = tmp_path / "state"
     where = ("--state", str(state), "--cabinet", str(file))
     cabinet = subprocess.Popen(

@@ -6,16 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from run_rig import EGM, Visit, cabinet, until
+from run_rig import EGM, Visit, cabinet, egm, until
 
 import paytables
 from egm.config.cabinet_file import StateFolder
 
 LIBRARY = Path(paytables.__file__).parent / "library"
-
-
-def egm(*arguments: object) -> str:
-    return subprocess.run([*EGM, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.requirement("A-12", "A-14", "A-16", "A-18")

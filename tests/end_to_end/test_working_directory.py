@@ -73,7 +73,7 @@ def test_a_whole_cabinet_comes_up_among_them(planted, tmp_path):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
-        async with cabinet(folder):
+        async with cabinet(folder, games=None):
             screen, wishes = await connect(folder.screen_socket, folder.screen_token)
             await until(screen, snapshot(state="idle"))
             wishes.close()

@@ -13,16 +13,10 @@ from powercut_disk import Disk, PowerCut
 from powercut_life import every_nth
 from powercut_storage import SimStorage
 
-from egm.tickets import (
-    House,
-    Issuer,
-    TicketDesk,
-    TicketRules,
-    TicketState,
-    TicketStore,
-    stand_alone_numbers,
-)
+from egm.tickets.desk import Issuer, TicketDesk, TicketRules, stand_alone_numbers
+from egm.tickets.model import House, TicketState
 from egm.tickets.numbers import is_stand_alone
+from egm.tickets.store import TicketStore
 
 KEY = bytes(32)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -132,7 +126,7 @@ def cut_once(folder, operation, survival, seed):
 
 @pytest.mark.requirement("A-08", "H-07", "H-08")
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0], ids=["nothing", "half", "all"])
-@every_nth(5)
+@every_nth(13)
 def test_a_cut_at_an_operation(tmp_path, survival, every):
     first = 1 + int(2 * survival) % every  # each survival chance cuts at other operations
     end = next(at for at in count(first, every) if not cut_once(tmp_path, at, survival, seed=at))

@@ -4,17 +4,10 @@ import random
 import weakref
 from datetime import UTC, datetime, timedelta
 
-from egm.tickets import (
-    House,
-    Issuer,
-    Ticket,
-    TicketDesk,
-    TicketKind,
-    TicketRules,
-    TicketStore,
-    stand_alone_numbers,
-)
+from egm.tickets.desk import Issuer, TicketDesk, TicketRules, stand_alone_numbers
+from egm.tickets.model import House, Ticket, TicketKind
 from egm.tickets.numbers import is_stand_alone
+from egm.tickets.store import TicketStore
 
 #: Seals the moves of a ledger that has no machine's journal beside it.
 KEY = bytes(range(32))

@@ -13,11 +13,11 @@ from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.kernel.timekeeping import timekeeper_of
 from egm.people import Permission
-from egm.tickets import Record
 from egm.tickets.audit import STATE_KEY, journal_knows, put_back
 from egm.tickets.cage import Cage
 from egm.tickets.ledger_access import machine_key, open_beside
 from egm.tickets.proof import taken_in
+from egm.tickets.record import Record
 from meters import JournalError, JournalView, open_view
 from tools.cli.staff import prove, roster_of
 from tools.cli.terminal import echo

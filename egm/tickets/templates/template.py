@@ -82,7 +82,7 @@ Millimetres = Annotated[float, Field(ge=0, le=WIDTH_MM)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Bars(_Table):

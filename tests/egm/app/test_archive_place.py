@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 import pytest
 
 from egm.app.archive_place import place_archive
-from egm.app.preflight import preflight, shared_folders
+from egm.app.preflight import preflight
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
+from egm.config.on_this_computer import shared_folders
 from egm.errors import OperatorError
 from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import STATE

@@ -12,9 +12,10 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from egm.app.preflight import missing_ports, preflight
+from egm.app.preflight import preflight
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.config.faults import Lines, placed, read
+from egm.config.on_this_computer import missing_ports
 from egm.config.schema import parts, schema
 from egm.errors import OperatorError
 from egm.profiles import available

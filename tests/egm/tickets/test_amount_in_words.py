@@ -2,7 +2,7 @@
 
 import pytest
 
-from egm.tickets import InvalidTicket
+from egm.tickets.errors import InvalidTicket
 from egm.tickets.words import amount_in_words, english, french
 
 FRENCH = {

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.tickets import InvalidTicket
 from egm.tickets.barcode import QUIET_MODULES, WIDE_MODULES, bars, width_modules
+from egm.tickets.errors import InvalidTicket
 
 #: Weight of each of a digit's five elements; the digit is the sum of the two wide ones (ISO/IEC 16390).
 WEIGHTS = (1, 2, 4, 7, 0)

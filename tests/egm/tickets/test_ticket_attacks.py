@@ -6,19 +6,13 @@ from datetime import UTC, datetime
 import pytest
 from rigs.ticket_office import KEY, Office
 
-from egm.tickets import (
-    Reason,
-    Redemption,
-    TicketKind,
-    TicketLedgerAbsent,
-    TicketLedgerDamaged,
-    TicketOrderError,
-    TicketState,
-    TicketStore,
-)
 from egm.tickets.copies import FILE_NAME
+from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerDamaged, TicketOrderError
+from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.movelog import digest
+from egm.tickets.redemption import Reason, Redemption
+from egm.tickets.store import TicketStore
 
 
 @pytest.fixture

@@ -6,17 +6,11 @@ from dataclasses import replace
 import pytest
 from rigs.ticket_office import RULES, Office
 
-from egm.tickets import (
-    Reason,
-    Redemption,
-    Refusal,
-    TicketKind,
-    TicketOrderError,
-    TicketState,
-    secure_enhanced_numbers,
-    stand_alone_numbers,
-)
+from egm.tickets.desk import secure_enhanced_numbers, stand_alone_numbers
+from egm.tickets.errors import TicketOrderError
+from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.numbers import is_secure_enhanced, is_system, secure_enhanced, system
+from egm.tickets.redemption import Reason, Redemption, Refusal
 
 
 @pytest.fixture

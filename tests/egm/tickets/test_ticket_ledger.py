@@ -14,21 +14,13 @@ from hypothesis import strategies as st
 from rigs.ticket_office import HOUSE, KEY, Office, a_ticket
 
 from egm.errors import OperatorError
-from egm.tickets import (
-    House,
-    InvalidTicket,
-    Redemption,
-    Ticket,
-    TicketKind,
-    TicketLedgerDamaged,
-    TicketLedgerUnwritable,
-    TicketOrderError,
-    TicketState,
-    TicketStore,
-)
 from egm.tickets.copies import FILE_NAME
+from egm.tickets.errors import InvalidTicket, TicketLedgerDamaged, TicketLedgerUnwritable, TicketOrderError
+from egm.tickets.model import House, Ticket, TicketKind, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.record import LIFE, Action
+from egm.tickets.redemption import Redemption
+from egm.tickets.store import TicketStore
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

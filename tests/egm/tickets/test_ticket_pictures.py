@@ -7,7 +7,8 @@ import pytest
 from PIL import Image, ImageChops
 from rigs.ticket_office import HOUSE, a_ticket
 
-from egm.tickets import House, InvalidTicket, TicketKind
+from egm.tickets.errors import InvalidTicket
+from egm.tickets.model import House, TicketKind
 from egm.tickets.numbers import secure_enhanced, stand_alone
 from egm.tickets.render import _draw_bars, _draw_line, pdf, png, render
 from egm.tickets.templates import available, load_template

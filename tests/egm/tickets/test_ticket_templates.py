@@ -8,7 +8,8 @@ from rigs.ticket_office import HOUSE, a_ticket
 
 from egm.devices.ithaca import codec as ithaca
 from egm.devices.tcl import codec as tcl
-from egm.tickets import House, InvalidTicket, TicketKind
+from egm.tickets.errors import InvalidTicket
+from egm.tickets.model import House, TicketKind
 from egm.tickets.templates import MANDATORY, TicketClass, available, load_template
 from egm.tickets.templates.template import _FOLDER, FIELDS
 

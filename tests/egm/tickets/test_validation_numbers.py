@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.tickets import InvalidTicket, TicketKind
 from egm.tickets import numbers as n
+from egm.tickets.errors import InvalidTicket
+from egm.tickets.model import TicketKind
 from rng import KernelSource, Personalization, RandomService
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "secure-enhanced.toml"

@@ -40,6 +40,16 @@ def test_a_cabinet_file_is_checked_without_a_heavy_package(tmp_path):
     assert loaded("cabinet", "check", file) == []
 
 
+def test_the_start_of_a_cabinet_loads_nothing_that_analyses_games_and_reads_no_source():
+    """Each process of a cabinet pays for its imports: the machine alone loads games."""
+    program = (
+        "import sys, tools.cli.commands.run, egm.profiles; from egm.config import documented;"
+        "print('egm.play.installed_games' in sys.modules, documented._classes_of.cache_info().misses)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert run.stdout.split() == ["False", "0"]
+
+
 def test_the_list_of_games_analyses_nothing(monkeypatch):
     def analysed(*_):
         raise AssertionError("a game was analysed or built for the list")

@@ -11,12 +11,14 @@ from rigs.ticket_office import RULES, Office, StandingClock
 
 from egm.errors import OperatorError
 from egm.people import Person, Role, Roster
-from egm.tickets import Reason, Redemption, TicketKind, TicketOrderError, TicketState
 from egm.tickets.cage import Cage, Payee, register
 from egm.tickets.copies import FILE_NAME
+from egm.tickets.errors import TicketOrderError
+from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.numbers import is_system
 from egm.tickets.record import Action
+from egm.tickets.redemption import Reason, Redemption
 from egm.tickets.store import PURPOSE
 from egm.tickets.templates import CageRules, load_template
 from meters import Journal, Transaction, Transfer

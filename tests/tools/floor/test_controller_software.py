@@ -23,6 +23,12 @@ SERVE = (
 )
 
 
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """One installation for all: each test signs it anew, and leaves it as it was."""
+    return Installation(tmp_path_factory.mktemp("software"))
+
+
 def served(shipped, folder, *more):
     """What ``egm progressive serve`` says; there are no certificates, so none of them ever listens."""
     levels, store = folder / "levels.toml", folder / "controller.db"
@@ -38,8 +44,7 @@ def served(shipped, folder, *more):
 
 
 @pytest.mark.requirement("I-08", "A-09")
-def test_a_flipped_bit_keeps_the_controller_from_serving(tmp_path):
-    shipped = Installation(tmp_path)
+def test_a_flipped_bit_keeps_the_controller_from_serving(shipped, tmp_path):
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
     (tmp_path / "levels.toml").write_text(LEVELS)
     shipped.make(own=(("own/levels/levels.toml", str(tmp_path / "levels.toml")),))
@@ -47,10 +52,12 @@ def test_a_flipped_bit_keeps_the_controller_from_serving(tmp_path):
     assert "certificates" in said
     assert kinds[:2] == ["software_verified", "opened"]
     altered = shipped.root / "egm" / "progressive" / "level.py"
-    data = bytearray(altered.read_bytes())
+    whole = altered.read_bytes()
+    data = bytearray(whole)
     data[3] ^= 1  # a letter of its docstring: nothing but the digest tells
     altered.write_bytes(bytes(data))
     said, kinds = served(shipped, tmp_path, *signed)
+    altered.write_bytes(whole)
     assert said.startswith("1 ")
     assert "the software is not as signed: egm/progressive/level.py" in said
     assert kinds[-1] == "software_altered"
@@ -61,8 +68,8 @@ def test_a_flipped_bit_keeps_the_controller_from_serving(tmp_path):
 
 @pytest.mark.requirement("I-08", "A-09")
 @pytest.mark.parametrize("changed", ["levels.toml", "games/own.toml"])
-def test_the_level_file_and_the_games_it_brings_are_signed_too(tmp_path, changed):
-    shipped, levels = Installation(tmp_path), tmp_path / "levels.toml"
+def test_the_level_file_and_the_games_it_brings_are_signed_too(shipped, tmp_path, changed):
+    levels = tmp_path / "levels.toml"
     (tmp_path / "games").mkdir()
     library = (shipped.root / "paytables/library/summit-keno.toml").read_text()
     (tmp_path / "games/own.toml").write_text(library)

@@ -2,19 +2,21 @@
 
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import click
 from serial.tools.list_ports import comports
 
 from egm.app.first_start.probing import stable_name
-from egm.app.preflight import preflight, shared_folders, unknown_names
+from egm.app.preflight import preflight, unknown_names
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
 from egm.config.faults import Fault, Lines, placed, read
+from egm.config.on_this_computer import shared_folders
 from egm.config.schema import examples_left
 from egm.config.schema import schema as cabinet_schema
 from egm.devices.catalogue import PROTOCOLS
@@ -26,7 +28,7 @@ from egm.profiles import available, load_profile
 from egm.records.keys import PlayKey
 from meters import JournalError, open_view
 from meters.recall import details
-from paytables import DefinitionError, PaytableError, load_game, shipped
+from paytables import DefinitionError, Game, PaytableError, shipped
 from paytables.source import contents, toml
 from paytables.wording import among, counted
 from tools.cli.cabinet_file import Asked, written
@@ -75,9 +77,8 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
             cabinet = cabinet.placed(file.absolute().parent)
             folder = state or default_state_dir()
-            faults = [*preflight(cabinet, doing), *shared_folders(cabinet, folder)]
-            faults += _same_versions(cabinet, folder)
-            faults += _less_than_printed(cabinet)
+            remarks = _Remarks.on(cabinet, folder)
+            faults = [*preflight(cabinet, doing, remarks.of_game), *shared_folders(cabinet, folder)]
     elif not quick:
         faults += unknown_names(data)
     faults += examples_left(data)
@@ -96,55 +97,54 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
     raise SystemExit(1 if any(not (fault.waits or fault.remark) for fault in faults) else 0)
 
 
-def _first_slots(cabinet: CabinetFile) -> Iterator[tuple[int, GameSlot]]:
-    """Each game's first slot with its number; a later one of the same name is left out by the machine."""
-    named = set()
-    for number, slot in enumerate(cabinet.games, 1):
-        if slot.game not in named:
-            named.add(slot.game)
-            yield number, slot
+@dataclass(frozen=True, slots=True)
+class _Remarks:
+    """What a person should know of a game that the machine offers nevertheless."""
 
+    played: Mapping[str, Any]
+    """Definitions that the machine of the state folder has played; none without a memory."""
+    limit_cents: int | None
+    """The place's limit of a bet; None where there is no such profile."""
 
-def _same_versions(cabinet: CabinetFile, state: Path) -> Iterator[Fault]:
-    """Games whose version the machine of ``state`` has played by another definition; none without memory."""
-    try:
-        with open_view(state) as view:
-            kept = view.states(PlayKey.DEFINITION)
-    except JournalError:
-        return
-    for number, slot in _first_slots(cabinet):
+    @classmethod
+    def on(cls, cabinet: CabinetFile, state: Path) -> Self:
+        """The remarks on the games of a cabinet file and of the machine of ``state``."""
+        played: Mapping[str, Any] = {}
+        with suppress(JournalError), open_view(state) as view:
+            played = view.states(PlayKey.DEFINITION)
+        limit_cents = None
+        with suppress(OperatorError):
+            limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
+        return cls(played, limit_cents)
+
+    def of_game(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
+        """Return the remarks on one game: on its version, and on its limits at this place."""
         with suppress(PaytableError):
-            game = load_game(slot.game)
-            before = other_of_version(kept, game)
-            if before:
+            if before := other_of_version(self.played, game):
                 what = (
                     f"another definition, {before[:12]}, was played as {game.version}: give it a new version"
                 )
-                yield Fault(f"games[{number}].game", what, stops=False, remark=True)
-
-
-def _less_than_printed(cabinet: CabinetFile) -> Iterator[Fault]:
-    """Tables whose rounds may cost more than a bet, where the place's limit leaves less than is printed."""
-    try:
-        limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
-    except OperatorError:
-        return
-    for number, slot in _first_slots(cabinet):
+                yield Fault(key, what, stops=False, remark=True)
         with suppress(PaytableError, OperatorError):
-            game = load_game(slot.game)
-            for cents in slot.denominations_cents or game.denominations_cents:
-                most_on = game.rules.most_on(limit_cents // cents)
-                said = [
-                    f"{counted(most_on[spot.id], 'credit')} of {spot.most:,} on {spot.id}"
-                    for spot in game.rules.layout()
-                    if most_on.get(spot.id, spot.most) < spot.most
-                ]
-                if said:
-                    what = (
-                        f"at {cents:,} minor units a credit it takes at most {', '.join(said)}: "
-                        f"the limit of {limit_cents:,} is over all that a round may cost"
-                    )
-                    yield Fault(f"games[{number}].game", what, stops=False, remark=True)
+            yield from self._less_than_printed(key, slot, game)
+
+    def _less_than_printed(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
+        """Return the bets of a table of which the place's limit leaves less than is printed."""
+        if self.limit_cents is None:
+            return
+        for cents in slot.denominations_cents or game.denominations_cents:
+            most_on = game.rules.most_on(self.limit_cents // cents)
+            said = [
+                f"{counted(most_on[spot.id], 'credit')} of {spot.most:,} on {spot.id}"
+                for spot in game.rules.layout()
+                if most_on.get(spot.id, spot.most) < spot.most
+            ]
+            if said:
+                what = (
+                    f"at {cents:,} minor units a credit it takes at most {', '.join(said)}: "
+                    f"the limit of {self.limit_cents:,} is over all that a round may cost"
+                )
+                yield Fault(key, what, stops=False, remark=True)
 
 
 def _toml(text: str) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from tools.lab.named import named, refusal
 from tools.lab.parsheet import percent, sheet
 from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.parsheet.meter import MeterError, asked, present
-from tools.lab.simulation import estimate, simulate
 
 #: Games an estimate is made of where there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -154,6 +153,8 @@ def _meter(text: str) -> tuple[str, int]:
 
 def estimated(name: str, game: Game, reason: str) -> str:
     """Say why there is no exact sheet, and what a simulation can say of the lowest bet instead."""
+    from tools.lab.simulation import estimate, simulate  # noqa: PLC0415 (only where there are no figures)
+
     cost = game.bet_options[0]
     with working(f"{game.id}, {counted(cost, 'credit')}", ESTIMATE_GAMES) as done:
         for tally in simulate(name, cost, {}, ESTIMATE_GAMES, 1):

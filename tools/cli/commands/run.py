@@ -14,9 +14,9 @@ from typing import Final
 
 import click
 
-from egm.app.preflight import missing_ports
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir, load_cabinet
+from egm.config.on_this_computer import missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.isolated import python_module
@@ -27,7 +27,6 @@ from egm.screen import CLOSED
 from meters import JournalError
 from meters.lock import FolderLock
 from tools.cli.demonstration import demonstration_staff
-from tools.cli.one_game import cabinet_with
 from tools.cli.terminal import echo
 
 #: A child that ends with this status has told the person why; starting it again would only repeat it.
@@ -400,6 +399,8 @@ def command(
         lock = _claim(folder)
         folder.forget_lines()
         if game is not None:
+            from tools.cli.one_game import cabinet_with  # noqa: PLC0415 (it loads all that analyses a game)
+
             cabinet = cabinet_with(game, folder)
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error

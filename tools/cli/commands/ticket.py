@@ -23,16 +23,18 @@ from egm.config.cabinet_file import default_state_dir
 from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, timekeeper_of
 from egm.people import Permission
-from egm.tickets import House, Reason, Record, Refusal, Ticket, TicketKind, TicketState, TicketStore
 from egm.tickets.audit import compare
 from egm.tickets.cage import Cage, Payee, reads, register
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import machine_key, open_beside
+from egm.tickets.model import House, Ticket, TicketKind, TicketState
 from egm.tickets.proof import PURPOSE as NUMBERS
 from egm.tickets.proof import commitment, put_together, said_of
+from egm.tickets.record import Record
+from egm.tickets.redemption import Reason, Refusal
 from egm.tickets.render import pdf, png, render
 from egm.tickets.restoration import restore
-from egm.tickets.store import PURPOSE
+from egm.tickets.store import PURPOSE, TicketStore
 from egm.tickets.templates import Template, load_template
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER

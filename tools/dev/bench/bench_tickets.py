@@ -7,17 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from egm.clock import SystemClock
-from egm.tickets import (
-    House,
-    Issuer,
-    Ticket,
-    TicketDesk,
-    TicketRules,
-    TicketStore,
-    stand_alone_numbers,
-)
+from egm.tickets.desk import Issuer, TicketDesk, TicketRules, stand_alone_numbers
+from egm.tickets.model import House, Ticket
 from egm.tickets.numbers import is_stand_alone
 from egm.tickets.render import render
+from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 from rng import KernelSource, Personalization, RandomService
 from tools.dev.bench import Figure, milliseconds

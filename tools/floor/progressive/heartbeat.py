@@ -29,7 +29,7 @@ def check_sign(name: str) -> None:
 
 
 class _Message(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Stands(_Message):

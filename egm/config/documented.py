@@ -1,0 +1,57 @@
+"""Tables of TOML files whose keys are documented in the source, by a string below each field.
+
+Pydantic's ``use_attribute_docstrings`` reads and parses the source of each model whenever its module is
+imported: some 3 ms a table, in every process of the cabinet. Only the JSON Schema and the messages about a
+faulty file show the texts, so they are read when one of these is made.
+"""
+
+import ast
+import inspect
+import sys
+from functools import cache
+from typing import Any
+
+from pydantic import GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+
+
+class Documented:
+    """A model whose JSON Schema describes each key by the string below its field: a base beside BaseModel."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: Any, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """Return the JSON Schema of the model with the descriptions of its keys."""
+        made = handler(core_schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for name, meaning in field_meanings(cls).items():
+            if name in properties:
+                properties[name].setdefault("description", meaning)
+        return made
+
+
+def field_meanings(model: type) -> dict[str, str]:
+    """Return the string below each field, by the field's name, those of base classes included."""
+    found: dict[str, str] = {}
+    for each in reversed(model.__mro__):
+        found |= _classes_of(each.__module__).get(each.__qualname__, {})
+    return found
+
+
+@cache
+def _classes_of(module: str) -> dict[str, dict[str, str]]:
+    """Return the documented fields of each class at the top of a module of this product."""
+    if module.partition(".")[0] != __name__.partition(".")[0]:
+        return {}
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {each.name: _fields_of(each) for each in tree.body if isinstance(each, ast.ClassDef)}
+
+
+def _fields_of(defined: ast.ClassDef) -> dict[str, str]:
+    found = {}
+    for field, text in zip(defined.body, defined.body[1:], strict=False):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
+                found[name] = inspect.cleandoc(said)
+    return found

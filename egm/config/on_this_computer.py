@@ -1,0 +1,79 @@
+"""What only this computer can say of a cabinet file: its serial ports, and the folders of its memory."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from egm.config.cabinet_file import SIMULATED, CabinetFile
+from egm.config.faults import Fault
+
+_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
+
+
+def missing_ports(file: CabinetFile) -> Iterator[Fault]:
+    """The serial ports that are not there now, for which the machine waits; and what is there but is none."""
+    for key, port in file.ports.items():
+        if port in SIMULATED or "://" in port:
+            continue
+        try:
+            there = Path(port).stat()
+        except OSError as error:
+            why = f"nothing is at {port} now" if error.errno in _ABSENT else f"{port}: {error.strerror}"
+            yield Fault(key, f"{why}; the machine waits for it", stops=False, waits=True)
+        else:
+            if not _is_terminal(there):
+                yield Fault(key, f"{port} is no serial port", stops=False)
+
+
+def _is_terminal(there: os.stat_result) -> bool:
+    """Whether it is a terminal device; told without opening it, for that turns a device's lines."""
+    if not stat.S_ISCHR(there.st_mode):
+        return False
+    known = Path(f"/sys/dev/char/{os.major(there.st_rdev)}:{os.minor(there.st_rdev)}/subsystem")
+    return not known.exists() or known.resolve().name == "tty"  # a pseudo-terminal is not listed there
+
+
+def _memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
+    for name in ("second_copy", "archive", "second_archive"):
+        folder = getattr(file.memory, name)
+        if folder is not None:
+            yield name, folder
+
+
+def impossible_folders(file: CabinetFile) -> Iterator[Fault]:
+    """Folders of the memory that cannot be made. At a start the machine waits for them instead."""
+    for name, folder in _memory_folders(file):
+        if why := _folder_error(folder):
+            yield Fault(f"memory.{name}", f"{folder} cannot be made: {why}")
+
+
+def shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
+    """Folders of the memory that are one: of the two copies each has its own, best on media of their own."""
+    taken = {state.resolve(): "the first copy's"}
+    for name, folder in _memory_folders(file):
+        whose = taken.setdefault(folder.resolve(), f"memory.{name}'s")
+        if whose != f"memory.{name}'s":
+            yield Fault(f"memory.{name}", f"{folder} is {whose} folder already")
+
+
+def _folder_error(folder: Path) -> str | None:
+    """Return why a folder cannot be made where it is not there, or None. Nothing is made.
+
+    What only the user who checks may not see is no error: the machine is another user.
+    """
+    for there in (folder, *folder.parents):
+        try:
+            if not stat.S_ISDIR(there.stat().st_mode):
+                return f"{there} is no folder"
+            return None if os.statvfs(there).f_blocks else f"{there} is on a file system that holds no files"
+        except (FileNotFoundError, NotADirectoryError):
+            if there.is_symlink():
+                return f"{there} is a link to nothing"
+        except PermissionError:
+            return None
+        except OSError as error:
+            return f"{there}: {error.strerror}"
+    return None
