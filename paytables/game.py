@@ -196,6 +196,8 @@ class Game:
     art: definition.Art = field(default=definition.Art(), compare=False)
     assets: Mapping[str, Source] = field(default_factory=dict, compare=False)
     """Its own pictures and sounds by file name, as they were read; empty for a game made of data."""
+    _analyses: dict[Depth, Analysis] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The figures of these rules computed so far (:func:`analyse`)."""
 
     @property
     def id(self) -> str:
@@ -343,26 +345,31 @@ def load_game(name: str | Path) -> Game:
     return _game_of(source, _assets_of(source) if _names_files(source) else ())
 
 
-#: Games kept by what was read of them: a command asks for each several times. Refusals are not kept.
-_GAMES_KEPT: Final = 16
+#: Games stored by what was read of them, the whole library and some more: a command loads each several times.
+#: Refused definitions are not stored.
+_GAMES_STORED: Final = 80
 
 _Assets: TypeAlias = tuple[tuple[str, Source], ...]
 
 
+#: What loading one game reads twice.
+_parsed: Final = lru_cache(1)(definition.parse)
+
+
 def _assets_of(source: Source) -> _Assets:
-    return tuple(read_assets(definition.parse(source), source.path).items())
+    return tuple(read_assets(_parsed(source), source.path).items())
 
 
-@lru_cache(_GAMES_KEPT)
+@lru_cache(_GAMES_STORED)
 def _names_files(source: Source) -> bool:
     """Whether a definition has files beside it, which may be others while it is the same."""
     return bool(_assets_of(source))
 
 
-@lru_cache(_GAMES_KEPT)
+@lru_cache(_GAMES_STORED)
 def _game_of(source: Source, assets: _Assets) -> Game:
     """Make the game of a file and the files beside it, by their paths and contents."""
-    data, file, files = definition.parse(source), str(source.path), dict(assets)
+    data, file, files = _parsed(source), str(source.path), dict(assets)
     game = game_from(with_digests(data, files, file), file, source, files)
     check_bound(data, file)
     return game
@@ -374,8 +381,14 @@ def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice]
 
 
 def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
-    """Return the exact figures of ``game``; ``Depth.RETURN`` takes milliseconds and no laboratory package."""
-    return game.rules.analyse(depth)
+    """Return the exact figures of ``game``, computed once for each depth.
+
+    ``Depth.RETURN`` takes milliseconds and no laboratory package.
+    """
+    analyses = game._analyses  # noqa: SLF001 (a game stores them and this function fills them)
+    if depth not in analyses:
+        analyses[depth] = game.rules.analyse(depth)
+    return analyses[depth]
 
 
 def _figures_in_help(game: Game) -> Iterator[Remark]:

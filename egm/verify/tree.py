@@ -8,7 +8,7 @@ folders are walked, never a list of what should be there, so that foreign files 
 import contextlib
 import os
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import cache_from_source, find_spec
 from pathlib import Path, PurePosixPath
@@ -115,12 +115,9 @@ def files(scope: Scope) -> dict[str, Path]:
     for package, folder in folders.items():
         found.update(_walk(folder, package, bytecode=scope.bytecode))
     if scope.libraries:
+        own = {str(folder) for folder in folders.values()}
         for folder in {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}:
-            found.update(
-                (name, path)
-                for name, path in _walk(folder, "libraries", bytecode=scope.bytecode)
-                if not any(path.is_relative_to(package) for package in folders.values())
-            )
+            found.update(_walk(folder, "libraries", bytecode=scope.bytecode, without=own))
     return found
 
 
@@ -131,12 +128,17 @@ def _folder(package: str) -> Path:
     return Path(spec.submodule_search_locations[0]).resolve()
 
 
-def _walk(folder: Path, prefix: str, *, bytecode: bool) -> Iterator[tuple[str, Path]]:
-    """Everything below a folder that is not a folder itself; links are entries, and are not followed."""
+def _walk(
+    folder: Path, prefix: str, *, bytecode: bool, without: Collection[str] = ()
+) -> Iterator[tuple[str, Path]]:
+    """Return everything below a folder that is not a folder itself; links are entries, and are not followed.
+
+    The folders ``without`` are left out.
+    """
     with os.scandir(folder) as entries:
         for entry in entries:
             name = f"{prefix}/{entry.name}"
             if not entry.is_dir(follow_symlinks=False):
                 yield name, Path(entry.path)
-            elif bytecode or entry.name != _BYTECODE:
-                yield from _walk(Path(entry.path), name, bytecode=bytecode)
+            elif (bytecode or entry.name != _BYTECODE) and entry.path not in without:
+                yield from _walk(Path(entry.path), name, bytecode=bytecode, without=without)

@@ -18,8 +18,10 @@ from paytables.wording import percent
 from tools.lab.views import at_rest, game_view
 
 TABLES = [name for name in shipped() if load_game(name).rules.layout()]
-#: Stakes of each kind of bet that are held, besides the least, the most, and those named in the figures.
-STAKES = 12
+#: Stakes of each kind of bet that are held twice over, the least ones and some between, besides the two highest.
+STAKES = [3, pytest.param(12, marks=pytest.mark.slow)]
+#: Sets of bets that are held together, of at most that many tried.
+SETS, TRIED = [16, pytest.param(60, marks=pytest.mark.slow)], 60
 
 
 def laid(spots, bets):
@@ -55,10 +57,10 @@ def returned(game, bets):
         return None
 
 
-def stakes_of(spot, chance):
+def stakes_of(spot, chance, count):
     """The stakes of a spot that are held: its first ones, its last, and some between."""
     every = range(spot.least, spot.most + 1, spot.step)
-    return sorted({*every[:STAKES], *every[-2:], *(chance.choice(every) for _ in range(STAKES))})
+    return sorted({*every[:count], *every[-2:], *(chance.choice(every) for _ in range(count))})
 
 
 def tables_of(name):
@@ -75,14 +77,15 @@ def every_kind_of_bet(game):
     return [next(iter(spots)) for _, spots in groupby(spots, key=lambda spot: spot.group)]
 
 
+@pytest.mark.parametrize("count", STAKES)
 @pytest.mark.parametrize("name", TABLES)
-def test_no_stake_returns_less_than_the_least_that_is_stated(name):
+def test_no_stake_returns_less_than_the_least_that_is_stated(name, count):
     (games, stated), chance, held = tables_of(name), random.Random(20261124), set()
     for game in games:
         for spot in every_kind_of_bet(game):
             if spot.group in held:
                 continue
-            for stake in stakes_of(spot, chance):
+            for stake in stakes_of(spot, chance, count):
                 bets = laid(game.rules.layout(), {spot.id: stake})
                 rtp = returned(game, bets)
                 if rtp is not None:
@@ -92,11 +95,14 @@ def test_no_stake_returns_less_than_the_least_that_is_stated(name):
     assert len(held) >= len(kinds) - (len(kinds) > 12) * 12, sorted(kinds - held)
 
 
+@pytest.mark.parametrize("count", SETS)
 @pytest.mark.parametrize("name", TABLES)
-def test_no_bets_together_return_less_than_the_least_that_is_stated(name):
+def test_no_bets_together_return_less_than_the_least_that_is_stated(name, count):
     """However much lies on the side of a least main bet: the corners of what may be staked."""
     (games, stated), chance, held = tables_of(name), random.Random(20261125), 0
-    for n in range(60):
+    for n in range(TRIED):
+        if held == count:
+            break
         game = games[n % len(games)]
         kinds = every_kind_of_bet(game)
         some = kinds if n < 8 else chance.sample(kinds, chance.randint(1, len(kinds)))

@@ -12,6 +12,8 @@ from io import BytesIO
 from typing import Final
 
 from matplotlib import rc_context
+from matplotlib.artist import Artist
+from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -217,7 +219,6 @@ def _lines(
 
 # ---------------------------------------------------------------------- writing
 def _written(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
-    faces = {name: FontProperties(fname=str(_FONTS / file)) for name, file in _FILES.items()}
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it wonders at the fonts' own dates
     stream = BytesIO()
     about = {"Title": title, "Creator": "open-egm", "Producer": "open-egm", "CreationDate": None}
@@ -225,28 +226,43 @@ def _written(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
         for page in pages:
             figure = Figure(figsize=(_WIDE / 72, _HIGH / 72))
             for ink in page:
-                _draw(figure, ink, faces[ink.face])
+                _draw(figure, ink)
             file.savefig(figure)
     return stream.getvalue()
 
 
-def _draw(figure: Figure, ink: _Ink, face: FontProperties) -> None:
-    if not ink.text:
-        wide, high = ink.box
-        x, y = ink.x / _WIDE, 1 - (ink.y + high) / _HIGH
-        if high > 1:
-            figure.add_artist(Rectangle((x, y), wide / _WIDE, high / _HIGH, color=ink.colour, linewidth=0))
-        else:
-            figure.add_artist(Line2D((x, x + wide / _WIDE), (y, y), color=ink.colour, linewidth=high))
+@lru_cache(maxsize=32)
+def _properties(face: str, size: float) -> FontProperties:
+    return FontProperties(fname=str(_FONTS / _FILES[face]), size=size)
+
+
+class _Line(Artist):
+    """One line of text, set as it is: a figure's own text would be measured and laid out once more."""
+
+    def __init__(self, ink: _Ink) -> None:
+        super().__init__()
+        self._ink = ink
+        self.set_zorder(3)  # over bands (1) and rules (2)
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Draw it, in points from the page's lower left corner."""
+        ink, properties = self._ink, _properties(self._ink.face, self._ink.size)
+        x = ink.x
+        if ink.align == "right":
+            x -= renderer.get_text_width_height_descent(ink.text, properties, False)[0]
+        context = renderer.new_gc()
+        context.set_foreground(ink.colour)
+        renderer.draw_text(context, x, _HIGH - ink.y, ink.text, properties, 0)
+        context.restore()
+
+
+def _draw(figure: Figure, ink: _Ink) -> None:
+    if ink.text:
+        figure.add_artist(_Line(ink), clip=False)
         return
-    figure.text(
-        ink.x / _WIDE,
-        1 - ink.y / _HIGH,
-        ink.text,
-        fontproperties=face,
-        fontsize=ink.size,
-        color=ink.colour,
-        ha=ink.align,
-        va="baseline",
-        parse_math=False,
-    )
+    wide, high = ink.box
+    x, y = ink.x / _WIDE, 1 - (ink.y + high) / _HIGH
+    if high > 1:
+        figure.add_artist(Rectangle((x, y), wide / _WIDE, high / _HIGH, color=ink.colour, linewidth=0))
+    else:
+        figure.add_artist(Line2D((x, x + wide / _WIDE), (y, y), color=ink.colour, linewidth=high))

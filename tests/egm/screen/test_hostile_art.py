@@ -27,8 +27,11 @@ def _chunk(kind, data):
 
 def _bomb(kind, before):
     """A PNG of 64 x 64 one of whose chunks is 400 MB when it is unpacked."""
-    packer = zlib.compressobj(9)
-    packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(400)) + packer.flush()
+    megabytes = 400
+    packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)  # the same for each megabyte
+    checksum = ((megabytes << 20) % 65521 << 16) | 1  # Adler-32 of that many zero bytes
+    packed = b"\x78\xda" + megabytes * block + packer.flush() + struct.pack(">I", checksum)
     plain = png()
     inserted = _chunk(kind, before + packed)
     if kind == b"IDAT":

@@ -54,6 +54,8 @@ def test_the_list_of_games_analyses_nothing(monkeypatch):
     def analysed(*_):
         raise AssertionError("a game was analysed or built for the list")
 
+    monkeypatch.setattr("paytables.game.load_game", analysed)
+    monkeypatch.setattr("paytables.game._game_of", analysed)
     monkeypatch.setattr("paytables.game.game_from", analysed)
     monkeypatch.setattr("tools.cli.commands.game.analyse", analysed)
     result = CliRunner().invoke(main, ["game", "list"])

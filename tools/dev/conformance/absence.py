@@ -14,7 +14,7 @@ A check is a kind and a regular expression, and is true where nothing in the pro
 import ast
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -81,30 +81,31 @@ def _keys(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 @cache
-def _modules() -> tuple[ast.Module, ...]:
-    paths = (path for folder in _PRODUCT for path in (ROOT / folder).rglob("*.py"))
-    return tuple(
-        ast.parse(path.read_text(encoding="utf-8"))
-        for path in paths
-        if not path.is_relative_to(_OF_DEVELOPERS)
-    )
+def _imports_and_literals() -> tuple[frozenset[str], frozenset[str]]:
+    """Read every module of the product once; only the names are stored, not the parsed trees."""
+    imports: set[str] = set()
+    literals: set[str] = set()
+    for folder in _PRODUCT:
+        for path in (ROOT / folder).rglob("*.py"):
+            if path.is_relative_to(_OF_DEVELOPERS):
+                continue
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.Import):
+                    imports.update(alias.name for alias in node.names)
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    imports.add(node.module)
+                    imports.update(f"{node.module}.{alias.name}" for alias in node.names)
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    literals.add(node.value)
+    return frozenset(imports), frozenset(literals)
 
 
-def _imports() -> Iterator[str]:
-    for tree in _modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield node.module
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def _imports() -> frozenset[str]:
+    return _imports_and_literals()[0]
 
 
-def _literals() -> Iterator[str]:
-    for tree in _modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value
+def _literals() -> frozenset[str]:
+    return _imports_and_literals()[1]
 
 
 def _commands() -> Iterator[str]:
@@ -116,7 +117,7 @@ def _devices() -> Iterator[str]:
 
 
 #: what each kind of check looks through
-KINDS: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
+KINDS: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "game": _games,
     "state": _states,
     "profile": _profile_keys,
