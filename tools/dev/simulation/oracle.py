@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
-from io import BytesIO
+from pathlib import Path
 from typing import Final
 
 from egm.tickets.ledger_access import open_beside
@@ -27,6 +27,8 @@ from tools.dev.simulation.link import LINKED, STAKE_CENTS, FloorLink
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import World
 
+#: In the folder of a world: the export that was audited.
+EXPORT: Final = Path("export.jsonl")
 _AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
 
 
@@ -229,14 +231,14 @@ def _audit(world: World, now: datetime, verdict: Verdict) -> None:
     if key is None:
         verdict.wrong.append("there is no machine key to sign an export with")
         return
-    paper = BytesIO()
-    with open_view(world.folder.root) as view:
-        export.write(view, key, paper, now)
-    paper.seek(0)
-    reader = export.ExportReader(paper, "simulation")
-    report = Auditor(Shelf((world.folder.root.parent,))).run(
-        reader.bodies(), head=(reader.header.sequence, reader.header.head_hash)
-    )
+    folder = world.folder.root.parent
+    with open_view(world.folder.root) as view, (folder / EXPORT).open("wb") as file:
+        export.write(view, key, file, now)
+    with (folder / EXPORT).open("rb") as file:
+        reader = export.ExportReader(file, "simulation")
+        report = Auditor(Shelf((folder,))).run(
+            reader.bodies(), head=(reader.header.sequence, reader.header.head_hash)
+        )
     verdict.games = report.games
     verdict.wrong += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
     if report.games_open:
