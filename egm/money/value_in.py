@@ -94,9 +94,9 @@ HOPPER_FULL: Final = "hopper.hopper_full"
 
 
 def hopper_takes_coins(machine: Machine) -> bool:
-    """Coins are sent to the hopper; else to the box in the base (Monaco art. 19.5)."""
+    """Coins are sent to the hopper, if there is one; else to the box in the base (Monaco art. 19.5)."""
     coins = machine.profile.coins
-    if not coins.hopper_cents or HOPPER_FULL in machine.faults:
+    if not coins.hopper_cents or machine.state(Devices).hopper is None or HOPPER_FULL in machine.faults:
         return False
     return (
         not coins.hopper_full_cents or machine.journal.balance_cents("stock:hopper") < coins.hopper_full_cents

@@ -16,7 +16,12 @@ from egm.testing.machine import MachineRig
 
 
 @pytest.mark.requirement("G-09", "D-13")
-def test_coins_fall_to_the_box_once_the_hopper_is_full(tmp_path):
+@pytest.mark.parametrize(
+    ("devices", "fell"),
+    [(("hopper",), (300, 300)), (("printer",), (0, 600))],
+    ids=["a hopper, until it is full", "no hopper"],
+)
+def test_coins_fall_to_the_box_once_the_hopper_is_full_and_where_there_is_none(tmp_path, devices, fell):
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
     assert text.count("hopper_cents = 100\n") == 1
     place = tmp_path / "place.toml"
@@ -24,7 +29,7 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full(tmp_path):
     place.write_text(full, encoding="utf-8")
 
     async def scene():
-        room, rig = MachineRig(tmp_path / "state", profile=place), DeviceRig("cctalk_coin")
+        room, rig = MachineRig(tmp_path / "state", profile=place, devices=devices), DeviceRig("cctalk_coin")
         driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.ledgers.coins)
         state = StateFolder(tmp_path / "state")
         state.prepare()
@@ -43,8 +48,8 @@ def test_coins_fall_to_the_box_once_the_hopper_is_full(tmp_path):
             await rig.until(lambda before=before: room.credit_cents > before)
             await asyncio.sleep(5)
         twin, values = rig.twin.describe(), room.journal.meters().values
-        assert (twin["hopper_cents"], twin["drop_cents"]) == (300, 300)
-        assert (values["hopper_level"], values["coin_drop"], room.credit_cents) == (300, 300, 600)
+        assert (twin["hopper_cents"], twin["drop_cents"]) == fell
+        assert (values["hopper_level"], values["coin_drop"], room.credit_cents) == (*fell, 600)
         assert not rig.of(Fault)  # a diverter that was turned sends nothing the wrong way
         await rig.stop()
         rig.close()

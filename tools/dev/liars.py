@@ -15,7 +15,7 @@ from meters import checkpoint
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import NEW, Liar, Lie, adopted, mark_of, sealed
+from tools.dev.lies import NEW, REMOVED_LAST, Liar, Lie, adopted, mark_of, sealed
 
 #: The last names of fields whose value is money, an outcome, a person or a ruling, wherever they stand.
 _PERSONS: Final = frozenset({"person", "persons", "by", "whom", "role", "second_person"})
@@ -138,7 +138,8 @@ WITNESSED: Final = tuple(
             (kind, "*", _THROUGH, "in and out agree", "the count of the box, the paper paid out", "*others")
             for kind in ("bill.*", "coin.in", "coins.*", "voucher.*", "handpay.*")
         ),
-        ("coins.out", "", _ACT, "a payout that nothing follows", "the count of the hopper", "removed"),
+        ("coins.out", "", _ACT, "a payout that nothing follows", "the count of the hopper", "removed*"),
+        ("*", "", _ACT, "it is the journal of just before", "a printed head, its slip or form", REMOVED_LAST),
         ("coins.request", "", _ACT, "a payout that nothing follows from", "the count of the hopper"),
         ("hopper.opening", "*", _ACT, "both that say its amount agree", "the count of the hopper", "*others"),
         ("hopper.opening", "dims.position", _WHERE, "no coin was paid yet", "the count of the hopper"),

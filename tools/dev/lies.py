@@ -42,6 +42,11 @@ _ACCOUNTS: Final = tuple(
 NEW: Final = frozenset({"invented", "made up", "void instead of ended", "with a door open"})
 
 
+#: An entry left out after which nothing happened to the money or the play at its position: what is left is
+#: the honest journal of a moment before it.
+REMOVED_LAST: Final = "removed as the last at its position"
+
+
 @dataclass(frozen=True, slots=True)
 class Lie:
     """What was done to which entry (its number before): ``path`` leads to the field, empty for the entry."""
@@ -225,6 +230,8 @@ class Liar:
             order = [*range(at), other, *range(at, len(entries))]
         if kind == checkpoint.KIND:
             return None
+        if what == "removed" and is_last_at_its_position(entries, at):
+            what = REMOVED_LAST
         return Lie(at + 1, kind, (), what), self._in_order(order)
 
     # ------------------------------------------------------------------ what never happened
@@ -366,6 +373,21 @@ def _story(raw: Raw) -> str:
     record = raw.get("record")
     found = record.get("play_id") or record.get("id") if isinstance(record, dict) else None
     return found if isinstance(found, str) and found else str(raw.get("ref") or "")
+
+
+def is_last_at_its_position(entries: Sequence[Raw], at: int) -> bool:
+    """Return whether no later entry names the same play or payment, or moves money at its position."""
+    story, position = _story(entries[at]), _position_of(entries[at])
+    return not any(
+        (story and story in json.dumps(later))
+        or ({"transfers", "phase"} & later.keys() and _position_of(later) == position)
+        for later in entries[at + 1 :]
+    )
+
+
+def _position_of(raw: Raw) -> int:
+    position: int = raw.get("dims", {}).get("position", 1)
+    return position
 
 
 def _flows(raw: Raw) -> Iterator[tuple[str, str, int]]:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from egm.kernel.events import Event
+from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import ServicePage, Words
 from egm.people import Permission, Person
+from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey
 from egm.staff.service.words import say
 from egm.staff.service.workbench import Workbench
 
@@ -212,8 +213,27 @@ class ServiceDesk:
         self._notice, self._severity = notice, severity
 
 
+def key_act(machine: Machine) -> Permission:
+    """What the attendant's key would do now: the rows of the table, as a permission."""
+    if machine.is_tilted:
+        return Permission.CLEAR_TILTS
+    if (
+        machine.memory.get(MoneyKey.HANDPAY) is not None
+        or machine.memory.get(ProgressiveKey.AWAITING) is not None
+    ):
+        return Permission.PAY_BY_HAND
+    if machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
+        return Permission.RESTART
+    return Permission.ANSWER_CALLS
+
+
 def who(machine: Machine, event: Event) -> str:
-    """Who did it: whoever proved to be there, else the key that was turned."""
+    """Return who did it: the person that the event names, or who has signed in; else the key that was turned.
+
+    A key that does what the person signed in may not do was turned by somebody else, who holds that key.
+    """
     signed_in = machine.state(ServiceDesk).person
+    if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(key_act(machine)):
+        signed_in = None
     name = event.data.get("person") or (None if signed_in is None else signed_in.id)
     return str(name or event.data.get("key", "attendant"))

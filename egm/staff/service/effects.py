@@ -14,10 +14,10 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.side_by_side import SideBySide
-from egm.people import Permission, Person, Roster
-from egm.records.keys import IntegrityKey, MoneyKey, ProgressiveKey, StaffKey
+from egm.people import Person, Roster
+from egm.records.keys import StaffKey
 from egm.staff.form import authorise
-from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay
+from egm.staff.service.desk import Do, Leave, Move, ServiceDesk, Stay, key_act
 from egm.staff.service.menu import MainMenu
 from egm.staff.service.sign_in import SignIn, read_staff
 from egm.staff.service.tries import begin_lock_outs
@@ -50,7 +50,7 @@ def position_is_another(machine: Machine, event: Event) -> bool:
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
     """Who turns the attendant's key may do what it does now: any holder, or one who has said who he is."""
-    act = _key_act(machine)
+    act = key_act(machine)
     person = machine.state(ServiceDesk).person
     return (
         act in machine.profile.staff.key_alone
@@ -62,20 +62,6 @@ def key_is_enough(machine: Machine, event: Event) -> bool:
 def nobody_is_asked(machine: Machine, _: Event) -> bool:
     """No page is open."""
     return not machine.state(ServiceDesk).is_open
-
-
-def _key_act(machine: Machine) -> Permission:
-    """What the attendant's key would do now: the rows of the table, as a permission."""
-    if machine.is_tilted:
-        return Permission.CLEAR_TILTS
-    if (
-        machine.memory.get(MoneyKey.HANDPAY) is not None
-        or machine.memory.get(ProgressiveKey.AWAITING) is not None
-    ):
-        return Permission.PAY_BY_HAND
-    if machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
-        return Permission.RESTART
-    return Permission.ANSWER_CALLS
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -109,7 +95,7 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
 def ask_who(machine: Machine, event: Event) -> None:
     """The key alone is not enough here: whoever turned it proves who he is, and then it is done."""
-    act = _key_act(machine)
+    act = key_act(machine)
 
     def act_on(machine: Machine, person: Person) -> Move:
         _note_entry(machine, person, "attendant")

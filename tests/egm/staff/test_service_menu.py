@@ -372,6 +372,17 @@ def test_a_tilt_is_cleared_by_a_person_with_a_name(tmp_path):
     room.close()
 
 
+@pytest.mark.parametrize(("role", "pays"), [(Role.TECHNICIAN, "attendant"), (Role.SUPERVISOR, "2")])
+def test_a_key_that_pays_beside_somebody_who_may_not_is_recorded_as_the_key(menu, role, pays):
+    """Whoever has signed in at the service menu is not behind an act that their role does not allow."""
+    menu.room.engine.handle(EventType.CASH_OUT)
+    assert menu.room.state is State.HANDPAY
+    menu.sign_in(role)
+    menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    paid = menu.room.records("handpay.paid")[-1]
+    assert (paid["person"], paid["persons"]) == (pays, [pays])
+
+
 def test_a_failed_generator_waits_for_a_technician(tmp_path):
     room = MachineRig(tmp_path, profile="monaco").boot().insert(500)
     room.restarts.append(room.machine.chance)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from journals import make_state
-from rigs.lies import found_in, without_terms
+from rigs.lies import found_in, raws, without, without_terms
 
 from egm.devices.interface import Devices, Note
 from egm.devices.ledgers import PayoutRecord
@@ -25,7 +25,7 @@ from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
-from tools.dev.lies import Liar, Lie, adopted, leaves, mark_of, sealed
+from tools.dev.lies import REMOVED_LAST, Liar, Lie, adopted, is_last_at_its_position, leaves, mark_of, sealed
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
 KEY = MachineKey(bytes(range(32)))
@@ -245,6 +245,28 @@ def test_what_a_lie_touches_and_who_witnesses_it():
             assert witnessed("money", Lie(2, kind, (), what)) is None, "nor is a whole entry of it"
         assert witnessed("ruling", Lie(2, "dispute.decided", (), what)) is not None
     assert all(row.witness and row.why for row in WITNESSED)
+
+
+@pytest.mark.requirement("E-13")
+def test_a_void_left_out_is_named_by_what_follows_it_and_otherwise_is_the_journal_of_before_it(tmp_path):
+    """An export that ends there cannot show it: the game is open, as it was until persons ruled on it."""
+    room = MachineRig(
+        tmp_path,
+        games=("maple-classic", "hold-fast"),
+        chance=ScriptedChance(*MAPLES, *LOSS),
+        devices=("printer",),
+    )
+    troubles(room.boot())
+    room.engine.handle(EventType.CASH_OUT)
+    entries = raws(room)
+    void = [raw["kind"] for raw in entries].index("game.void")
+    paid = next(at for at in range(void + 1, len(entries)) if entries[at].get("transfers"))
+    for ends, is_named in ((len(entries), True), (paid, False)):
+        journal = entries[:ends]
+        assert is_last_at_its_position(journal, void) is not is_named
+        assert bool(found_in(without(journal, "game.void"))) is is_named
+    assert witnessed("money", Lie(void + 1, "game.void", (), REMOVED_LAST)) is not None
+    assert witnessed("money", Lie(void + 1, "game.void", (), "removed")) is None
 
 
 @pytest.mark.requirement("E-13")

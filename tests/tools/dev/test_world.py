@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from egm.app.features import FEATURES
+from egm.staff.form import Form
 from egm.testing.forgetful import Medium
 from egm.testing.jumping_loop import jump
 from meters import open_view
@@ -164,6 +166,42 @@ def test_a_machine_that_its_staff_starts_anew_comes_back(tmp_path):
     jump(session())
     with open_view(tmp_path / "state") as view:
         assert sum(entry.kind == "power.up" for entry in view.entries()) == 2
+
+
+def test_the_staff_fills_in_every_form_by_the_prompts_it_declares(tmp_path):
+    """Without a list of titles; a form is left where the machine shows that something it needs is missing."""
+    forms = tuple(form.id for form in FEATURES.offered(Form) if form.subject)
+    forms = tuple(form for form in forms if form != "restart")  # it would begin the round again
+
+    async def session():
+        world = World(tmp_path, House(games=("maple-classic",)), 1)
+        player = Player(world, 1, random.Random(2))
+        world.errands = tuple(f"form:{form}" for form in forms)
+        world.start()
+        watching = asyncio.ensure_future(player.attend())
+        await until(lambda: player.now is not None and player.now.state == "idle")
+        while not player.seen.forms.keys() >= set(forms):  # the manager comes, or the technician
+            world.hand("io", "key", name="operator", on=True)
+            await asyncio.sleep(45)
+            world.hand("io", "key", name="operator", on=False)
+            await asyncio.sleep(1)
+        watching.cancel()
+        await world.stop()
+        await asyncio.sleep(1)  # for sockets to close before the loop does
+        world.put_away()
+        return player.seen.forms
+
+    seen = jump(session())
+    confirmed = {form for form, ways in seen.items() if "confirmed" in ways}
+    assert confirmed >= {
+        "hold",
+        "release",
+        "intervention",
+        "hopper_fill",
+        "complement",
+        "incident",
+        "box_count",
+    }
 
 
 def _new(folder):

@@ -28,9 +28,22 @@ from tools.dev.simulation.shrink import attempt, read, shrink, write
     type=click.Path(path_type=Path, file_okay=False),
     help="a folder for shrunk failures",
 )
+@click.option(
+    "--exports",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="a folder for the export of each world's journal",
+)
 @click.option("--tries", default=60, show_default=True, type=Whole(), help="of shrinking, at most")
 def command(
-    *, seed: int, worlds: int, actions: int, cuts: int, again: Path | None, keep: Path | None, tries: int
+    *,
+    seed: int,
+    worlds: int,
+    actions: int,
+    cuts: int,
+    again: Path | None,
+    keep: Path | None,
+    exports: Path | None,
+    tries: int,
 ) -> None:
     """Let a house live on a clock that jumps: the real machine, drivers and devices, on media that forget.
 
@@ -40,10 +53,14 @@ def command(
     """
     cases = [read(again)] if again else [case_of(n, actions, cuts) for n in range(seed, seed + worlds)]
     failed = False
+    if exports is not None:
+        exports.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="egm-world-") as folder:
         for number, case in enumerate(cases, seed):
             began = time.perf_counter()
-            result, wrong = attempt(Path(folder) / "world", case)
+            result, wrong = attempt(
+                Path(folder) / "world", case, None if exports is None else exports / f"{number}.jsonl"
+            )
             echo(f"seed {number}: {said(result)}; {time.perf_counter() - began:.0f} s")
             if not wrong:
                 continue

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from egm.app.features import FEATURES
+from egm.staff.form import Form
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import World
 
@@ -23,6 +25,17 @@ _WELL: Final = frozenset(
     }
 )
 _MENU_SECONDS: Final = 20.0
+_MENDING_SECONDS: Final = 60.0
+#: The forms that end what persons have begun or a fault needs them for, in an order that leaves nothing open.
+MENDING: Final = tuple(
+    f"form:{form}"
+    for form in (
+        *("settle_faults", "clock", "file_signed", "release"),
+        *("collection", "base_in", "intervention_end", "collection_end"),
+    )
+)
+#: Every form that the service menu offers.
+_FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.offered(Form) if form.subject)
 _KEY_SECONDS: Final = 0.2
 #: The power goes within so many operations of the media, or at once.
 _OPERATIONS_MOST: Final = 60
@@ -124,14 +137,7 @@ class Crowd:
 
     def ticket(self) -> None:
         """One of the last tickets printed at any position, redeemed already or not, or one nobody printed."""
-        printers = self._world.of_kind("ticket_printer")
-        papers = [
-            paper["barcode"]
-            for position in sorted(printers)
-            for paper in self._world.say(printers[position])["printed"][-8:]
-            if paper["barcode_complete"] and paper["barcode"]
-        ]
-        number = self.dice.choice([*papers, f"{self.dice.randrange(10**18):018d}"])
+        number = self.dice.choice([*self._world.papers(), f"{self.dice.randrange(10**18):018d}"])
         self._world.hand(self._device("bill"), "insert_ticket", barcode=number)
 
     # ------------------------------------------------------------ the host
@@ -176,8 +182,15 @@ class Crowd:
         else:
             self._turn("operator", _MENU_SECONDS)
 
+    def mend(self) -> None:
+        """The manager fills in every form that ends what keeps the machine from play."""
+        self._world.errands = MENDING
+        if not any(player.now and player.now.page for player in self._all()):
+            self._turn("operator", _MENDING_SECONDS)
+
     def menu(self) -> None:
-        """The operator opens the service menu, and leaves it after a while."""
+        """The staff opens the service menu for a while, to fill in forms or to look around."""
+        self._world.errands = self.dice.sample(_FORMS, 4) if self.dice.random() < 0.7 else ()
         self._turn("operator", self.dice.uniform(0.5, _MENU_SECONDS))
 
     def _turn(self, key: str, seconds: float) -> None:
@@ -255,7 +268,7 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "bad host line": (8, Crowd.bad_host_line),
     "bad link": (8, Crowd.bad_link),
     "key": (80, Crowd.turn_key),
-    "menu": (4, Crowd.menu),
+    "menu": (30, Crowd.menu),
     "door": (12, Crowd.door),
     "close doors": (70, Crowd.close_doors),
     "fault": (20, Crowd.fault),

@@ -152,6 +152,7 @@ class _Run:
         """Mend, close and pay out everything, switch off, and hold all against all."""
         self._world.medium.cut_at = None
         await self._come_to_rest()
+        self._world.errands = ()
         await self._world.stop()
         now = LoopClock(asyncio.get_running_loop()).now()
         self._result.verdict = reckon(self._world, self._players, now)
@@ -185,6 +186,8 @@ class _Run:
             return False
         if player.ruling_needed:
             self._crowd.rule()
+        elif now.state == "out_of_service" and self._crowd.dice.random() < 0.5:
+            self._crowd.mend()
         elif now.state in {"handpay", "tilt", "out_of_service"}:
             self._crowd.turn_key()
         elif now.credit_cents:

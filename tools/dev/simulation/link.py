@@ -157,9 +157,9 @@ class FloorLink:
         return any(not hit.way for hit in self.controller.register())
 
     def paid_cents(self) -> int:
-        """What was won of all levels, by the win register."""
+        """What the machine has said it paid of all levels, by the win register."""
         self.controller.check()
-        return sum(hit.amount_cents for hit in self.controller.register() if hit.way != "void")
+        return sum(hit.paid_cents or 0 for hit in self.controller.register() if hit.way != "void")
 
     def contributed(self, level: str) -> Fraction:
         """What wagers have put into a level."""

@@ -1,9 +1,9 @@
 """Oracle of a simulation: books of its own, from what lies in boxes, trays and pockets and on the screen.
 
-Only two things of the journal go into them: what persons ruled on, and the bets of tables that were given
-back at a cash-out, which no screen shows for a table that is not selected. When the machine rests, paid out
-and mended, its meters must be these books, its ticket ledger the papers, and ``tools.audit`` must accept its
-export and play every game again.
+Only two things of the journal go into them: what persons ruled (disputed amounts, hand-pays given up, tickets
+found), and the bets of tables that were given back at a cash-out, which no screen shows for a table that is
+not selected. When the machine rests, paid out and mended, its meters must be these books, its ticket ledger
+the papers, and ``tools.audit`` must accept its export and play every game again.
 """
 
 import re
@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
-from io import BytesIO
+from pathlib import Path
 from typing import Final
 
 from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
-from meters import Journal, export, open_view
+from meters import Journal, Phase, export, open_view
 from meters.keys import MachineKey
 from meters.recall import details
 from meters.storage import DiskStorage
@@ -27,6 +27,8 @@ from tools.dev.simulation.link import LINKED, STAKE_CENTS, FloorLink
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import World
 
+#: In the folder of a world: the export that was audited.
+EXPORT: Final = Path("export.jsonl")
 _AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
 
 
@@ -53,6 +55,8 @@ class Books:
     bills: dict[int, int] = field(default_factory=dict)
     """By position."""
     coins: int = 0
+    dropped: int = 0
+    """Of the coins, those in the drop box."""
     papers: dict[str, int] = field(default_factory=dict)
     """Every ticket whose bar code came out whole: its number and the amount on it."""
     redeemed: int = 0
@@ -79,6 +83,7 @@ class Books:
         for name in world.of_kind("coin_acceptor").values():
             said = world.say(name)
             books.coins += said["hopper_cents"] + said["drop_cents"]
+            books.dropped += said["drop_cents"]
         for name in world.of_kind("hopper").values():
             books.tray += world.say(name)["tray_coins"] * (world.profile.coins.hopper_cents or 0)
         for player in players.values():
@@ -106,11 +111,16 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
         journal.self_audit()
         verdict.entries = journal.sequence
         doubt = _in_doubt(journal)
+        given_up = _given_up(journal)
+        books.redeemed += sum(
+            int(details(entry)["amount_cents"]) for entry in journal.entries("orphan.ticket")
+        )
         taken_down = sum(int(details(entry)["amount_cents"]) for entry in journal.entries("table.returned"))
         read = journal.meters()
         by_position = {n: dict(read.where(position=n).values) for n in players}
         hosts = [account for account, _ in _HOSTS]
         balance = {account: abs(journal.balance_cents(account)) for account in (*_IN, *_OUT, *_HOUSE, *hosts)}
+        drop = read.values["coin_drop"]
         names = {
             transfer.source
             for entry in journal.entries()
@@ -123,16 +133,22 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
         seen = by_position[position].get("bill_in.value", 0) if len(players) > 1 else balance["world:bill"]
         verdict.agree(f"bills in at {position}", seen, cents, doubt["bill_acceptor"])
     verdict.agree("coins in", balance["world:coin"], books.coins, doubt["coin_acceptor"])
+    verdict.agree("coins in the drop box", drop, books.dropped, doubt["coin_acceptor"])
     verdict.agree("tickets in", balance["world:voucher_in:cashable"], books.redeemed)
     verdict.agree("tickets out", balance["out:voucher:cashable"], sum(books.papers.values()))
     verdict.agree("coins out", balance["out:hopper"], books.tray, doubt["hopper"])
     by_hand = sum(balance[account] for account in _OUT if account.startswith("out:handpay"))
+    books.by_hand -= given_up.total()
     verdict.agree("paid by hand", by_hand, books.by_hand)
     doubled = balance["house:double_up_win"] - balance["house:double_up_bet"]
+    books.won -= given_up["house:attendant_jackpot"]
     verdict.agree("won", sum(balance[account] for account in _WON) + doubled, books.won + taken_down)
     linked = {name for name in levels if name.rpartition(":")[2] in LINKED}
     own = sum(cents for name, cents in levels.items() if name not in linked)
-    verdict.agree("own levels", own, books.own_levels)
+    forfeited = {name: given_up[name] for name in levels}
+    verdict.agree(
+        "own levels", own, books.own_levels - sum(forfeited[name] for name in levels.keys() - linked)
+    )
     verdict.agree("credit left", credit, 0)
     came = sum(books.bills.values()) + books.coins + books.redeemed
     went = sum(books.papers.values()) + books.tray + books.by_hand
@@ -141,7 +157,7 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
             verdict.agree(f"host, {way}", balance[account], world.bank.moved(way))
         came += world.bank.moved("in") + world.bank.moved("bonus")
         went += world.bank.moved("out")
-    staked = balance["house:wager"] + balance["house:double_up_bet"]
+    staked = sum(balance[account] for account in _STAKED)
     verdict.agree(
         "kept by the house",
         staked - sum(balance[account] for account in _BACK) - sum(levels.values()),
@@ -174,8 +190,19 @@ _HOSTS: Final = (
     ("house:bonus", "bonus"),
 )
 _WON: Final = ("house:win", "house:push", "house:attendant_jackpot")
-_BACK: Final = (*_WON, "house:double_up_win", "house:refund_defect", "house:disputed")
-_HOUSE: Final = ("house:wager", "house:double_up_bet", *_BACK)
+_BACK: Final = (*_WON, "house:double_up_win", "house:residual_win", "house:refund_defect", "house:disputed")
+#: What the house takes of credit: stakes, rests, and what persons ruled to be the player's no more.
+_STAKED: Final = (
+    *(
+        "house:wager",
+        "house:double_up_bet",
+        "house:residual",
+        "house:forfeit",
+        "house:orphan",
+        "house:expired",
+    ),
+)
+_HOUSE: Final = (*_STAKED, *_BACK)
 
 
 def _contributions(link: FloorLink, players: Mapping[int, Player], verdict: Verdict) -> None:
@@ -214,6 +241,10 @@ def _tickets(world: World, books: Books, verdict: Verdict) -> None:
     ]
 
 
+def _told_cents(journal: Journal, kind: str) -> int:
+    return sum(int(details(entry)["amount_cents"]) for entry in journal.entries(kind))
+
+
 def _in_doubt(journal: Journal) -> Counter[str]:
     """What was ruled on, by device: of a note, or of coins, nobody could tell where they are."""
     found: Counter[str] = Counter()
@@ -223,20 +254,35 @@ def _in_doubt(journal: Journal) -> Counter[str]:
     return found
 
 
+def _given_up(journal: Journal) -> Counter[str]:
+    """What persons ruled of hand-pays that nobody was paid, by the account it had been reserved from.
+
+    What is an orphan was won all the same, and left the house by its register.
+    """
+    reserved = {entry.id: entry for entry in journal.entries() if entry.transaction.phase is Phase.RESERVE}
+    found: Counter[str] = Counter()
+    for kind in ("forfeit.prize", "handpay.unclaimed"):
+        for ruled in journal.entries(kind):
+            for flow in reserved[ruled.transaction.ref or ""].transfers:
+                if flow.target.startswith("out:"):
+                    found[flow.source if kind == "forfeit.prize" else "house:orphan"] += flow.amount_cents
+    return found
+
+
 def _audit(world: World, now: datetime, verdict: Verdict) -> None:
     """The independent audit of the export: chain, signatures, balances, meters, every game played again."""
     key = MachineKey.load(DiskStorage(), world.folder.root)
     if key is None:
         verdict.wrong.append("there is no machine key to sign an export with")
         return
-    paper = BytesIO()
-    with open_view(world.folder.root) as view:
-        export.write(view, key, paper, now)
-    paper.seek(0)
-    reader = export.ExportReader(paper, "simulation")
-    report = Auditor(Shelf((world.folder.root.parent,))).run(
-        reader.bodies(), head=(reader.header.sequence, reader.header.head_hash)
-    )
+    folder = world.folder.root.parent
+    with open_view(world.folder.root) as view, (folder / EXPORT).open("wb") as file:
+        export.write(view, key, file, now)
+    with (folder / EXPORT).open("rb") as file:
+        reader = export.ExportReader(file, "simulation")
+        report = Auditor(Shelf((folder,))).run(
+            reader.bodies(), head=(reader.header.sequence, reader.header.head_hash)
+        )
     verdict.games = report.games
     verdict.wrong += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
     if report.games_open:

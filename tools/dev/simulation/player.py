@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -33,6 +33,10 @@ _AGAIN_SECONDS: Final = 0.1
 _LEFT_ALONE: Final = frozenset({"", "own_pin"})
 
 
+#: How often the staff leaves a form whose last answer was refused.
+_GIVE_UP: Final = 0.5
+#: How often the technician opens the service menu.
+_TECHNICIAN_COMES: Final = 0.5
 #: Lines of the service menu: the disputed amounts, and the refund of a game that cannot end.
 _DISPUTES: Final = "disputed"
 _REFUND: Final = "form:refund_game"
@@ -62,6 +66,8 @@ class Seen:
     games: dict[str, Play] = field(default_factory=dict)
     """How each game ended, by its id."""
     by_hand: list[Paid] = field(default_factory=list)
+    forms: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The forms that were filled in at this screen: ``confirmed``, or ``left`` for what they lacked."""
     wrong: list[str] = field(default_factory=list)
 
 
@@ -81,6 +87,7 @@ class Player:
         self._owed: Handpay | None = None
         self._answered = ""
         self._ruling: Ruling | None = None
+        self._errands_done = 0
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
@@ -204,35 +211,58 @@ class Player:
         return _REFUND if any(notice.code == "wheel_unheard" for notice in self.now.notices) else ""
 
     def _answer(self, page: ServicePage) -> None:
-        """A member of the staff proves who they are, and then looks at anything.
+        """A member of the staff proves who they are, and then looks at anything and fills in any form.
 
         Nothing is broken that cannot be mended, and no device is tested: coins of a hopper's test have no
         player.
         """
         prompt, title = page.prompt, str(page.title.value)
-        if prompt is not None and not title.startswith("form.") and prompt.kind in {"digits", "pin"}:
-            number = list(STAFF)[title == "service.second_person"]
-            self._enter(page, number if prompt.kind == "digits" else STAFF[number])
+        if title.startswith("form."):
+            self._fill_in(page)
             return
-        if self._ruling is not None and title.startswith("form."):
-            self._fill_in(page, self._ruling)
+        if prompt is not None and prompt.kind == "digits":
+            self._enter(page, self._person_for(title))
+            return
+        if prompt is not None and prompt.kind == "pin":
+            self._enter(page, STAFF[str(prompt.label.values["number"])])
             return
         lines = [row.action for table in page.tables for row in table.rows if row.action not in _LEFT_ALONE]
-        if ruled := self._line_towards_ruling(lines):
-            cells = [row.cells for table in page.tables for row in table.rows if row.action == ruled]
-            self._ruling = None
-            if ruled == _REFUND:
-                self._ruling = Ruling()
-            elif ruled.startswith(f"{_DISPUTES}:"):
-                is_on_paper = self._world.is_on_paper(self.position, ruled.partition(":")[2])
-                self._ruling = Ruling(str(cells[0][-2].value), "good" if is_on_paper else "void")
-            self.press("answer", ruled, {"page": page.id})
+        if line := self._line_towards_ruling(lines) or self._errand(page, lines):
+            self._touch(page, line)
             return
         touched = [each.id for each in page.actions if each.enabled and each.style != "danger"]
         back = [each.id for each in page.actions if each.style == "back"]
         choices = back if page.test else [*lines, *touched]
         if choices:
-            self.press("answer", self._dice.choice(choices), {"page": page.id})
+            self._touch(page, self._dice.choice(choices))
+
+    def _person_for(self, title: str) -> str:
+        """Return who signs in: now and then the technician, where no ruling waits for a manager."""
+        manager, second, technician = STAFF
+        if title == "service.second_person":
+            return second
+        is_free = title == "service.sign_in" and not any(self._world.rulings_needed.values())
+        return technician if is_free and self._dice.random() < _TECHNICIAN_COMES else manager
+
+    def _touch(self, page: ServicePage, line: str) -> None:
+        """Touch a line or key of a page; of a disputed amount, look first at what is to be decided."""
+        self._ruling = None
+        if line.startswith(f"{_DISPUTES}:"):
+            cells = [row.cells for table in page.tables for row in table.rows if row.action == line]
+            is_on_paper = self._world.is_on_paper(self.position, line.partition(":")[2])
+            self._ruling = Ruling(str(cells[0][-2].value), "good" if is_on_paper else "void")
+        self.press("answer", line, {"page": page.id})
+
+    def _errand(self, page: ServicePage, lines: list[str]) -> str:
+        """Return what leads to the next form on the staff's list, by the search; nothing without a list."""
+        forms = self._world.errands
+        if not forms:
+            return ""
+        for number in range(self._errands_done, self._errands_done + len(forms)):
+            if forms[number % len(forms)] in lines:
+                self._errands_done = number + 1
+                return forms[number % len(forms)]
+        return next((each.id for each in page.actions if each.id in {"search", "back"}), "")
 
     def _line_towards_ruling(self, lines: list[str]) -> str:
         """Return the line of a page that leads to a ruling some position waits for, or nothing."""
@@ -242,17 +272,30 @@ class Player:
         sought = (*((here, f"{here}:") if here else ()), *elsewhere, *(("subject:money",) if here else ()))
         return next((line for each in sought for line in lines if line.startswith(each)), "")
 
-    def _fill_in(self, page: ServicePage, ruling: "Ruling") -> None:
-        """Answer the next field of the ruling's form by the kind its prompt declares, or confirm the form."""
-        prompt = page.prompt
-        if prompt is None:
-            self._ruling = None
+    def _fill_in(self, page: ServicePage) -> None:
+        """Answer the next field of a form by the kind its prompt declares, or confirm the form.
+
+        A form is left where something that it needs is missing, and mostly where an answer was refused.
+        """
+        prompt, form = page.prompt, str(page.title.value).split(".")[1]
+        is_in_vain = any(row.mark == "warning" for table in page.tables for row in table.rows)
+        if is_in_vain or (page.notice_severity != "info" and self._dice.random() < _GIVE_UP):
+            self.seen.forms[form] |= {"left"}
+            self.press("answer", "back", {"page": page.id})
+        elif prompt is None:
+            self.seen.forms[form] |= {"confirmed"}
             self.press("answer", "confirm", {"page": page.id})
+        elif self._ruling is not None and prompt.kind == "amount":
+            self._enter(page, self._ruling.amount_cents)
         elif prompt.kind == "choice":
             offered = [choice.id for choice in prompt.choices]
-            self._enter(page, ruling.choice if ruling.choice in offered else offered[0])
+            ruled = "" if self._ruling is None else self._ruling.choice
+            self._enter(page, ruled if ruled in offered else self._dice.choice(offered or [""]))
+        elif prompt.kind == "text":
+            self._enter(page, "nobody claims it")
         else:
-            self._enter(page, ruling.amount_cents if prompt.kind == "amount" else "nobody claims it")
+            typed = (*("1", "25", "100", "500"), self._world.today, *STAFF, *self._world.papers()[-3:])
+            self._enter(page, self._dice.choice(typed))
 
     def _enter(self, page: ServicePage, text: str) -> None:
         self.press("answer", "enter", {"page": page.id, "input": text})

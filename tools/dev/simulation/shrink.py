@@ -11,17 +11,23 @@ from typing import Final
 from tools.dev.simulation.actions import Action
 from tools.dev.simulation.campaign import Case, Result, simulate
 from tools.dev.simulation.house import House
+from tools.dev.simulation.oracle import EXPORT
 
 #: Numbers differ from run to run of another script: what is left of a message is what kind of failure it is.
 _NUMBERS: Final = re.compile(r"[0-9a-f]*\d[0-9a-f]*")
 _KIND_CHARACTERS: Final = 60
 
 
-def attempt(root: Path, case: Case) -> tuple[Result | None, str]:
-    """Run a case in a new folder, gone afterwards; what came out, and what is wrong first, or nothing."""
+def attempt(root: Path, case: Case, export: Path | None = None) -> tuple[Result | None, str]:
+    """Run a case in a new folder, gone afterwards; what came out, and what is wrong first, or nothing.
+
+    ``export``: where to leave the audited export of its journal.
+    """
     root.mkdir(parents=True)
     try:
         result = simulate(root, case)
+        if export is not None:
+            shutil.move(root / EXPORT, export)
         return result, next(iter(result.verdict.wrong), "")
     except Exception as error:  # noqa: BLE001 (whatever stops a machine is the failure looked for)
         while isinstance(error, ExceptionGroup):

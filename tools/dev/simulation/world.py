@@ -3,7 +3,7 @@
 import asyncio
 import os
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -40,8 +40,9 @@ from tools.dev.simulation.bank import Bank
 from tools.dev.simulation.house import House
 from tools.dev.simulation.link import FloorLink
 
-#: PINs by staff number: whoever opens the menu, and the second person that some forms need.
-STAFF: Final = {"1001": "730194", "1002": "582601"}
+#: PINs by staff number: the manager, the second person that some forms need, and the technician.
+STAFF: Final = {"1001": "730194", "1002": "582601", "1003": "914327"}
+_TECHNICIAN: Final = "1003"
 #: Cost of a PIN's digest here: it is nobody's secret.
 _PIN_COST: Final = 2
 
@@ -73,9 +74,11 @@ class World:
         dice = random.Random(seed)  # noqa: S311 (it must repeat)
         self._dice = dice
         self._locks = {self.folder.root / FILE_NAME, self.folder.root / SECOND_FOLDER / FILE_NAME}
-        for number, salts in zip(STAFF, (dice, random.Random(seed)), strict=True):  # noqa: S311
-            digest = PinDigest.of(STAFF[number], _PIN_COST, salts.randbytes)
-            person = Person(number, f"Simulation {number}", Role.MANAGER)
+        salts = random.Random(dice.randbytes(8))  # noqa: S311
+        for number, pin in STAFF.items():
+            digest = PinDigest.of(pin, _PIN_COST, salts.randbytes)
+            role = Role.TECHNICIAN if number == _TECHNICIAN else Role.MANAGER
+            person = Person(number, f"Simulation {number}", role)
             Roster.load(self.folder.staff).added(person, digest, by="", at=BEGINNING)
         self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium = Medium(random.Random(dice.randbytes(8)))  # noqa: S311
@@ -103,6 +106,8 @@ class World:
         """So many of the next messages of the host, or their answers, may be lost."""
         self.rulings_needed: dict[int, str] = {}
         """By position, the line of the service menu that leads to a ruling it waits for."""
+        self.errands: Sequence[str] = ()
+        """The lines of forms that the staff fills in one after the other; without any they look around."""
         self._machine: asyncio.Task[None] | None = None
         self.is_on = False
         self.lives = self.cuts = self.restarts = 0
@@ -253,6 +258,21 @@ class World:
             for name, device in self.file.devices.items()
             if PROTOCOLS[device.protocol].kind == kind
         }
+
+    @property
+    def today(self) -> str:
+        """The date as a form asks for it."""
+        return f"{LoopClock(asyncio.get_running_loop()).now():%Y%m%d}"
+
+    def papers(self) -> list[str]:
+        """The numbers of the last whole tickets printed at each position."""
+        printers = self.of_kind("ticket_printer")
+        return [
+            paper["barcode"]
+            for position in sorted(printers)
+            for paper in self.say(printers[position])["printed"][-8:]
+            if paper["barcode_complete"] and paper["barcode"]
+        ]
 
     def is_on_paper(self, position: int, dispute: str) -> bool:
         """Whether the printer of a position has put out a whole ticket with the number of a dispute.
