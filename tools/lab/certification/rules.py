@@ -213,7 +213,7 @@ def languages(case: Case) -> Iterator[Finding]:
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
-    """Refuse a game that has its own malfunction rule: the profile's sentence, shown beside the help, is the rule."""
+    """Refuse a malfunction rule in a game's help: the profile's sentence is shown beside it."""
     words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
         if code not in words:
