@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from rigs.small_cabinet import write_cabinet
 
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
@@ -36,8 +37,9 @@ def test_nothing_a_cabinet_makes_is_for_others_whatever_the_mask_says(tmp_path):
     state = tmp_path / "state"
     state.mkdir()
     state.chmod(0o777)
+    command = (sys.executable, "-I", "-m", "tools.cli", "run")
     cabinet = subprocess.Popen(
-        [sys.executable, "-I", "-m", "tools.cli", "run", "--state", state, "--screen", "web", "--silent"],
+        [*command, "--state", state, "--cabinet", write_cabinet(tmp_path), "--screen", "web", "--silent"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -67,7 +69,8 @@ def test_who_runs_as_the_same_user_reads_nothing_out_of_the_machine():
 
 def _look_into_a_machine(state):
     as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    started = python_module("egm.app", "--state", str(state), "--patience", "0")
+    where = ("--state", str(state), "--cabinet", str(write_cabinet(state)))
+    started = python_module("egm.app", *where, "--patience", "0")
     machine = subprocess.Popen(
         [*as_nobody, *started], stderr=subprocess.PIPE, env={"HOME": str(state)}, cwd="/"
     )

@@ -293,9 +293,7 @@ OFTEN = {
 
 
 @pytest.mark.requirement("A-27", "F-01", "H-08", "K-09")
-@pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 8))]
-)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 def test_in_whatever_order_things_happen_the_money_adds_up(tmp_path, seed):
     machine = Machine(tmp_path, seed)
     names, weights = tuple(OFTEN), tuple(OFTEN.values())

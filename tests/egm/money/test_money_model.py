@@ -261,12 +261,20 @@ class MoneyMachine(RuleBasedStateMachine):
             assert beside.meters().values == values
 
 
-TestMoney = MoneyMachine.TestCase
-TestMoney.settings = settings(
-    max_examples=25,
-    stateful_step_count=30,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-TestMoney = pytest.mark.requirement("A-27", "F-01", "N-06", "A-01")(TestMoney)
+def _model(examples):
+    """A test of so many sequences of what may happen to money."""
+
+    class Case(MoneyMachine.TestCase):
+        settings = settings(
+            max_examples=examples,
+            stateful_step_count=30,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        )
+
+    return Case
+
+
+TestMoney = pytest.mark.requirement("A-27", "F-01", "N-06", "A-01")(_model(10))
+TestMoneyAtLength = pytest.mark.slow(_model(100))

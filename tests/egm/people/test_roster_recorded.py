@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
-from egm.people import Person, Recorded, Role, Roster
+from egm.people import Person, Recorded, Role, Roster, pins
 from egm.people.pins import PinDigest
 from egm.staff.service.desk import ServiceDesk
 from egm.testing.machine import MachineRig, PowerCutError
@@ -75,6 +75,13 @@ class Place:
         return self.room.machine.faults.get("staff_roster", {}).get("cleared_by")
 
 
+@pytest.fixture(autouse=True)
+def _quick_digests(monkeypatch):
+    """Digest each PIN at the least cost: what is tested is who is believed, not how long a guess takes."""
+    scrypt = pins._scrypt
+    monkeypatch.setattr(pins, "_scrypt", lambda pin, salt, _cost: scrypt(pin, salt, 2))
+
+
 @pytest.fixture
 def place(tmp_path):
     place = Place(tmp_path / "state")
@@ -134,10 +141,10 @@ def test_a_cut_between_the_first_two_persons_recorded_is_nobodys_doing(tmp_path,
         if kind == "staff.added":
             raise PowerCutError
 
-    monkeypatch.setattr(Machine, "record", cut)
-    with pytest.raises(PowerCutError):
-        place.start()
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(Machine, "record", cut)
+        with pytest.raises(PowerCutError):
+            place.start()
     place.stop()
     for each in lost:
         getattr(place, each).unlink()

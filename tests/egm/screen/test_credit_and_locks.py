@@ -131,6 +131,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
         heard_words.append(words) or paragraph(words, *rest_, **more)
     )
     page.draw(on, LANDSCAPE.sheet)
+    del on.painter.paragraph  # it would hold the painter, and all it has drawn, until the next collection
     prize = game.presentation["merchandise"][0]
     assert heard_words[:2] == [texts.local(prize["name"]), texts.local(prize["description"])]
     assert "120" in heard_words[2]

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 from chromium import Browser, executable
+from rigs.small_cabinet import write_cabinet
 
-from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.kernel.messages import Snapshot
 from egm.links.screen.client import Client
 from egm.screen.message_reducer import heard
@@ -28,29 +28,12 @@ OPERATOR = (1720, 693)
 CASH_OUT, PLAY, LANGUAGE, HELP = (836, 1000), (1680, 1000), (510, 1000), (230, 1000)
 
 
-#: A machine with one game starts soonest.
-MACHINE = """\
-[machine]
-serial = "EGM-0000001"
-operator_number = "1"
-site = "Demonstration"
-profile = "generic"
-
-[[games]]
-game = "maple-classic"
-"""
-
-
 class Cabinet:
     """``egm run`` with one game in a folder of its own, and a second screen link to read what the machine says."""
 
     def __init__(self, folder, *options):
         self.folder = folder
         self.log = (folder / "run.log").open("w+b")
-        file = folder / "cabinet.toml"
-        _, *blocks = DEFAULT_CABINET.read_text().split("\n\n")  # each of these blocks is one table
-        devices = [block for block in blocks if block.startswith("[devices.")]
-        file.write_text("\n\n".join([MACHINE, *devices]))
         environment = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
         command = [
             sys.executable,
@@ -60,7 +43,7 @@ class Cabinet:
             "--state",
             str(folder / "state"),
             "--cabinet",
-            str(file),
+            str(write_cabinet(folder)),
             "--screen",
             "web",
             *options,

@@ -234,8 +234,8 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
             assert y >= 0
             assert y + h <= layout.size[1]
             assert picture.touched(view, x + w / 2, y + h / 2) == touch.action, "nothing covers it"
-        for x in range(5, layout.size[0], 23):
-            for y in range(5, layout.size[1], 23):
+        for x in range(5, layout.size[0], 41):
+            for y in range(5, layout.size[1], 41):
                 if picture.touched(view, x, y) is not None:
                     assert any(inside(touch.rect, x, y) for touch in touches)
     surface = pygame.Surface(picture.pixels)

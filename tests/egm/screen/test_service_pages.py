@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pygame
 import pytest
+from test_places import written
 
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, Notice
 from egm.kernel.service_pages import Action as PageAction
@@ -96,17 +97,9 @@ def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
     picture = Picture(theme, layout=layout)
     page = pages.meters()
     view = opened(rest, page)
-    surface = pygame.Surface(picture.pixels)
     seen = set()
-    write = picture.painter.text
-
-    def watched(words, *args, **kwargs):
-        seen.add(words)
-        return write(words, *args, **kwargs)
-
-    picture.painter.text = watched
     for _ in range(6):
-        picture.draw(surface, view)
+        seen |= set(written_on(picture, view))
         view, _ = touch(picture, view, theme, "rows", 1)
     texts = picture.texts(view)
     for row in page.tables[0].rows:
@@ -308,11 +301,7 @@ def rows_page(depth, name, count=60):
 
 def written_on(picture, view):
     """Every text of the picture of a view."""
-    found, write = [], picture.painter.text
-    picture.painter.text = lambda words, *rest, **more: found.append(words) or write(words, *rest, **more)
-    picture.draw(pygame.Surface(picture.pixels), view)
-    picture.painter.text = write
-    return found
+    return [words for words, _ in written(picture, view)]
 
 
 def test_who_comes_back_finds_the_rows_where_they_were(rest, theme):
@@ -375,15 +364,11 @@ def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_the_word_of_the_recall_covers_nothing_of_the_game(published, outcomes, theme, layout):
     game = published[0]
-    picture, at = Picture(theme, layout=layout), []
+    picture = Picture(theme, layout=layout)
     view = opened(at_rest(published, game, "en"), pages.recall(game, outcomes[game.id].little, 1))
-    write = picture.painter.text
-    picture.painter.text = lambda words, place, *rest, **more: (
-        (at.append(place) if words == "RECALL" else None) or write(words, place, *rest, **more)
-    )
-    picture.draw(pygame.Surface(picture.pixels), view)
+    at = [place for words, place in written(picture, view) if words == "RECALL"]
     _, y, _, h = layout.field
-    assert [y <= place[1] <= y + h for place in at] == [False]
+    assert [y <= place.centery <= y + h for place in at] == [False]
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -39,16 +39,18 @@ def test_what_stands_now_is_on_the_first_page_with_what_to_do(menu):
     assert menu.lines()["What it means and what to do"].startswith("Put paper in.")
 
 
-def test_every_chapter_opens_and_every_line_of_it(menu):
+@pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_chapter_opens_and_every_line_of_it(menu, stride):
+    """The quick tier opens the first line of each chapter, and every fourth."""
     menu.sign_in(Role.INSPECTOR).touch("manual")
     opened = 0
     for chapter in CHAPTERS:
         menu.touch(chapter.id)
         assert menu.page.tables[0].rows
-        for row in [row for row in menu.page.tables[0].rows if row.action]:
+        for row in [row for row in menu.page.tables[0].rows if row.action][::stride]:
             menu.touch(row.action)
             assert len(menu.page.tables[0].rows) == len(chapter.columns)
             menu.touch("back")
             opened += 1
         menu.touch("back")
-    assert opened > 300
+    assert opened * stride > 300
