@@ -6,7 +6,6 @@ next: memory, games, chance, self-test; only then does it speak to anything outs
 
 import asyncio
 import contextlib
-import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from egm.app.screen_watch import ScreenWatch
 from egm.app.station import Station, Unheard
 from egm.app.watchdog import LinesMove, heartbeat
 from egm.clock import Clock
+from egm.collector import collector_paused
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.config.on_this_computer import shared_folders
 from egm.devices.catalogue import PROTOCOLS
@@ -76,16 +76,6 @@ from rng import EntropySource, RandomService, RngError
 _VERSION: Final = version("open-egm")
 #: How often a generator that is not to be cycled is looked at again.
 _IDLE_SECONDS: Final = 5.0
-
-
-@contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Pause the cycle collector, which would walk the many objects of the games again and again."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 class MachineProcess:
@@ -143,7 +133,7 @@ class MachineProcess:
             journal = cleanup.enter_context(self._open_journal())
             self._folder.forget_lines()  # now that no other machine can be alive on this folder
             certified = self._is_real and self._profile.inventory.certified
-            with _collector_paused():
+            with collector_paused():
                 self._installed, self._refused = admit(
                     self._file.games,
                     self._profile,

@@ -9,10 +9,13 @@ import ast
 import inspect
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+_PRODUCT: Final = __name__.partition(".")[0]
 
 
 class Documented:
@@ -20,7 +23,7 @@ class Documented:
 
     @classmethod
     def __get_pydantic_json_schema__(
-        cls, core_schema: Any, handler: GetJsonSchemaHandler, /
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
     ) -> JsonSchemaValue:
         """Return the JSON Schema of the model with the descriptions of its keys."""
         made = handler(core_schema)
@@ -35,14 +38,14 @@ def field_meanings(model: type) -> dict[str, str]:
     """Return the string below each field, by the field's name, those of base classes included."""
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
-        if each.__module__.partition(".")[0] == __name__.partition(".")[0]:
-            found |= _classes_of(inspect.getfile(each)).get(each.__qualname__, {})
+        if each.__module__.partition(".")[0] == _PRODUCT and (file := inspect.getsourcefile(each)):
+            found |= _classes_of(file).get(each.__qualname__, {})
     return found
 
 
 @cache
 def _classes_of(file: str) -> dict[str, dict[str, str]]:
-    """Return the documented fields of each class at the top of a source file."""
+    """Return the documented fields of each class at the top of a module."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     return {each.name: _fields_of(each) for each in tree.body if isinstance(each, ast.ClassDef)}
 

@@ -15,14 +15,13 @@ if not sys.flags.isolated and (
     unwritten = ["-B"] if sys.dont_write_bytecode else []
     os.execv(sys.executable, [sys.executable, "-I", *unwritten, "-m", "tools.cli", *sys.argv[1:]])  # noqa: S606
 
-import gc
 import importlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from egm.collector import collector_paused
 from tools.cli.commands import COMMANDS
 from tools.cli.terminal import lines
 
@@ -30,18 +29,6 @@ from tools.cli.terminal import lines
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 #: No package of the environment changes how files are validated, and none is searched for one that would.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Pause the cycle collector, which would walk all modules again and again while they are imported."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class CommandGroup(click.Group):
@@ -97,7 +84,7 @@ class CommandGroup(click.Group):
         """The command of that name, its module imported now."""
         if cmd_name not in self._table:
             return None
-        with _collector_paused():
+        with collector_paused():
             module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
         for each in getattr(command, "commands", {}).values():

@@ -14,6 +14,7 @@ from serial.tools.list_ports import comports
 from egm.app.first_start.probing import stable_name
 from egm.app.preflight import preflight, unknown_names
 from egm.clock import SystemClock
+from egm.collector import collector_paused
 from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
 from egm.config.faults import Fault, Lines, placed, read
 from egm.config.on_this_computer import shared_folders
@@ -78,7 +79,8 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
             cabinet = cabinet.placed(file.absolute().parent)
             folder = state or default_state_dir()
             remarks = _Remarks.on(cabinet, folder)
-            faults = [*preflight(cabinet, doing, remarks.of_game), *shared_folders(cabinet, folder)]
+            with collector_paused():
+                faults = [*preflight(cabinet, doing, remarks.of_game), *shared_folders(cabinet, folder)]
     elif not quick:
         faults += unknown_names(data)
     faults += examples_left(data)
