@@ -143,9 +143,7 @@ def test_no_two_folders_of_egm_import_each_other():
     assert {(one, other) for one, other in edges if one != other and (other, one) in edges} == set()
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "house" else name for name in CONTRACTS]
-)
+@pytest.mark.parametrize("name", CONTRACTS)
 def test_a_wall_names_every_import_it_forbids(skeleton, name):
     planted = list(FORBIDS[CONTRACTS[name]["type"]](CONTRACTS[name]))
     assert planted

@@ -10,7 +10,7 @@ import lzma
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 from typing import Annotated, Final
 
@@ -51,10 +51,20 @@ def classes(cards: int, hand: int = HAND) -> list[int]:
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]
+    #: The cards of each mask of ranks, by suit.
+    held = [
+        {mask: [rank * 4 + suit for rank in range(13) if mask >> rank & 1] for mask in chain(*masks)}
+        for suit in range(4)
+    ]
+    #: What each card adds to a number at each place, as :func:`number` has it.
+    chosen = [[comb(card, place) for card in range(JOKER + 1)] for place in range(1, hand + 1)]
     found = []
     for size in (hand, hand - 1) if cards > JOKER else (hand,):
+        jokers = [JOKER] * (hand - size)
         for counts in _splits(size):
-            found += [number(_cards(suits) + [JOKER] * (hand - size)) for suits in _ascending(masks, counts)]
+            for a, b, c, d in _ascending(masks, counts):
+                own = sorted(held[0][a] + held[1][b] + held[2][c] + held[3][d]) + jokers
+                found.append(sum([row[card] for row, card in zip(chosen, own, strict=True)]))
     return sorted(found)
 
 
@@ -74,12 +84,6 @@ def _ascending(masks: list[list[int]], counts: Sequence[int], least: int = 0) ->
         for mask in own[bisect_left(own, least) :]
         for rest in _ascending(masks, counts[1:], mask)
     ]
-
-
-def _cards(suits: Sequence[int]) -> list[Card]:
-    return sorted(
-        rank * 4 + suit for suit, mask in enumerate(suits) for rank in range(13) if mask >> rank & 1
-    )
 
 
 def number(cards: Sequence[Card]) -> int:

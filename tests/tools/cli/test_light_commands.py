@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.errors import OperatorError
-from paytables import DefinitionError, load_game, shipped
+from paytables import DefinitionError, Depth, analyse, load_game, shipped
 from paytables.definition import source_of
 from tools.cli import main
 
@@ -72,6 +72,13 @@ class TestOneGameIsMadeOnce:
     def test_the_same_file_is_the_same_game(self, tmp_path):
         path = self.file(tmp_path, source_of("maple-classic").data.decode())
         assert load_game(path) is load_game(path)
+
+    def test_the_whole_library_is_loaded_and_its_figures_are_computed_once(self):
+        games = [load_game(name) for name in shipped()]
+        assert all(load_game(game.id) is game for game in games)
+        (game,) = (game for game in games if game.id == "maple-classic")
+        assert analyse(game, Depth.RETURN) is analyse(game, Depth.RETURN)
+        assert analyse(game, Depth.RETURN) == game.rules.analyse(Depth.RETURN)
 
     def test_a_changed_file_is_another_game(self, tmp_path):
         text = source_of("maple-classic").data.decode()

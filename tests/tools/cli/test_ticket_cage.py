@@ -1,6 +1,7 @@
 """The cage: every act by enrolled persons, once, with its reason; the commands around it."""
 
 import json
+import shutil
 from contextlib import closing
 from dataclasses import replace
 
@@ -34,12 +35,11 @@ PIN = "8053"
 LUC, MIA, TOM = "11", "12", "13"
 
 
-@pytest.fixture
-def office(tmp_path):
-    """A desk on the ledger of a machine that was started once, with its staff enrolled."""
-    with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
-        key = journal.derive(PURPOSE)
-    roster = Roster.load(tmp_path / "people.json")
+@pytest.fixture(scope="module")
+def staff(tmp_path_factory):
+    """The file of the people enrolled; each PIN takes time to derive."""
+    file = tmp_path_factory.mktemp("staff") / "people.json"
+    roster = Roster.load(file)
     for number, role in (
         ("1", Role.MANAGER),
         (LUC, Role.SUPERVISOR),
@@ -47,6 +47,15 @@ def office(tmp_path):
         (TOM, Role.MECHANIC),
     ):
         roster = roster.added(Person(number, f"P{number}", role), PIN, by="", at=StandingClock().now())
+    return file
+
+
+@pytest.fixture
+def office(tmp_path, staff):
+    """A desk on the ledger of a machine that was started once, with its staff enrolled."""
+    with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
+        key = journal.derive(PURPOSE)
+    shutil.copy2(staff, tmp_path)
     return Office(tmp_path, key=key, second=tmp_path / SECOND_FOLDER)
 
 

@@ -1,6 +1,7 @@
 """The manuals hold every fault, event, page and form of the machine, in both languages, on paper and on the screen."""
 
 import re
+from itertools import islice
 
 import pypdfium2
 import pytest
@@ -16,6 +17,8 @@ from egm.staff.manual import codes
 from meters.events import EVENTS
 from meters.table import METERS
 from tools.cli import main
+from tools.lab import manual_pdf
+from tools.lab.manual import told
 
 AUDIENCES = ("operator", "service")
 
@@ -141,9 +144,16 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
         assert code in joined
     assert all(line.pattern in joined for line in EVENTS)
     document.close()
-    first = out.read_bytes()
-    CliRunner().invoke(main, ["manual", "service", "--language", language, "--out", str(out)])
-    assert out.read_bytes() == first
+
+
+@pytest.mark.requirement("R-06")
+@pytest.mark.parametrize("chapters", [1, pytest.param(None, marks=pytest.mark.slow)])
+def test_the_same_software_writes_the_same_pdf(chapters, tmp_path, monkeypatch):
+    monkeypatch.setattr(manual_pdf, "told", lambda *asked: islice(told(*asked), chapters))
+    outs = [tmp_path / "first.pdf", tmp_path / "second.pdf"]
+    for out in outs:
+        assert CliRunner().invoke(main, ["manual", "service", "--out", str(out)]).exit_code == 0
+    assert outs[0].read_bytes() == outs[1].read_bytes()
 
 
 def bare(text):
