@@ -174,24 +174,23 @@ class Crowd:
         self._turn("attendant", _KEY_SECONDS)
 
     def rule(self) -> None:
-        """The manager opens the service menu, unless it is open, and stays until the ruling can be made."""
+        """The manager opens the service menu and stays until the ruling can be made."""
+        self._open_menu(_MENU_SECONDS)
+
+    def _open_menu(self, seconds: float) -> None:
+        """Open the service menu, unless it is open."""
         if any(player.now and player.now.page for player in self._all()):
             return
         if "operator" in self._turned:  # the menu was left with the key still in the lock
             self._turn_back("operator")
         else:
-            self._turn("operator", _MENU_SECONDS)
-
-    def mend(self) -> None:
-        """The manager fills in every form that ends what keeps the machine from play."""
-        self._world.errands = MENDING
-        if not any(player.now and player.now.page for player in self._all()):
-            self._turn("operator", _MENDING_SECONDS)
+            self._turn("operator", seconds)
 
     def menu(self) -> None:
         """The staff opens the service menu for a while, to fill in forms or to look around."""
-        self._world.errands = self.dice.sample(_FORMS, 4) if self.dice.random() < 0.7 else ()
-        self._turn("operator", self.dice.uniform(0.5, _MENU_SECONDS))
+        is_looking = self.dice.random() < 0.3
+        self._world.errands = () if is_looking else [*self.dice.sample(_FORMS, 4), *MENDING]
+        self._turn("operator", self.dice.uniform(0.5, _MENU_SECONDS) if is_looking else _MENDING_SECONDS)
 
     def _turn(self, key: str, seconds: float) -> None:
         """Turn a key and leave it so for a while; turned again meanwhile, the time begins anew."""
@@ -215,7 +214,7 @@ class Crowd:
             self._world.hand("io", "door", name=door, open=False)
 
     def repair(self) -> None:
-        """The mechanic mends whatever is wrong with any device."""
+        """The mechanic mends whatever is wrong with any device, and the staff ends what stops the machine."""
         for name, twin in self._world.twins.items():
             for action in ("power_on", "plug", "clear_line"):
                 self._world.hand(name, action)
@@ -229,6 +228,9 @@ class Crowd:
         if self._world.link is not None:
             self._world.link.is_up = True
         self._world.hand("io", "battery", good=True)
+        if any(player.now and player.now.state == "out_of_service" for player in self._all()):
+            self._world.errands = list(MENDING)  # from its beginning
+            self._open_menu(_MENDING_SECONDS)
 
     def _all(self) -> list[Player]:
         return [self.players[number] for number in sorted(self.players)]
@@ -268,7 +270,7 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "bad host line": (8, Crowd.bad_host_line),
     "bad link": (8, Crowd.bad_link),
     "key": (80, Crowd.turn_key),
-    "menu": (30, Crowd.menu),
+    "menu": (16, Crowd.menu),
     "door": (12, Crowd.door),
     "close doors": (70, Crowd.close_doors),
     "fault": (20, Crowd.fault),

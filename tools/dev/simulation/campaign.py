@@ -186,8 +186,6 @@ class _Run:
             return False
         if player.ruling_needed:
             self._crowd.rule()
-        elif now.state == "out_of_service" and self._crowd.dice.random() < 0.5:
-            self._crowd.mend()
         elif now.state in {"handpay", "tilt", "out_of_service"}:
             self._crowd.turn_key()
         elif now.credit_cents:

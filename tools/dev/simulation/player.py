@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -87,6 +87,7 @@ class Player:
         self._owed: Handpay | None = None
         self._answered = ""
         self._ruling: Ruling | None = None
+        self._errands: Sequence[str] = ()
         self._errands_done = 0
         self._writer: asyncio.StreamWriter | None = None
 
@@ -254,15 +255,20 @@ class Player:
         self.press("answer", line, {"page": page.id})
 
     def _errand(self, page: ServicePage, lines: list[str]) -> str:
-        """Return what leads to the next form on the staff's list, by the search; nothing without a list."""
+        """Return what leads to the next form on the staff's list, by the search, and out after the last."""
         forms = self._world.errands
         if not forms:
             return ""
-        for number in range(self._errands_done, self._errands_done + len(forms)):
-            if forms[number % len(forms)] in lines:
+        if forms is not self._errands:
+            self._errands, self._errands_done = forms, 0
+        for number in range(self._errands_done, len(forms)) if lines else ():
+            if forms[number] in lines:
                 self._errands_done = number + 1
-                return forms[number % len(forms)]
-        return next((each.id for each in page.actions if each.id in {"search", "back"}), "")
+                return forms[number]
+        if lines:  # whoever has signed in may fill in none of those that are left
+            self._errands_done = len(forms)
+        ways = ("search", "back") if self._errands_done < len(forms) else ("back", "leave")
+        return next((each.id for way in ways for each in page.actions if each.id == way), "")
 
     def _line_towards_ruling(self, lines: list[str]) -> str:
         """Return the line of a page that leads to a ruling some position waits for, or nothing."""
