@@ -89,6 +89,17 @@ def _memory_returned() -> Iterator[None]:
             trim(0)
 
 
+_UMASK = os.umask(0o022)
+os.umask(_UMASK)
+
+
+@pytest.fixture(autouse=True)
+def _umask_restored() -> Iterator[None]:
+    """Restore the umask: a command such as ``egm run`` closes its process to others, and some tests call it here."""
+    yield
+    os.umask(_UMASK)
+
+
 @pytest.fixture(autouse=True)
 def _machines_put_away() -> Iterator[None]:
     """Close every machine a test has left running: each holds some ten files, and there are thousands of tests."""

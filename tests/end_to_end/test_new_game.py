@@ -81,7 +81,7 @@ def test_a_game_with_levels_of_its_own_has_them_kept_by_the_machine(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("cost = 1 ", 'cost = "x" '), "mine.toml, line 26: bets.mode.0.cost: "),
+        (("cost = 1 ", 'cost = "x" '), "mine.toml, line 25: bets.mode.0.cost: "),
         (("pays = { 3 = 500 }", "pays = { 3 = -1 }"), "stage.base.pay.0"),
         (("pays = { 3 = 500 }", "pays = { 3 = 500"), "at line"),
         (("multiplier = 2 ", "multiplyer = 2 "), "did you mean `multiplier`?"),

@@ -229,7 +229,8 @@ def test_no_two_games_of_the_library_have_one_name_for_a_host():
 
 @pytest.mark.sas(polls="B5 B4")
 def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
-    names = b"\x0dMaple Classic\x13maple-classic@1.0.0"
+    version = load_game("maple-classic").version.encode()
+    names = b"\x0dMaple Classic\x13maple-classic@" + version
     max_bet = max(bench.room.machine.games["maple-classic"].bet_options)
     data = bytes.fromhex(f"0001 {max_bet:04d} 00 00000000") + names + b"\x00\x01"
     assert bench.long(0xB5, "0001") == (bytes((len(data),)) + data).hex()

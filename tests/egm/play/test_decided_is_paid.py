@@ -4,6 +4,7 @@ The definition a game began with lies in the journal with it. Each test takes th
 one is open, starts the machine again, and looks at what the player gets.
 """
 
+import re
 from contextlib import suppress
 from fractions import Fraction
 
@@ -100,7 +101,7 @@ def test_another_version_under_the_same_name_changes_nothing_of_the_open_game(wo
     won.close()
     other = tmp_path / "other.toml"
     text = (LIBRARY / "maple-classic.toml").read_text()
-    other.write_text(text.replace('version = "1.0.0"', 'version = "2.0.0"').replace("3", "4", 1))
+    other.write_text(re.sub("(?m)^version = .*", 'version = "2.0.0"', text, count=1).replace("3", "4", 1))
     again = MachineRig(tmp_path, games=(str(other),), denominations_cents=(25,)).boot()
     assert again.machine.games["maple-classic"].version == "2.0.0"
     assert again.state is State.PLAYING

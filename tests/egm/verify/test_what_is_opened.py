@@ -15,7 +15,9 @@ from egm.verify.tree import Scope, files, own_files
 from paytables import DefinitionError, load_game
 from paytables.definition import LIBRARY
 
-EVIL = (LIBRARY / "maple-classic.toml").read_text("utf-8").replace('version = "1.0.0"', 'version = "7.0.0"')
+CLASSIC = (LIBRARY / "maple-classic.toml").read_text("utf-8")
+VERSION = load_game("maple-classic").version
+EVIL = CLASSIC.replace(f'version = "{VERSION}"', 'version = "7.0.0"')
 
 
 def with_games(*names: str, profile: str = "generic") -> CabinetFile:
@@ -31,7 +33,7 @@ def test_a_file_of_the_working_directory_never_stands_in_for_the_library(tmp_pat
     (tmp_path / planted).write_text(EVIL)
     monkeypatch.chdir(tmp_path)
     game = load_game("maple-classic")
-    assert game.version == "1.0.0"
+    assert game.version == VERSION
     assert game.source.path == (LIBRARY / "maple-classic.toml").resolve()
 
 
