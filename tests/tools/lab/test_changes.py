@@ -37,7 +37,7 @@ NAME = ('en = "Lantern"', 'en = "Lamp"')
         ((('id = "maple-classic"', 'id = "birch-classic"'), TITLE, NAME), "cloned theme", "game.title.en"),
         ((("pine", "spruce"),), "notice only", "game.help.en"),  # the id, and the words of the rules
         ((("pine", "loon-2"), ("loon", "pine")), "full approval", "symbol.2.id"),
-        ((('version = "1.0.0"', 'version = "1.0.1"'), TITLE), "notice only", "game.version"),
+        ((('version = "1.', 'version = "2.'), TITLE), "notice only", "game.version"),
         ((("[5, 25, 100]", "[5, 25]"),), "notice only", "game.denominations_cents"),
         ((("[5, 25, 100]", "[5, 25, 100, 200]"),), "full approval", "game.denominations_cents"),
         ((("[5, 25, 100]", "[5, 25, 200]"),), "full approval", "game.denominations_cents.2"),
