@@ -11,8 +11,9 @@ HEADLESS := SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy PYTHONDONTWRITEBYTECODE=
 # all), they spare the disk. A run needs less than 500 MB and leaves nothing (tests/conftest.py); benches use the disk.
 SCRATCH := $(shell [ -w /dev/shm ] && [ "$$(df --output=avail -k /dev/shm | tail -n 1)" -gt 4000000 ] \
   && [ "$$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -gt 6000000 ] && echo /dev/shm || echo $${TMPDIR:-/tmp})
-# Workers of the test run: a core each, two at least, four at most (each holds some half a gigabyte).
-WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -gt 4 ] && cores=4; [ $$cores -lt 2 ] && cores=2; echo $$cores)
+# Workers of the test run: one more than there are cores, for a quarter of the time a worker waits for processes and
+# devices; five at most (each holds up to 1.5 GB).
+WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -gt 4 ] && cores=4; echo $$((cores + 1)))
 ARGS   ?=
 
 .DEFAULT_GOAL := help

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import os
 import shutil
 import subprocess
+import tempfile
 import time
 import urllib.request
 from contextlib import ExitStack
@@ -37,12 +39,23 @@ class Browser:
     def __init__(self, profile: Path) -> None:
         path = executable()
         assert path is not None
-        self._log = (profile / "chromium.log").open("wb")
-        self._process = subprocess.Popen(
+        with ExitStack() as opened:  # closed at once if the browser does not come up
+            self._start(path, profile, opened)
+            self._open = opened.pop_all()
+        self._number = 0
+
+    def _start(self, path: str, profile: Path, opened: ExitStack) -> None:
+        # Chromium makes a socket in its folder of temporary files: a long TMPDIR leaves no room for its path.
+        short = opened.enter_context(tempfile.TemporaryDirectory(prefix="egm-", dir="/tmp"))
+        log = opened.enter_context((profile / "chromium.log").open("wb"))
+        process = subprocess.Popen(
             [path, *_FLAGS, f"--user-data-dir={profile / 'data'}", "about:blank"],
-            stdout=self._log,
-            stderr=self._log,
+            stdout=log,
+            stderr=log,
+            env=os.environ | {"TMPDIR": short},
         )
+        opened.callback(process.wait, timeout=20)
+        opened.callback(process.terminate)
         port_file = profile / "data" / "DevToolsActivePort"
         self.wait_until(
             lambda: port_file.exists() and len(port_file.read_text().split()) == 2, "the browser's port"
@@ -51,9 +64,7 @@ class Browser:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=20) as answer:
             pages = json.load(answer)
         target = next(page for page in pages if page["type"] == "page")["webSocketDebuggerUrl"]
-        self._open = ExitStack()
-        self._link = self._open.enter_context(connect(target, max_size=64 * 1024 * 1024))
-        self._number = 0
+        self._link = opened.enter_context(connect(target, max_size=64 * 1024 * 1024))
 
     @staticmethod
     def wait_until(holds, what: str, seconds: float = 40.0):
@@ -123,6 +134,3 @@ class Browser:
     def close(self) -> None:
         """End the browser."""
         self._open.close()
-        self._process.terminate()
-        self._process.wait(timeout=20)
-        self._log.close()

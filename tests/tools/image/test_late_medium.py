@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from egm.unix_sockets import socket_address
 from tools.image import update
 
 
@@ -92,7 +93,8 @@ def _steal(folder):
     secret.chmod(0o600)
     (state / "run/screen.token").symlink_to(secret)
     with socket.socket(socket.AF_UNIX) as thief:
-        thief.bind(str(state / "run/screen.sock"))
+        with socket_address(state / "run/screen.sock") as address:
+            thief.bind(address)
         thief.listen()
         thief.settimeout(0.5)
         for path in (state, state / "run", state / "run/screen.sock"):
