@@ -455,7 +455,7 @@ def settle_unanswered(machine: Machine, event: Event) -> None:
                 "claim": award.claim,
                 "pool": award.pool,
                 "amount_cents": kept.shown_cents,
-                "person": event.data.get("person") or event.data.get("key", "attendant"),
+                "person": who(machine, event),
             },
         )
         machine.notice = Notice(

@@ -11,6 +11,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
+from egm.people import Role
 from egm.play.installed_games import admit
 from egm.profiles import load_profile
 from egm.progressive.display import LevelDisplays, Shown, Status
@@ -20,6 +21,7 @@ from egm.records.games import GameInProgress
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.staff.registers import lines
 from egm.testing.machine import generator
+from egm.testing.service_menu import NUMBERS, Menu
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -310,6 +312,20 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
     assert machine.state is State.IDLE
     (kept,) = machine.journal.states(ProgressiveKey.CLAIM).values()
     assert (kept["way"], kept["unanswered"]) == ("hand", True)
+    machine.close()
+
+
+@pytest.mark.requirement("J-16")
+@pytest.mark.parametrize(
+    ("role", "settles"),
+    [(Role.SUPERVISOR, NUMBERS[Role.SUPERVISOR]), (Role.TECHNICIAN, "attendant")],
+)
+def test_an_award_without_an_answer_is_settled_by_who_signed_in_if_they_may(tmp_path, role, settles):
+    """The key alone is recorded only where the person signed in may not pay by hand."""
+    machine = awaiting(tmp_path)
+    Menu(machine).sign_in(role)
+    machine.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert machine.records("progressive.unanswered")[0]["person"] == settles
     machine.close()
 
 
