@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Final
 
@@ -87,8 +88,7 @@ def build(out: Path) -> Path:
             text.format(
                 version=numbered,
                 architecture=architecture,
-                python=_PYTHONS[0],
-                python_next=_after(_PYTHONS[-1]),
+                pythons=python_dependencies(_PYTHONS),
             ),
             encoding="utf-8",
         )
@@ -143,6 +143,15 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
         lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
         kept = (line for line in lines if "direct_url.json" not in line and not line.startswith("../../bin/"))
         record.write_text("".join(kept), encoding="utf-8")
+
+
+def python_dependencies(pythons: Sequence[str]) -> str:
+    """Return the Debian relation that exactly these minor versions of Python fulfil; they are ascending."""
+    relations = [f"python3 (>= {pythons[0]})"]
+    for python, following in pairwise(pythons):
+        if _after(python) != following:
+            relations.append(f"python3 (<< {_after(python)}) | python3 (>= {following})")
+    return ", ".join([*relations, f"python3 (<< {_after(pythons[-1])})"])
 
 
 def _after(python: str) -> str:

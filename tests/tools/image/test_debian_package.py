@@ -74,6 +74,54 @@ def test_a_script_is_one_that_the_shell_can_read(name):
     assert subprocess.run(["sh", "-n", FOLDER / name], check=False).returncode == 0
 
 
+def run_script(tmp_path, name, *arguments):
+    """Run a script of the package below ``tmp_path``, with programs that only note how they were called."""
+    programs, notes = tmp_path / "programs", tmp_path / "notes"
+    programs.mkdir(exist_ok=True)
+    for each in ("deb-systemd-invoke", "deb-systemd-helper", "systemctl", "systemd-sysusers", "gpasswd"):
+        (programs / each).write_text(f'#!/bin/sh\necho "{each} $*" >> {notes}\n')
+        (programs / each).chmod(0o755)
+    (tmp_path / "run").mkdir(exist_ok=True)
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    for there in ("/opt/open-egm", "/run/systemd/system", "/usr/bin/"):
+        text = text.replace(there, str(tmp_path / there.split("/")[1]) + "/" * there.endswith("/"))
+    path = f"{programs}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-s", *arguments], input=text, env={"PATH": path}, check=False, text=True, capture_output=True
+    )
+    return done, notes.read_text().splitlines() if notes.exists() else []
+
+
+@pytest.mark.parametrize("undone", ["abort-upgrade", "abort-remove", "abort-deconfigure"])
+def test_a_machine_stopped_for_an_upgrade_that_is_undone_starts_again(tmp_path, undone):
+    done, called = run_script(tmp_path, "postinst", undone, "1.0")
+    assert (done.returncode, called) == (0, ["deb-systemd-invoke start open-egm.target"])
+
+
+def test_modules_that_cannot_be_compiled_leave_an_installed_machine(tmp_path):
+    """Without compiled modules a start takes longer; half installed, the machine would not start at all."""
+    (tmp_path / "opt/lib/python3.13/site-packages").mkdir(parents=True)
+    (tmp_path / "usr").mkdir()
+    (tmp_path / "usr/python3.13").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "usr/python3.13").chmod(0o755)
+    done, called = run_script(tmp_path, "postinst", "abort-upgrade", "1.0")
+    assert done.returncode == 0
+    assert "python3.13" in done.stderr
+    assert called[-1] == "deb-systemd-invoke start open-egm.target"
+
+
+def test_a_package_whose_modules_are_gone_can_be_removed(tmp_path):
+    done, _ = run_script(tmp_path, "prerm", "remove")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_package_is_not_installed_beside_a_python_it_has_no_wheels_for():
+    assert deb.python_dependencies(("3.11", "3.13")) == (
+        "python3 (>= 3.11), python3 (<< 3.12) | python3 (>= 3.13), python3 (<< 3.14)"
+    )
+    assert deb.python_dependencies(("3.12", "3.13")) == "python3 (>= 3.12), python3 (<< 3.14)"
+
+
 def test_the_pages_that_the_readme_leads_to_are_in_the_package():
     found = [str(page) for page in deb.pages()]
     text = (deb._ROOT / "README.md").read_text(encoding="utf-8")
