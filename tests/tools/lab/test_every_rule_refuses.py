@@ -259,6 +259,30 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
     assert {f.status for f in rules.replay(case)} == {Status.PASS}
 
 
+@pytest.mark.requirement("C-25")
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [
+        ("en", "MALFUNCTIONS void all pays."),
+        ("fr", "Malfunction voids all pays."),
+        (
+            "fr",
+            "Toute D\N{LATIN CAPITAL LETTER E WITH ACUTE}FECTUOSIT\N{LATIN CAPITAL LETTER E WITH ACUTE} annule.",
+        ),
+        ("fr", "Toute de\N{COMBINING ACUTE ACCENT}fectuosite\N{COMBINING ACUTE ACCENT} annule."),
+        ("fr", "TOUTE DEFECTUOSITE ANNULE."),
+    ],
+    ids=["plural", "english-in-french", "capitals", "decomposed", "without-accents"],
+)
+def test_a_malfunction_rule_is_found_however_it_is_written(code, rule):
+    text = {"en": "Three maples pay.", "fr": "Trois érables paient."}
+    case = case_of(
+        changed("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}), depth=Depth.RETURN
+    )
+    found = {finding.evidence[:2]: finding.status for finding in rules.void_rule(case)}
+    assert found == {"en": Status.PASS, "fr": Status.PASS, code: Status.FAIL}
+
+
 @pytest.mark.requirement("B-09")
 @pytest.mark.parametrize("name", ["river-wheel", "summit-keno"])
 def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):

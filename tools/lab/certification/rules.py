@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from unicodedata import combining, normalize
 
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
@@ -219,14 +220,19 @@ def void_rule(case: Case) -> Iterator[Finding]:
         if code not in words:
             yield Finding("void-rule", ("C-25",), Status.NOTED, f"{code}: to be read, no word is looked for")
             continue
-        word = words[code]
-        contradicts = word in case.game.help.get(code, "").lower()
+        help_ = _letters(case.game.help.get(code, ""))
+        word = next((word for word in words.values() if _letters(word) in help_), None)
         found = (
-            f'the help says "{word}"; the jurisdiction\'s own rule is shown'
-            if contradicts
-            else "the jurisdiction's rule alone"
+            "the jurisdiction's rule alone"
+            if word is None
+            else f'the help says "{word}"; the jurisdiction\'s own rule is shown'
         )
-        yield Finding("void-rule", ("C-25",), passed(ok=not contradicts), f"{code}: {found}")
+        yield Finding("void-rule", ("C-25",), passed(ok=word is None), f"{code}: {found}")
+
+
+def _letters(text: str) -> str:
+    """Return a text without differences of case and accents."""
+    return "".join(char for char in normalize("NFKD", text.casefold()) if not combining(char))
 
 
 def longest_odds(case: Case) -> Iterator[Finding]:
