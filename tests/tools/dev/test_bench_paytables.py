@@ -1,0 +1,18 @@
+"""The measured figures of the library are those of a game's first load and analysis."""
+
+from paytables import Depth, analyse, load_game
+from paytables.reels.rules import ReelRules
+from tools.dev.bench import bench_paytables
+
+
+def test_a_game_that_another_benchmark_has_analysed_is_analysed_again(monkeypatch):
+    """A process stores the games and figures it has; a figure read from there would be no measurement."""
+    for depth in (Depth.RETURN, Depth.FULL):
+        analyse(load_game("maple-classic"), depth)
+    depths, work = [], ReelRules.analyse
+    monkeypatch.setattr(
+        ReelRules, "analyse", lambda rules, depth: (depths.append(depth), work(rules, depth))[1]
+    )
+    monkeypatch.setattr(bench_paytables, "shipped", lambda: ("maple-classic",))
+    list(bench_paytables._library())
+    assert depths == [Depth.RETURN, Depth.FULL]
