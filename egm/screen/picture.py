@@ -1,6 +1,6 @@
 """The whole picture from a view, and the map of every place that can be touched."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Final
@@ -37,6 +37,8 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action, Page, Scene, View, bet_credits, choosing, drawer_share, playing, times
 
 _QUIET_SECONDS: Final = 1.0
+#: A text that ends so is a sentence.
+_ENDS: Final = (".", "!", "?", ":")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +112,16 @@ class Picture:
         stage, snapshot = self._stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
             why = words_of(stage, Scene.BOOT)
-            return ". ".join([why.title, *why.lines]) if view.scene is Scene.BOOT else ""
+            return _sentences([why.title, *why.lines]) if view.scene is Scene.BOOT else ""
         focus = self._focused_action(stage)
         if view.scene is Scene.SERVICE:
             page = snapshot.page
             said = [] if page is None else page_lines(page, stage)
             chosen = "" if page is None or focus is None else action_text(page, focus, stage)
-            return ". ".join(words for words in (chosen, *said) if words)
+            return _sentences((chosen, *said))
         if view.page is Page.GAMES:
             chosen = "" if focus is None else choice_text(stage, focus)
-            return ". ".join(words for words in (chosen, *menu_lines(stage)) if words)
+            return _sentences((chosen, *menu_lines(stage)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
             said = [status(stage)[0]]
         else:
@@ -130,7 +132,7 @@ class Picture:
         said.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
         if snapshot.win_cents and snapshot.state == "idle":
             said.append(f"{stage.texts.say(win_meter(stage))} {stage.money(snapshot.win_cents)}")
-        return ". ".join(words for words in said if words)
+        return _sentences(said)
 
     def _focused_action(self, stage: Stage) -> Action | None:
         """Return the action that the keys would choose now, or None where they choose nothing."""
@@ -283,3 +285,9 @@ def _mood(stage: Stage, scene: Scene) -> str:
         if line.spun <= since < line.rolled + 1.5:
             return "win"
     return "chase" if playing(stage.view, stage.theme) else "idle"
+
+
+def _sentences(texts: Iterable[str]) -> str:
+    """Return texts as one, with a full stop after each but the last that does not end a sentence itself."""
+    *others, last = [text for text in texts if text] or [""]
+    return "".join(f"{text} " if text.endswith(_ENDS) else f"{text}. " for text in others) + last

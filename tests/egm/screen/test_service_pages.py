@@ -250,6 +250,12 @@ def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, th
     assert picture.words(view) == picture.words(before)
 
 
+def test_a_screen_reader_gets_one_full_stop_after_each_sentence(rest, theme):
+    title, notice = Words(kind="plain", value="Sign in"), Words(kind="plain", value="Not known. Try again.")
+    page = ServicePage(id="x", title=title, notice=notice, tables=(Table(title=title, rows=()),))
+    assert Picture(theme).words(opened(rest, page)) == "Sign in. Not known. Try again. Sign in"
+
+
 def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
     picture = Picture(theme)
     leave = PageAction(id="back", label=Words(kind="plain", value="Back"), style="back")
