@@ -72,6 +72,8 @@ def pressed(
     """
     if action.char:
         action = Action("type", action.char) if writing(view) else replace(action, char="")
+        if action.name == "type" and view.scene is Scene.SERVICE:
+            view = replace(view, focused=False)  # the next Enter is for what is typed, not for a place
     if action.name in _ARROWS:
         action = Action(_ARROWS[action.name][bool(choices) and choosing(view, theme)])
     again = None if action.name else view.again  # a key that is nothing but its character changes nothing

@@ -230,12 +230,17 @@ def _chips_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
 
 
 def _page_told(view: View, snapshot: Snapshot) -> View:
-    """A service page opened, changed or closed."""
+    """A service page opened, changed or closed.
+
+    A page that asks for something typed begins with no place chosen: Enter is for what is typed.
+    """
     replay = snapshot.page.replay if snapshot.page is not None else None
     desk = at_page(view.desk, snapshot.page, view.now)
     recall = None if replay is None else recalled(view, snapshot, replay)
-    focus = view.focus if desk.page_id == view.desk.page_id else 0
-    return replace(view, desk=desk, recall=recall, focus=focus)
+    if desk.page_id == view.desk.page_id:
+        return replace(view, desk=desk, recall=recall)
+    chooses = snapshot.page is not None and snapshot.page.prompt is None
+    return replace(view, desk=desk, recall=recall, focus=0, focused=view.focused and chooses)
 
 
 def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:

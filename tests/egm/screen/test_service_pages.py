@@ -226,6 +226,38 @@ def test_a_game_this_machine_does_not_have_is_told_in_words(published, outcomes,
     picture.draw(pygame.Surface(picture.pixels), view)
 
 
+@pytest.mark.parametrize("arrows_on", ["the page before", "this page", "the visit before"])
+def test_what_is_typed_is_entered_although_arrows_chose_before(rest, theme, arrows_on):
+    """Enter chose BACK, which came first: it closed the menu, and the next Enter staked the player's credit."""
+    picture = Picture(theme)
+
+    def press(view, name, char=""):
+        return pressed(view, by_name(name, char), theme, picture.choices(view))
+
+    view = rest
+    if arrows_on != "this page":
+        view, _ = press(opened(view, pages.menu()), "ArrowDown")
+        assert view.focused
+    if arrows_on == "the visit before":
+        view = opened(view, None)
+        assert not view.focused
+    view = opened(view, pages.sign_in())
+    if arrows_on == "this page":
+        view, _ = press(view, "ArrowDown")
+    for digit in "4711":
+        view, _ = press(view, f"Digit{digit}", digit)
+    _, (wish,) = press(view, "Enter")
+    assert (wish.value, wish.options["input"]) == ("enter", view.desk.typed)
+
+
+def test_arrows_choose_on_from_a_list_to_the_next(rest, theme):
+    picture = Picture(theme)
+    view = opened(rest, pages.menu())
+    view, _ = pressed(view, by_name("ArrowDown"), theme, picture.choices(view))
+    view = opened(view, pages.meters())
+    assert view.focused
+
+
 def test_a_page_of_nothing_but_a_title_is_drawn(rest, theme):
     picture = Picture(theme, scale=0.4)
     leave = PageAction(id="back", label=Words(kind="plain", value="Back"), style="back")
