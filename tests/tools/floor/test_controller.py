@@ -1,6 +1,7 @@
 """The controller of progressive levels: enrolment, contributions, hits, payments, changes; on both stores."""
 
 import contextlib
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -123,6 +124,19 @@ def test_each_contribution_is_counted_once_in_its_order_to_the_fraction(floor):
     assert held.current == 1_000_00 + 3 * SHARE
     assert held.hidden == 3 * STAKE * Fraction(1, 700)
     floor.controller.check()
+
+
+@pytest.mark.requirement("I-14:b")
+def test_the_check_finds_a_level_that_the_ledger_or_the_register_does_not_bear_out(floor, controller):
+    """A level that is even in itself, with a contribution or a hit that nobody made."""
+    floor.give("EGM-1", 1)
+    right = floor.record()
+    grown, won = right.level.contribute(STAKE), right.level.hit()[1]
+    for wrong, why in ((grown, "but the ledger has"), (won, "the register has 0 of 0"), (right.level, "")):
+        with controller.reading() as session:
+            session.put_level(replace(right, level=wrong))
+        with pytest.raises(ControllerError, match=why) if why else contextlib.nullcontext():
+            controller.check()
 
 
 @pytest.mark.requirement("I-15")
