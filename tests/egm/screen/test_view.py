@@ -233,7 +233,7 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
         assert figures(stage(final, theme)).credit_cents == 123450
 
 
-@pytest.mark.requirement("C-10")
+@pytest.mark.requirement("C-10:c")
 def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, games, theme):
     """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
     game = next(one for one in published if one.id == "hold-fast")

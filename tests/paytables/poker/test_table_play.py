@@ -425,6 +425,7 @@ def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
         load_game(tmp_path / "bad.toml")
 
 
+@pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(
     ("name", "cards", "advice"),
     [
@@ -457,6 +458,7 @@ def test_the_best_answer_is_advised(name, cards, advice):
     assert found.decision.prompt["advice"] == advice
 
 
+@pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(
     ("name", "cards", "answers", "advice"),
     [
