@@ -107,6 +107,20 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
 
 
+@pytest.mark.requirement("C-02")
+@pytest.mark.parametrize("name", ["maple-classic", "quebec-roulette-french", "quebec-blackjack"])
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, language):
+    source = load_game(name)
+    game = game_view(source)
+    said = " ".join(" ".join(help_words(at_rest((game,), game, language, credit_cents=0))).split())
+    rules = " ".join(Texts(language).local(source.help).split())
+    assert source.help["en"] != source.help["fr"]
+    assert [word for word in rules.split() if word not in said] == []
+    (other,) = {"en", "fr"} - {language}
+    assert [word for word in source.help[other].split() if word not in said], "both languages at once"
+
+
 @pytest.mark.requirement("C-23")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_very_long_odds_are_told_on_a_page_of_their_own(language):
