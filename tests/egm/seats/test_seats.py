@@ -1,6 +1,7 @@
 """Several positions play one round: one betting time, one draw, each seat its own wager, win and hand-pay."""
 
 import asyncio
+import re
 from copy import deepcopy
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from egm.seats.table import SharedTable, TableEvent
 from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
+from paytables.definition import source_of
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.verify import Auditor
 
@@ -229,3 +231,31 @@ def test_a_round_of_several_is_one_result_and_is_told_to_nobody_who_still_sees_i
     assert [told(room) for room in (one, two, other)] == [result, (), result]
     two.shown()
     assert [told(room) for room in (one, two, other)] == [result] * 3
+
+
+def small_table(folder, name, seats):
+    """Write a copy of a table game that has so many seats; return its path."""
+    text = source_of(name).path.read_text(encoding="utf-8")
+    found = re.sub(r"(?m)^seats = \d+$", f"seats = {seats}", text)
+    assert found != text, f"{name} names no seats"
+    path = folder / f"{name}.toml"
+    path.write_text(found, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.requirement("S-31:b")
+@pytest.mark.parametrize(
+    ("name", "spot"),
+    [("quebec-blackjack", "main"), ("quebec-baccarat", "player"), (GAME, "red"), ("quebec-craps", "pass")],
+)
+def test_no_more_positions_play_at_a_table_than_it_has_seats(seats, tmp_path, name, spot):
+    """The last to come finds no place: nothing is wagered, and the player is told."""
+    rooms = seats(small_table(tmp_path, name, 2), count=3)
+    for room in rooms:
+        room.insert(2000)
+        join(room, spot, 20)
+    assert [room.state for room in rooms] == [State.BETTING] * 3
+    table_of(rooms).close(rooms[0].machine.games[name].digest)
+    last = rooms[-1]
+    assert [open_game(room.machine) is None for room in rooms] == [False, False, True]
+    assert (last.state, last.credit_cents, last.notice) == (State.IDLE, 2000, "bets_not_taken")
