@@ -17,7 +17,7 @@ from egm.play.common_round import CommonRound, RoundInCommon
 from egm.records.game_record import Step
 from egm.records.games import open_game
 from egm.seats.feature import BettingClock, notices
-from egm.seats.table import SharedTable, TableEvent
+from egm.seats.table import SharedTable, TableEvent, seconds_left
 from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
@@ -183,6 +183,24 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
     one.machine.state(RoundInCommon).begins = CommonRound("round-1", {}, [drawn])
     with pytest.raises(InvariantError, match=r"asks below\(37\) for spin, the record has 17 below 38"):
         one.engine.handle(TableEvent.NO_MORE_BETS)
+
+
+@pytest.mark.requirement("P-05")
+def test_each_round_has_a_whole_betting_time_that_no_later_bet_makes_longer(seats):
+    one, two, *_ = rooms = seats()
+    for room in (one, two):
+        room.insert(2000)
+    for _ in range(2):
+        join(one, SPOTS[0])
+        assert seconds_left(one.machine) == 30
+        one.clock.pass_seconds(20)
+        join(two, SPOTS[1])
+        assert seconds_left(one.machine) == 10
+        no_more_bets(rooms)
+        assert [room.state for room in (one, two)] == [State.PLAYING] * 2
+        assert seconds_left(one.machine) is None
+        for room in (one, two):
+            room.shown()
 
 
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
