@@ -355,10 +355,17 @@ def test_the_machines_numbers_are_on_the_screen(published, language):
 
 
 @pytest.mark.requirement("N-05")
-def test_credit_and_bet_are_told_in_money_and_in_credits(published):
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", {"$1,234.50", "4,938 credits", "$0.75", "3 credits"}),
+        ("fr", {"1\u00a0234,50\u00a0$", "4\u00a0938 crédits", "0,75\u00a0$", "3 crédits"}),
+    ],
+)
+def test_credit_and_bet_are_told_in_money_and_in_credits(published, language, words, layout):
     game = next(one for one in published if one.id == "maple-classic")
-    said = words_on(at_rest(published, game, "en"))
-    assert {"$1,234.50", "4,938 credits", "$0.75", "3 credits"} <= set(said)
+    assert words <= set(words_on(at_rest(published, game, language), layout))
 
 
 @pytest.mark.requirement("N-08")
