@@ -301,7 +301,7 @@ def test_a_change_of_denomination_changes_no_balance(room):
     assert room.machine.selection.denomination_cents == 100
 
 
-@pytest.mark.requirement("B-02", "B-05")
+@pytest.mark.requirement("B-02", "B-05", "A-09:a")
 def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_restarts_it(tmp_path):
     room = MachineRig(tmp_path, chance=FailingChance()).boot().insert(10000)
     room.play()
