@@ -23,6 +23,7 @@ from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
 from egm.screen.scenes import keno, wins
 from egm.screen.scenes.help import sheets
+from egm.screen.scenes.pays import pays_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
 from egm.screen.steps import KenoStep
@@ -167,6 +168,21 @@ def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, ana
                 compared += 1
     assert compared > 90
     assert seen == {source.id for source in games if source.family == "reels"}
+
+
+@pytest.mark.requirement("C-22")
+@pytest.mark.parametrize("bet", range(1, 6))
+def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
+    """Video poker 9-6 as it is published: a royal flush is worth more at five credits."""
+    game = game_view(load_game("jacks-or-better-9-6"))
+    view = at_rest((game,), game, "en", bet_credits=bet, credit_cents=100_000)
+    pays = (4000 if bet == 5 else 250 * bet, *(bet * one for one in (50, 25, 9, 6, 4, 3, 2, 1)))
+    rows = pays_of(Stage(writing(portrait=False)[0].painter, Texts("en"), LANDSCAPE, view))
+    said = help_words(view)
+    assert len(rows) == len(pays)
+    for row, pay in zip(rows, pays, strict=True):
+        assert row.names["en"] in said
+        assert Texts("en").number(pay) in said, f"{row.name} at {bet} credits"
 
 
 @pytest.mark.requirement("C-13")
