@@ -258,7 +258,7 @@ def test_meters_are_read_while_the_machine_plays(tmp_path):
         assert "no meter here has 'colour'; there are: " in run.stderr
 
 
-@pytest.mark.requirement("D-24", "D-05", "D-06")
+@pytest.mark.requirement("D-24", "D-05:a", "D-05:c", "D-06")
 def test_meters_are_shown_in_money_or_in_credits_with_their_unit(tmp_path):
     ticks = clock()
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
