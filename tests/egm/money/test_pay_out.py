@@ -407,7 +407,7 @@ PLAYERS = (
 )
 
 
-@pytest.mark.requirement("F-13")
+@pytest.mark.requirement("F-13:b")
 def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
     for event, values in PLAYERS:
         coins.engine.handle(event, **values)
