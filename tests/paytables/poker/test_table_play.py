@@ -240,7 +240,7 @@ class Apart:
         return (self.source if purpose == "the player" else self.recorded).below(bound, purpose)
 
 
-@pytest.mark.requirement("S-21", "S-22", "S-23", "S-25", "S-26", "S-27", "S-28", "S-53", "S-54")
+@pytest.mark.requirement("S-21", "S-22", "S-23", "S-25", "S-26", "S-27", "S-28", "S-53", "S-54", "P-01:b")
 @pytest.mark.parametrize("count", [24, pytest.param(90, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SETTLED)
 def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
