@@ -366,7 +366,7 @@ class TableRules(Tableless):
         return self.cloth.wager(credits_, **asked)
 
     def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of a seat in a round of several. Raises :class:`WagerError` where it has no seat."""
+        """Return the wager of a seat in a round. Raises :class:`WagerError` beyond the last seat."""
         seats = self.cloth.table.seats
         if seat not in range(seats):
             raise WagerError(f"seat: there is no seat {seat}; this table has {counted(seats, 'seat')}")
