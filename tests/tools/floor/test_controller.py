@@ -157,7 +157,7 @@ def test_what_is_not_a_share_of_its_wager_moves_nothing(floor, changes, reason):
     floor.controller.check()
 
 
-@pytest.mark.requirement("I-15")
+@pytest.mark.requirement("I-15:a")
 def test_nobody_speaks_for_another_machine(floor):
     before = floor.record()
     forged = Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1_000_00)
@@ -360,7 +360,7 @@ def test_a_controller_that_was_cut_off_goes_on_where_it_was(open_store, controll
     again.controller.check()
 
 
-@pytest.mark.requirement("I-11")
+@pytest.mark.requirement("I-11", "I-15:b")
 def test_values_rise_in_sequence_whoever_speaks(open_store, controller):
     floor = Floor(controller, "EGM-1")
     first = controller.values()[0]
