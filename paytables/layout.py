@@ -365,6 +365,13 @@ class TableRules(Tableless):
         """Return the wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
         return self.cloth.wager(credits_, **asked)
 
+    def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+        """Return the wager of a seat in a round. Raises :class:`WagerError` beyond the last seat."""
+        seats = self.cloth.table.seats
+        if seat not in range(seats):
+            raise WagerError(f"seat: there is no seat {seat}; this table has {counted(seats, 'seat')}")
+        return super().seated(wager, seat, others)
+
     def reserve(self, wager: Wager) -> int:
         """Return what the certified play of a wager may still stake in its round, in credits."""
         return self.cloth.reserve(wager.bets)

@@ -138,7 +138,7 @@ def lay(room, bets):
 
 
 # ---------------------------------------------------------------------------------- what may be bet
-@pytest.mark.requirement("C-04", "S-30", "P-01")
+@pytest.mark.requirement("C-04", "S-30", "P-01:b")
 @pytest.mark.parametrize(("game", "section", "bets", "why"), FORBIDDEN, ids=lambda each: str(each)[:40])
 def test_a_wager_that_the_text_forbids_is_refused_by_the_rules_and_by_the_machine(
     room, game, section, bets, why

@@ -217,6 +217,7 @@ class TestHopper:
 
         jump(scene())
 
+    @pytest.mark.requirement("F-13:a")
     def test_coins_nobody_ordered_are_told(self):
         async def scene():
             rig = HopperRig()

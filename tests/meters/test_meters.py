@@ -143,7 +143,7 @@ def test_parts_add_up_to_the_whole(journal):
     assert sum(reading.by("games_played", "game").values()) == 24
 
 
-@pytest.mark.requirement("D-05", "D-06", "D-07")
+@pytest.mark.requirement("D-05:b", "D-06", "D-07")
 @pytest.mark.parametrize("digits", [7, 8, 10])
 def test_a_meter_rolls_over_at_capacity_and_the_books_do_not_notice(journal, digits):
     capacity = 10**digits

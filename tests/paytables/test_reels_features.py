@@ -238,6 +238,7 @@ def test_falls_with_a_rising_multiplier():
     assert every_outcome(game, 1) == law
 
 
+@pytest.mark.requirement("C-10:b")
 def test_held_reels_under_the_best_strategy():
     strips = ["a b b", "a a b", "a b b b"]
     pays = {("a", "a", "a"): 20, ("b", "b", "b"): 5}

@@ -32,7 +32,7 @@ def most_of(name):
     return MOST[max(named, key=len)] if named else None
 
 
-@pytest.mark.requirement("S-31")
+@pytest.mark.requirement("S-31:a")
 @pytest.mark.parametrize("name", tables())
 def test_no_more_sit_at_a_table_than_its_text_allows(name):
     rules = load_game(name).rules

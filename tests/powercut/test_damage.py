@@ -309,7 +309,7 @@ def test_a_clock_that_jumps_back_changes_no_order(tmp_path):
     later.close()
 
 
-@pytest.mark.requirement("A-27")
+@pytest.mark.requirement("A-27:b")
 @pytest.mark.parametrize("book", ["given", "taken"])
 def test_a_falsified_meter_stops_the_machine_until_a_clear(tmp_path, closed, book):
     player = Player(tmp_path, closed)

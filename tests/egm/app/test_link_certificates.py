@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from egm.app.preflight import preflight
 from egm.config.cabinet_file import load_cabinet
 from egm.config.levels import LinkSlot
@@ -24,6 +26,7 @@ def faults(folder, serial, *, certificate="", key="", authority=""):
     return [fault.what for fault in preflight(file) if fault.key.startswith("progressive_link")]
 
 
+@pytest.mark.requirement("I-15:a")
 def test_only_the_machines_own_certificate_signed_by_the_links_authority_is_taken(tmp_path):
     floor, other = tmp_path / "floor", tmp_path / "other"
     for folder in (floor, other):

@@ -58,7 +58,7 @@ def test_each_door_counts_and_the_last_one_frees_the_machine(room):
     assert (values["door.main.opens"], values["door.stacker.opens"]) == (1, 1)
 
 
-@pytest.mark.requirement("A-09")
+@pytest.mark.requirement("A-09:a")
 def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(room, tmp_path):
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
     assert room.state is State.TILT

@@ -114,7 +114,7 @@ def test_right_software_plays_and_the_check_is_in_the_journal(start):
     assert room.records("software.verified") == [{"version": "1.0", "when": "start"}]
 
 
-@pytest.mark.requirement("A-09", "A-12", "A-14")
+@pytest.mark.requirement("A-09:a", "A-09:b", "A-12", "A-14")
 def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start, maker):
     right = maker.tamper()
     for _ in range(2):

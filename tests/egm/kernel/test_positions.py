@@ -142,7 +142,7 @@ def test_a_restart_takes_each_position_up_where_it_was(machine):
     assert len(first.records("power.up")) == 2  # one a start, not one a position
 
 
-@pytest.mark.requirement("O-06")
+@pytest.mark.requirement("O-06", "O-01")
 def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
     first, second = machine()
     second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")

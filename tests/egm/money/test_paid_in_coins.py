@@ -110,7 +110,7 @@ def test_a_ticket_that_fails_in_between_is_no_end_of_it(tmp_path, coins_first):
     ends_honest(room)
 
 
-@pytest.mark.requirement("F-09", "G-10", "F-01")
+@pytest.mark.requirement("F-09", "G-10:c", "F-01")
 def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_path):
     """Its bar code is done and nobody has taken it: the machine stopped for ever, the coins' credit in it."""
     room = MachineRig(tmp_path / "state", devices=("printer", "hopper")).boot().insert(500)

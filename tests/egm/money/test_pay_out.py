@@ -59,7 +59,7 @@ def test_the_ticket_says_what_it_must_in_the_players_language(room, language, wo
         assert needed in printed.lower() or needed in printed
 
 
-@pytest.mark.requirement("F-09", "H-06", "G-10")
+@pytest.mark.requirement("F-09", "H-06", "G-10:b")
 def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
     room.engine.handle(EventType.CASH_OUT)
     number = room.hands.jobs[-1].barcode
@@ -73,15 +73,22 @@ def test_a_ticket_that_fails_is_void_and_paid_by_hand(room):
     assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
 
 
-@pytest.mark.requirement("G-10")
+@pytest.mark.requirement("G-10:a")
 @pytest.mark.parametrize(
     ("fault", "way"),
-    [("ticket_printer.paper_out", State.HANDPAY), ("ticket_printer.paper_low", State.PAYING)],
+    [
+        *(
+            (code, State.HANDPAY)
+            for code in ("paper_out", "jam", "communication", "failure", "power", "head_up", "chassis_open")
+        ),
+        ("paper_low", State.PAYING),
+    ],
 )
 def test_a_printer_that_cannot_print_is_not_asked(room, fault, way):
-    room.engine.handle(EventType.FAULT_RAISED, code=fault)
+    room.engine.handle(EventType.FAULT_RAISED, code=f"ticket_printer.{fault}")
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is way
+    assert len(room.hands.jobs) == (way is State.PAYING)
 
 
 @pytest.mark.requirement("H-11", "F-07:a")
@@ -102,7 +109,7 @@ def _fund(cents):
     return (Transfer("world:bill", "credit:1:cashable", cents),)
 
 
-@pytest.mark.requirement("G-10")
+@pytest.mark.requirement("G-10:c")
 def test_the_next_ticket_waits_until_the_last_is_taken(room):
     room.engine.handle(EventType.CASH_OUT)
     room.printer_says(PrintState.PRINTING)
@@ -400,7 +407,7 @@ PLAYERS = (
 )
 
 
-@pytest.mark.requirement("F-13")
+@pytest.mark.requirement("F-13:b")
 def test_no_player_pauses_a_payout_and_no_player_has_coins_but_by_one(coins):
     for event, values in PLAYERS:
         coins.engine.handle(event, **values)

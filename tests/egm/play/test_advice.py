@@ -41,7 +41,7 @@ def asked(folder, profile="generic"):
     return found
 
 
-@pytest.mark.requirement("C-10")
+@pytest.mark.requirement("C-10:c")
 def test_advice_is_told_where_the_profile_allows_it_and_binds_nobody(tmp_path):
     silent = tmp_path / "silent.toml"
     silent.write_text(GENERIC.replace("game_time_ms = 0", "game_time_ms = 0\nadvice = false"))
@@ -51,7 +51,7 @@ def test_advice_is_told_where_the_profile_allows_it_and_binds_nobody(tmp_path):
     assert untold.display == {key: value for key, value in told.display.items() if key != "advice"}
 
 
-@pytest.mark.requirement("C-10")
+@pytest.mark.requirement("C-10:a")
 def test_the_chart_of_best_play_is_shown_where_advice_is():
     game = load_game("quebec-blackjack")
     installed = InstalledGame(game, (25,), Fraction(99, 100), Pools())

@@ -12,6 +12,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import Play
 from egm.records.keys import MoneyKey
 from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, generator
+from meters import JournalError, SelfAuditFailed
 from rng import OutOfService
 
 LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
@@ -300,7 +301,7 @@ def test_a_change_of_denomination_changes_no_balance(room):
     assert room.machine.selection.denomination_cents == 100
 
 
-@pytest.mark.requirement("B-02", "B-05")
+@pytest.mark.requirement("B-02", "B-05", "A-09:a")
 def test_a_failure_of_chance_moves_nothing_and_stops_play_until_an_attendant_restarts_it(tmp_path):
     room = MachineRig(tmp_path, chance=FailingChance()).boot().insert(10000)
     room.play()
@@ -328,6 +329,21 @@ def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
     assert room.credit_cents == 0
     assert room.journal.balance_cents("out:handpay_cancelled_credit") == 2000
     room.close()
+
+
+@pytest.mark.requirement("A-27:a", "A-27:b")
+@pytest.mark.parametrize("book", ["given", "taken"])
+def test_no_number_is_drawn_and_nothing_is_paid_once_the_credits_do_not_add_up(room, book):
+    """The machine stops before the play, and before the cash-out, not at the entry after it."""
+    numbers, sequence = len(room.machine.chance.values), room.journal.sequence
+    printed = list(room.hands.jobs)
+    getattr(room.journal._ledger, book)["house:wager" if book == "taken" else "house:win"] += 1
+    with pytest.raises(SelfAuditFailed, match="credits are 10000 cents"):
+        room.play()
+    assert len(room.machine.chance.values) == numbers
+    with pytest.raises(JournalError):
+        room.engine.handle(EventType.CASH_OUT)
+    assert (room.journal.sequence, room.hands.jobs) == (sequence, printed)
 
 
 @pytest.mark.requirement("A-03", "A-02")

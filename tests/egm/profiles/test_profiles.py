@@ -101,6 +101,12 @@ def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lowe
     assert said in refused[0].reason
 
 
+@pytest.mark.requirement("M-10")
+@pytest.mark.parametrize("name", available())
+def test_no_profile_of_the_product_admits_keno_below_65_percent(name):
+    assert load_profile(name).returns.floor("keno").least >= Fraction(65, 100)
+
+
 @pytest.mark.requirement("B-12")
 @pytest.mark.parametrize(
     ("rule", "game", "reason"),

@@ -56,8 +56,10 @@ class Taciturn:
         self._writers = []
 
     @contextlib.asynccontextmanager
-    async def listening(self):
+    async def listening(self, *, older=False):
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        if older:
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(self._folder / f"{BROKER}.crt", self._folder / f"{BROKER}.key")
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=context)
         self.port = server.sockets[0].getsockname()[1]
@@ -188,6 +190,28 @@ def test_a_broker_that_owes_an_answer_is_left_and_sought_again(tmp_path, who, un
     assert any(why in each for each in told) or not why
     if who is machine:
         assert (told[:1] == ["connected"]) is bool(why), "only who was connected was disconnected"
+
+
+@pytest.mark.requirement("I-15:c")
+@pytest.mark.parametrize("intruder", ["", "of another authority", "of another name", "of an older protocol"])
+def test_a_broker_that_does_not_prove_itself_is_told_nothing(tmp_path, intruder):
+    """Who answers for it in its place hears of no wager and no claim."""
+
+    async def session():
+        async with Taciturn(tmp_path / "link", "").listening(older=intruder.endswith("protocol")) as broker:
+            slot = broker.slot("EGM-1")
+            if intruder.endswith("authority"):
+                make_authority(tmp_path / "other", datetime.now(UTC))
+                slot = slot.model_copy(update={"authority": tmp_path / "other" / f"{AUTHORITY}.crt"})
+            if intruder.endswith("name"):
+                slot = slot.model_copy(update={"host": "localhost"})
+            refused = pytest.raises(aiomqtt.MqttError) if intruder else contextlib.nullcontext()
+            with refused:
+                async with connection(slot, tls(slot), "EGM-1"):
+                    pass
+            return broker.connections
+
+    assert asyncio.run(session()) == (not intruder)
 
 
 @pytest.mark.requirement("I-15")

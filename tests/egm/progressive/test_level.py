@@ -38,7 +38,7 @@ histories = st.lists(
 )
 
 
-@pytest.mark.requirement("I-14", "I-11", "I-01")
+@pytest.mark.requirement("I-14:a", "I-11", "I-01")
 @given(terms(), histories)
 def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first, happened):
     level, paid, put_in = Level.open(first), [], Fraction(0)
@@ -186,6 +186,7 @@ def test_terms_no_level_can_have_are_refused(wrong):
         Terms(**given_)
 
 
+@pytest.mark.requirement("I-14:b")
 def test_a_record_that_does_not_add_up_is_no_level():
     record = Level.open(TERMS).contribute(900).to_json()
     for change in ({"current": "2501"}, {"hidden": 0.5}, {"paid": None}, {"terms": {}}):

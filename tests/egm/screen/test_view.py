@@ -61,6 +61,13 @@ def test_the_end_of_a_game_is_told_once_and_not_before_the_result_was_seen(rest,
     assert told[0][0] >= line.spun + theme.motion.result_hold - 0.006
 
 
+@pytest.mark.requirement("C-24")
+def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(rest, game, outcomes, theme):
+    """Less than a quarter of a second, and an eye would not have read three reels."""
+    line = times(shown(rest, game, outcomes[game.id].loss), theme)
+    assert line.done - line.spun >= 0.3
+
+
 def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].loss)
     view = heard(view, snapshot(game, "en", state="door_open", doors_open=("main",)))
@@ -233,7 +240,7 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
         assert figures(stage(final, theme)).credit_cents == 123450
 
 
-@pytest.mark.requirement("C-10")
+@pytest.mark.requirement("C-10:c")
 def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, games, theme):
     """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
     game = next(one for one in published if one.id == "hold-fast")

@@ -23,6 +23,7 @@ from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
 from egm.screen.scenes import keno, wins
 from egm.screen.scenes.help import sheets
+from egm.screen.scenes.pays import pays_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
 from egm.screen.steps import KenoStep
@@ -107,6 +108,20 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
 
 
+@pytest.mark.requirement("C-02")
+@pytest.mark.parametrize("name", ["maple-classic", "quebec-roulette-french", "quebec-blackjack"])
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, language):
+    source = load_game(name)
+    game = game_view(source)
+    said = " ".join(" ".join(help_words(at_rest((game,), game, language, credit_cents=0))).split())
+    rules = " ".join(Texts(language).local(source.help).split())
+    assert source.help["en"] != source.help["fr"]
+    assert [word for word in rules.split() if word not in said] == []
+    (other,) = {"en", "fr"} - {language}
+    assert [word for word in source.help[other].split() if word not in said], "both languages at once"
+
+
 @pytest.mark.requirement("C-23")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_very_long_odds_are_told_on_a_page_of_their_own(language):
@@ -153,6 +168,21 @@ def test_each_prize_is_told_for_each_bet_as_the_exact_analysis_has_it(games, ana
                 compared += 1
     assert compared > 90
     assert seen == {source.id for source in games if source.family == "reels"}
+
+
+@pytest.mark.requirement("C-22")
+@pytest.mark.parametrize("bet", range(1, 6))
+def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
+    """Video poker 9-6 as it is published: a royal flush is worth more at five credits."""
+    game = game_view(load_game("jacks-or-better-9-6"))
+    view = at_rest((game,), game, "en", bet_credits=bet, credit_cents=100_000)
+    pays = (4000 if bet == 5 else 250 * bet, *(bet * one for one in (50, 25, 9, 6, 4, 3, 2, 1)))
+    rows = pays_of(Stage(writing(portrait=False)[0].painter, Texts("en"), LANDSCAPE, view))
+    said = help_words(view)
+    assert len(rows) == len(pays)
+    for row, pay in zip(rows, pays, strict=True):
+        assert row.names["en"] in said
+        assert Texts("en").number(pay) in said, f"{row.name} at {bet} credits"
 
 
 @pytest.mark.requirement("C-13")
@@ -341,10 +371,17 @@ def test_the_machines_numbers_are_on_the_screen(published, language):
 
 
 @pytest.mark.requirement("N-05")
-def test_credit_and_bet_are_told_in_money_and_in_credits(published):
+@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", {"$1,234.50", "4,938 credits", "$0.75", "3 credits"}),
+        ("fr", {"1\u00a0234,50\u00a0$", "4\u00a0938 crédits", "0,75\u00a0$", "3 crédits"}),
+    ],
+)
+def test_credit_and_bet_are_told_in_money_and_in_credits(published, language, words, layout):
     game = next(one for one in published if one.id == "maple-classic")
-    said = words_on(at_rest(published, game, "en"))
-    assert {"$1,234.50", "4,938 credits", "$0.75", "3 credits"} <= set(said)
+    assert words <= set(words_on(at_rest(published, game, language), layout))
 
 
 @pytest.mark.requirement("N-08")

@@ -1,6 +1,7 @@
 """Several positions play one round: one betting time, one draw, each seat its own wager, win and hand-pay."""
 
 import asyncio
+import re
 from copy import deepcopy
 from dataclasses import replace
 
@@ -16,10 +17,11 @@ from egm.play.common_round import CommonRound, RoundInCommon
 from egm.records.game_record import Step
 from egm.records.games import open_game
 from egm.seats.feature import BettingClock, notices
-from egm.seats.table import SharedTable, TableEvent
+from egm.seats.table import SharedTable, TableEvent, seconds_left
 from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
+from paytables.definition import source_of
 from tools.audit.games import GameAudit, Shelf
 from tools.audit.verify import Auditor
 
@@ -183,6 +185,24 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
         one.engine.handle(TableEvent.NO_MORE_BETS)
 
 
+@pytest.mark.requirement("P-05")
+def test_each_round_has_a_whole_betting_time_that_no_later_bet_makes_longer(seats):
+    one, two, *_ = rooms = seats()
+    for room in (one, two):
+        room.insert(2000)
+    for _ in range(2):
+        join(one, SPOTS[0])
+        assert seconds_left(one.machine) == 30
+        one.clock.pass_seconds(20)
+        join(two, SPOTS[1])
+        assert seconds_left(one.machine) == 10
+        no_more_bets(rooms)
+        assert [room.state for room in (one, two)] == [State.PLAYING] * 2
+        assert seconds_left(one.machine) is None
+        for room in (one, two):
+            room.shown()
+
+
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     one, two, *_ = rooms = seats()
     told = []
@@ -229,3 +249,31 @@ def test_a_round_of_several_is_one_result_and_is_told_to_nobody_who_still_sees_i
     assert [told(room) for room in (one, two, other)] == [result, (), result]
     two.shown()
     assert [told(room) for room in (one, two, other)] == [result] * 3
+
+
+def small_table(folder, name, seats):
+    """Write a copy of a table game that has so many seats; return its path."""
+    text = source_of(name).path.read_text(encoding="utf-8")
+    found = re.sub(r"(?m)^seats = \d+$", f"seats = {seats}", text)
+    assert found != text, f"{name} names no seats"
+    path = folder / f"{name}.toml"
+    path.write_text(found, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.requirement("S-31:b")
+@pytest.mark.parametrize(
+    ("name", "spot"),
+    [("quebec-blackjack", "main"), ("quebec-baccarat", "player"), (GAME, "red"), ("quebec-craps", "pass")],
+)
+def test_no_more_positions_play_at_a_table_than_it_has_seats(seats, tmp_path, name, spot):
+    """The last to come finds no place: nothing is wagered, and the player is told."""
+    rooms = seats(small_table(tmp_path, name, 2), count=3)
+    for room in rooms:
+        room.insert(2000)
+        join(room, spot, 20)
+    assert [room.state for room in rooms] == [State.BETTING] * 3
+    table_of(rooms).close(rooms[0].machine.games[name].digest)
+    last = rooms[-1]
+    assert [open_game(room.machine) is None for room in rooms] == [False, False, True]
+    assert (last.state, last.credit_cents, last.notice) == (State.IDLE, 2000, "bets_not_taken")

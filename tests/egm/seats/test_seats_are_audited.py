@@ -32,7 +32,7 @@ def at(entries, kind, position):
     return [n for n, raw in enumerate(entries) if raw["kind"] == kind and raw["dims"]["position"] == position]
 
 
-@pytest.mark.requirement("E-13", "O-06")
+@pytest.mark.requirement("E-13:a", "O-06")
 @pytest.mark.parametrize("position", [1, 2, 3])
 def test_a_seats_game_is_not_left_out_while_its_neighbours_tell_its_bet(played, position):
     start = at(played, "game.start", position)[0]

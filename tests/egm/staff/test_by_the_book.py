@@ -419,7 +419,10 @@ def test_credits_are_forfeit_only_as_far_as_they_go(room):
         fill_in(room, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=amount_cents)
         assert room.notice == "refused.credits_are_forfeit"
     fill_in(room, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=200)
-    assert (room.credit_cents, room.journal.meters().values["forfeit_tamper"]) == (300, 200)
+    values = room.journal.meters().values
+    assert (room.credit_cents, values["forfeit_tamper"], values["forfeits"]) == (300, 200, 1)
+    (line,) = register(room, "forfeits")
+    assert (line["persons"], line["reason"], line["amount_cents"]) == (["2", "5"], *DISRUPTED.values(), 200)
 
 
 @pytest.mark.requirement("F-14", "A-28")

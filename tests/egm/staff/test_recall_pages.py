@@ -146,6 +146,25 @@ def test_the_meters_stand_under_the_places_names_and_by_game_and_denomination(ro
     assert room.credit_cents == 2000 - 10 + 300
 
 
+@pytest.mark.requirement("D-05:c")
+def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(tmp_path):
+    room = MachineRig(tmp_path, denominations_cents=(5, 25), chance=ScriptedChance(*(0, 0, 0) * 2)).boot()
+    room.insert(2000)
+    for denomination_cents in (5, 25):
+        room.engine.handle(EventType.DENOMINATION, value=denomination_cents)
+        room.play()
+        room.shown()
+    menu = Menu(room).sign_in(Role.SUPERVISOR).touch("meters")
+    assert {menu.lines()[name] for name in ("Coin In", "Bill In")} == {"$0.30", "$20.00"}
+    menu.touch("denomination_cents")
+    (split,) = (t for t in menu.page.tables if t.title.value == "coin_in")
+    assert [[said(cell, "en") for cell in row.cells] for row in split.rows] == [
+        ["$0.25", "$0.25"],
+        ["$0.05", "$0.05"],
+    ]
+    room.close()
+
+
 @pytest.mark.requirement("E-08", "E-09", "J-12", "J-18")
 def test_logs_and_identity_are_read_at_the_machine(room):
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")

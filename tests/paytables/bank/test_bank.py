@@ -187,7 +187,7 @@ def hold_baccarat(name, seeded_draw, count):
         assert {each.spot: each.credits for each in played.settlements} == due
 
 
-@pytest.mark.requirement("S-12", "S-13", "S-14:a", "S-14:b", "S-14:c")
+@pytest.mark.requirement("S-12", "S-13", "S-14:a", "S-14:b", "S-14:c", "P-01:b")
 @pytest.mark.parametrize("name", ["quebec-baccarat", "monaco-punto-2000", "monaco-punto-banco"])
 def test_baccarat_is_settled_as_the_text_says(name, seeded_draw):
     hold_baccarat(name, seeded_draw, 700)
@@ -220,7 +220,7 @@ def hold_war(seeded_draw, count):
     assert warred
 
 
-@pytest.mark.requirement("S-24")
+@pytest.mark.requirement("S-24", "P-01:b")
 def test_war_is_settled_as_the_text_says(seeded_draw):
     hold_war(seeded_draw, 700)
 
@@ -244,7 +244,7 @@ def hold_red_dog(seeded_draw, count):
         assert sum(each.staked for each in played.settlements) == played.staked_credits
 
 
-@pytest.mark.requirement("S-20")
+@pytest.mark.requirement("S-20", "P-01:b")
 def test_red_dog_is_settled_as_the_text_says(seeded_draw):
     hold_red_dog(seeded_draw, 700)
 
@@ -267,7 +267,7 @@ def hold_super_pan(seeded_draw, count):
         assert [each.credits for each in played.settlements] == [due]
 
 
-@pytest.mark.requirement("S-19")
+@pytest.mark.requirement("S-19", "P-01:b")
 def test_super_pan_is_settled_as_the_text_says(seeded_draw):
     hold_super_pan(seeded_draw, 700)
 

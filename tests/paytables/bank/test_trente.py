@@ -253,7 +253,7 @@ class Stacked:
         return place
 
 
-@pytest.mark.requirement("S-50")
+@pytest.mark.requirement("S-50", "P-01:b")
 def test_coups_are_settled_as_the_text_says(seeded_draw):
     seen = hold(seeded_draw, 1600)
     assert min(seen[each] for each in ("void", "equal", "refait", "decided")) > 20

@@ -304,7 +304,9 @@ COMES = {
 SELDOM = {"sevens-two-suited", "sevens-three", "sevens-suited", "three-sevens", "6-7-8"}
 
 
-@pytest.mark.requirement("S-05", "S-06", "S-07", "S-08:a", "S-08:b", "S-08:c", "S-09", "S-10", "S-11")
+@pytest.mark.requirement(
+    "S-05", "S-06", "S-07", "S-08:a", "S-08:b", "S-08:c", "S-09", "S-10", "S-11", "P-01:b"
+)
 @pytest.mark.parametrize(("name", "count"), [(name, 1_400 // len(GAMES)) for name in GAMES])
 def test_a_round_is_settled_as_the_texts_say(name, count, seeded_draw):
     seen = hold(name, seeded_draw, count)

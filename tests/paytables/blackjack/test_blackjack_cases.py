@@ -367,6 +367,7 @@ def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
     assert "ten or face a blackjack may take even money" in monaco["en"]
 
 
+@pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(
     ("name", "cards", "answers", "advice"),
     [

@@ -61,6 +61,20 @@ def test_shoes_of_decks():
     assert cards.Shoe.from_json(without.to_json()) == without
 
 
+@pytest.mark.requirement("S-01")
+def test_a_shoe_has_each_card_of_its_packs_as_often_as_there_are_packs():
+    """Not only as many cards: a pack with two of one card and none of another is not whole."""
+    ranks = cards.RANKS.index("7"), cards.RANKS.index("T")
+    for decks in (1, 6, 8):
+        assert cards.Shoe.of(decks).to_json() == dict.fromkeys(map(cards.card_name, range(52)), decks)
+        with_joker = cards.Shoe.of(decks, joker=True).to_json()
+        assert with_joker == dict.fromkeys(map(cards.card_name, range(53)), decks)
+        left = [card for card in range(52) if cards.card_name(card)[0] not in "7T"]
+        assert cards.Shoe.of(decks, without=ranks).to_json() == dict.fromkeys(
+            map(cards.card_name, left), decks
+        )
+
+
 def test_a_shoe_refuses_what_it_has_not():
     shoe = cards.Shoe.from_json({"2c": 1})
     shoe.take(cards.card_of("2c"))

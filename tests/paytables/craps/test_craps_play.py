@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import product
 
 import pytest
 from rigs.craps_text import MONACO, OFF, QUEBEC, allowed, down, kind_and_number, proposal, throw
@@ -99,3 +100,32 @@ def test_random_bets_and_throws_come_out_as_the_text_says(house):
 @pytest.mark.library_only("P-07")
 def test_100_000_throws_come_out_as_the_text_says(house):
     play_many(house, 100_000, 181)
+
+
+class Thrown:
+    """Chance that throws these faces, and notes below what each was drawn."""
+
+    def __init__(self, faces):
+        self.faces, self.bounds = list(faces), []
+
+    def below(self, bound, purpose):
+        self.bounds.append(bound)
+        return self.faces.pop(0) - 1
+
+
+@pytest.mark.requirement("S-40")
+@pytest.mark.parametrize(
+    ("name", "bets", "dice"),
+    [(QUEBEC, {"pass": 2}, 2), (MONACO, {"pass": 2}, 2), ("quebec-sic-bo", {"big": 5}, 3)],
+)
+def test_each_die_of_a_game_has_six_faces_and_is_drawn_by_itself(name, bets, dice):
+    """Every throw there is comes of one equally likely set of numbers, each below six."""
+    game = load_game(name)
+    wager, seen = game.wager(sum(bets.values()), bets=bets), set()
+    for faces in product(range(1, 7), repeat=dice):
+        draw = Thrown(faces)
+        outcome = drive(game.play(wager, draw), wager)
+        assert (draw.bounds, draw.faces) == ([6] * dice, [])
+        assert sorted(outcome.display["dice"]) == sorted(faces)
+        seen.add(faces)
+    assert len(seen) == 6**dice

@@ -291,6 +291,7 @@ def test_a_table_that_no_throw_leaves_is_refused(data, why):
         load_game(QUEBEC).at(data)
 
 
+@pytest.mark.requirement("S-41")
 @pytest.mark.library_only("P-07")
 def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
     game = changed(QUEBEC, lambda data: data.update(table={"seats": 3, "most_win": 500}))

@@ -302,7 +302,7 @@ def test_the_rules_of_a_table_state_its_pays_in_both_languages() -> None:
     assert "Simple : 1 dé, à l'égalité ; 2 dés, 2 à 1 ; 3 dés, 3 à 1" in load_game("quebec-sic-bo").help["fr"]
 
 
-@pytest.mark.requirement("S-37", "S-45")
+@pytest.mark.requirement("S-37", "S-45", "P-01:a")
 def test_the_cloth_has_every_place_of_its_bets() -> None:
     spots = load_game("quebec-roulette-french").rules.layout()
     counts: dict[str, int] = {}

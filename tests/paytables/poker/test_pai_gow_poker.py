@@ -250,7 +250,7 @@ def rounds(game, seeded_draw, number):
         again.finish()
 
 
-@pytest.mark.requirement("S-16", "S-17")
+@pytest.mark.requirement("S-16", "S-17", "P-01:b")
 def test_rounds_come_to_what_the_text_says(game, seeded_draw):
     rounds(game, seeded_draw, 150)
 

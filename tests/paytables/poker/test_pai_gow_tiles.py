@@ -114,7 +114,7 @@ def settled(player, bank, stake):
     return (0, stake, 2 * stake - stake // 20)[better]
 
 
-@pytest.mark.requirement("S-47")
+@pytest.mark.requirement("S-47", "P-01:b")
 def test_rounds_come_to_what_the_text_says(seeded_draw):
     game = load_game(FILE)
     for n in range(300):

@@ -240,7 +240,7 @@ class Apart:
         return (self.source if purpose == "the player" else self.recorded).below(bound, purpose)
 
 
-@pytest.mark.requirement("S-21", "S-22", "S-23", "S-25", "S-26", "S-27", "S-28", "S-53", "S-54")
+@pytest.mark.requirement("S-21", "S-22", "S-23", "S-25", "S-26", "S-27", "S-28", "S-53", "S-54", "P-01:b")
 @pytest.mark.parametrize("count", [24, pytest.param(90, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SETTLED)
 def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
@@ -425,6 +425,7 @@ def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
         load_game(tmp_path / "bad.toml")
 
 
+@pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(
     ("name", "cards", "advice"),
     [
@@ -457,6 +458,7 @@ def test_the_best_answer_is_advised(name, cards, advice):
     assert found.decision.prompt["advice"] == advice
 
 
+@pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(
     ("name", "cards", "answers", "advice"),
     [

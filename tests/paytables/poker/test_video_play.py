@@ -173,6 +173,7 @@ def test_a_bad_definition_is_refused_by_key(old, new, said, tmp_path):
         load_game(tmp_path / "bad.toml")
 
 
+@pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(
     ("dealt", "held"),
     [
@@ -204,6 +205,7 @@ def test_classes_of_deals_are_numbered_as_the_laboratory_has_them():
         assert classes(deck) == sets(deck, 5).classes[0].tolist()
 
 
+@pytest.mark.requirement("C-10:b")
 def test_played_by_its_advice_a_game_returns_what_it_should(seeded_draw):
     """150 deals of 100 hands each, the same on every machine: within four standard errors of the exact return."""
     game, draw = load("jacks-or-better-9-6"), seeded_draw("advice")

@@ -146,7 +146,7 @@ def test_an_honest_journal_passes_and_every_meter_comes_out_again(state, bodies,
         assert report.credits_cents == view.credits_cents()
 
 
-@pytest.mark.requirement("E-13", "D-07")
+@pytest.mark.requirement("E-13:b", "D-07")
 @pytest.mark.parametrize("refit", [False, True], ids=["plain", "rechained"])
 @pytest.mark.parametrize("what", ["edit", "remove", "swap", "insert", "repeat"])
 def test_any_edit_removal_reordering_or_insertion_is_found(bodies, games, what, refit):
@@ -162,6 +162,19 @@ def test_any_edit_removal_reordering_or_insertion_is_found(bodies, games, what, 
     assert report.wrong
     # Plain: at the entry or the one after; rechained: at the latest at the next signed checkpoint.
     assert abs(report.findings[0].sequence - (at + 1)) <= (25 if refit else 1)
+
+
+@pytest.mark.requirement("E-13:b")
+def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entry(bodies, games):
+    """A microsecond of an entry's time: only the hash in the entry after it says so."""
+    at = find(bodies, "game.end")
+
+    def later(raw):
+        raw["time"] = re.sub(r"\.(\d{6})", lambda found: f".{int(found[1]) + 1:06d}", raw["time"])
+
+    report = Auditor(games).run(edit(bodies, at, later))
+    why = f"entry {at + 1} is not the one this entry vouches for: one of the two was altered"
+    assert [(found.sequence, found.why) for found in report.findings] == [(at + 2, why)]
 
 
 @pytest.mark.parametrize(
@@ -258,7 +271,7 @@ def test_meters_are_read_while_the_machine_plays(tmp_path):
         assert "no meter here has 'colour'; there are: " in run.stderr
 
 
-@pytest.mark.requirement("D-24", "D-05", "D-06")
+@pytest.mark.requirement("D-24", "D-05:a", "D-05:c", "D-06")
 def test_meters_are_shown_in_money_or_in_credits_with_their_unit(tmp_path):
     ticks = clock()
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:

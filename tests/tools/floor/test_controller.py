@@ -1,6 +1,7 @@
 """The controller of progressive levels: enrolment, contributions, hits, payments, changes; on both stores."""
 
 import contextlib
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -125,6 +126,19 @@ def test_each_contribution_is_counted_once_in_its_order_to_the_fraction(floor):
     floor.controller.check()
 
 
+@pytest.mark.requirement("I-14:b")
+def test_the_check_finds_a_level_that_the_ledger_or_the_register_does_not_bear_out(floor, controller):
+    """A level that is even in itself, with a contribution or a hit that nobody made."""
+    floor.give("EGM-1", 1)
+    right = floor.record()
+    grown, won = right.level.contribute(STAKE), right.level.hit()[1]
+    for wrong, why in ((grown, "but the ledger has"), (won, "the register has 0 of 0"), (right.level, "")):
+        with controller.reading() as session:
+            session.put_level(replace(right, level=wrong))
+        with pytest.raises(ControllerError, match=why) if why else contextlib.nullcontext():
+            controller.check()
+
+
 @pytest.mark.requirement("I-15")
 @pytest.mark.parametrize(
     ("changes", "reason"),
@@ -143,7 +157,7 @@ def test_what_is_not_a_share_of_its_wager_moves_nothing(floor, changes, reason):
     floor.controller.check()
 
 
-@pytest.mark.requirement("I-15")
+@pytest.mark.requirement("I-15:a")
 def test_nobody_speaks_for_another_machine(floor):
     before = floor.record()
     forged = Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1_000_00)
@@ -346,7 +360,7 @@ def test_a_controller_that_was_cut_off_goes_on_where_it_was(open_store, controll
     again.controller.check()
 
 
-@pytest.mark.requirement("I-11")
+@pytest.mark.requirement("I-11", "I-15:b")
 def test_values_rise_in_sequence_whoever_speaks(open_store, controller):
     floor = Floor(controller, "EGM-1")
     first = controller.values()[0]

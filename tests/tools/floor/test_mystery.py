@@ -232,7 +232,7 @@ def test_what_would_change_the_chance_needs_another_level(floor):
     floor.controller.check()
 
 
-@pytest.mark.requirement("I-11", "I-14")
+@pytest.mark.requirement("I-11", "I-14:a")
 def test_a_void_game_s_prize_goes_back_and_the_next_one_still_must_be_won_by_the_ceiling(floor):
     winner, told = floor.until_won("EGM-1")
     floor.commit(winner, told.won[0], way="void")

@@ -203,7 +203,7 @@ class Streams:
         return LaboratoryStream(self.seed).read
 
 
-@pytest.mark.requirement("B-02")
+@pytest.mark.requirement("B-02:b")
 @pytest.mark.parametrize("name", GAMES)
 def test_good_outcomes_of_every_game_stand(name: str) -> None:
     game, _ = GAMES[name]
@@ -228,7 +228,7 @@ CAUGHT = [
 ]
 
 
-@pytest.mark.requirement("B-02")
+@pytest.mark.requirement("B-02:b")
 @pytest.mark.parametrize(("defect", "game", "plays", "test"), CAUGHT)
 def test_a_planted_defect_is_caught_by_the_test_meant_for_it(
     defect: str, game: Numbers | Selection, plays: int, test: str
@@ -248,6 +248,7 @@ def test_repeats_leave_every_number_as_likely_and_only_dependence_shows() -> Non
     assert p_value(results, "runs") < 1e-3
 
 
+@pytest.mark.requirement("B-02:b")
 class TestRetest:
     def test_a_defect_fails_twice_and_both_runs_are_reported(self) -> None:
         streams = Streams(1)

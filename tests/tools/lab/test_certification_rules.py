@@ -39,7 +39,7 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
     assert "after one" in finding.evidence
 
 
-@pytest.mark.requirement("C-07", "C-10")
+@pytest.mark.requirement("C-07", "C-10:b")
 def test_the_return_of_a_game_of_skill_is_that_of_its_best_strategy():
     """The advice is the best of all eight ways to hold, by playing every second spin of twenty first ones."""
     game = load_game("hold-fast")

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from paytables.definition import source_of
 from tools.cli import main
+from tools.lab.certification import changes as classes
 
 OLD = "maple-classic"
 
@@ -59,3 +60,12 @@ def test_symbols_renamed_throughout_are_a_theme_and_exchanged_are_not(tmp_path):
     }
     swapped = said(tmp_path, ('"maple"', '"@"'), ('"pine"', '"maple"'), ('"@"', '"pine"'))
     assert swapped[0] == "full approval"
+
+
+@pytest.mark.requirement("R-08")
+def test_a_change_of_the_return_is_a_full_approval_whatever_its_parts_ask(tmp_path, monkeypatch):
+    """Also where what was changed would itself ask for a notice, or for less."""
+    monkeypatch.setattr(classes, "_asks", lambda *_: classes.Class.THEME)
+    assert said(tmp_path, TITLE)[0] == "cloned theme"
+    told, paths = said(tmp_path, ("multiplier = 2", "multiplier = 3"))
+    assert (told, "return" in paths) == ("full approval", True)

@@ -225,7 +225,7 @@ def test_the_largest_win_is_that_of_the_dearest_bet_and_of_the_double_up():
     assert why == "the largest win has no exact figure"
 
 
-@pytest.mark.requirement("R-10")
+@pytest.mark.requirement("R-10:a")
 def test_a_machine_that_pays_otherwise_than_its_sheet_fails_the_simulation():
     richer = changed("maple-classic", **prize("base", 4, {3: 50}))
     case = case_of(CLASSIC, games=3000)

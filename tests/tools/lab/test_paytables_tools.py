@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from click.testing import CliRunner
 from paytables import library, load_game
 from paytables.definition import parse, source_of
 from tools.cli import main
+from tools.cli.commands import simulate
 from tools.lab.certification import bundle
 from tools.lab.parsheet import one_in
+from tools.lab.simulation import Tally
 from tools.lab.tuning import TuningError, nice, parse_key, pay_keys, rtp_of, tune_pays, tune_strips
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "paytables"
@@ -219,6 +222,36 @@ def test_simulate_through_the_production_path_and_compiled(tmp_path, games):
     assert compiled["games"] == 50_000
     assert "stage base is no plain spin" in run("simulate", "icebreak", "--compiled", code=1)
     assert "has no bet 'x'" in run("simulate", "icebreak", "--bet", "x", code=1)
+
+
+@pytest.mark.requirement("R-10:b")
+def test_a_simulation_that_pays_other_prizes_as_often_and_as_much_is_refused(tmp_path, monkeypatch):
+    """Prizes of 1, 2 and 3 are declared, and the game always wins 2: only the distribution is another."""
+    game = tmp_path / "three.toml"
+    text = source_of("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
+    pays = "".join(
+        f'[[stage.base.pay]]\nof = "{symbol}"\npays = {{ 1 = {credits_} }}\n'
+        for credits_, symbol in enumerate(("birch", "pine", "loon"), 1)
+    )
+    strips = 'heights = [1]\nlines = [[0]]\nstrips = ["birch pine loon trillium"]\n'
+    game.write_text(f"{text}[stage.base]\n{strips}{pays}", encoding="utf-8")
+
+    def played(wins):
+        tally = Tally(
+            400,
+            sum(win * times for win, times in wins.items()),
+            sum(win * win * times for win, times in wins.items()),
+            400 - wins[0],
+            max(wins),
+            wins,
+        )
+        monkeypatch.setattr(simulate, "simulate", lambda *_: iter([tally]))
+        output = run("simulate", game, "--games", 400, "--json", code=int(2 in wins and 1 not in wins))
+        data = json.loads(output[output.index("{") :])
+        return data["z"], data["hit_frequency_z"], data["agrees"]
+
+    assert played(Counter({0: 100, 1: 100, 2: 100, 3: 100})) == (0.0, 0.0, True)
+    assert played(Counter({0: 100, 2: 300})) == (0.0, 0.0, False)
 
 
 def test_check_list_and_the_template(tmp_path):

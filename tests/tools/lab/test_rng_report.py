@@ -2,9 +2,11 @@
 
 import json
 import re
+import sys
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +17,7 @@ from tools.cli.commands.rng_battery import DEFECT_NAMES, GAME_NAMES
 from tools.lab.rng.battery.planted import DEFECTS
 from tools.lab.rng.battery.run import GAMES, run_game
 from tools.lab.rng.outcomes import Numbers
-from tools.lab.rng.raw_tests import read_dieharder
+from tools.lab.rng.raw_tests import installed_tests, read_dieharder
 from tools.lab.rng.report import STATEMENT, gather, most_common_value, to_html, to_json
 from tools.lab.rng.stream import LaboratoryStream
 
@@ -91,7 +93,32 @@ def test_the_estimate_of_the_most_common_value_is_the_standards() -> None:
     assert most_common_value(bytes([7] * 25 + list(range(8, 83)))) == pytest.approx(1.4655, abs=1e-4)
 
 
-@pytest.mark.requirement("B-02")
+@pytest.mark.requirement("B-02:a")
+def test_the_tests_installed_here_are_given_raw_output_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two programs of their names that say how many bytes they read, and what these come to."""
+    for tool in ("ent", "rngtest"):
+        program = tmp_path / tool
+        program.write_text(
+            f"#!{sys.executable}\nimport sys, zlib\ndata = sys.stdin.buffer.read()\n"
+            "print(len(data), zlib.crc32(data))\n"
+        )
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    asked: list[bytes] = []
+
+    def raw(count: int) -> bytes:
+        asked.append(bytes([len(asked)]) * count)
+        return asked[-1]
+
+    found = installed_tests(raw)
+    assert [test.tool for test in found] == ["rngtest", "ent"]
+    assert min(test.bytes_read for test in found) >= 1_000_000
+    assert [test.lines for test in found] == [(f"{len(data)} {crc32(data)}",) for data in asked]
+
+
+@pytest.mark.requirement("B-02:a")
 def test_the_kept_dieharder_run_is_whole_and_has_no_failure() -> None:
     kept = read_dieharder()
     assert len(kept.lines) == 114

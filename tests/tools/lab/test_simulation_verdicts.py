@@ -32,6 +32,7 @@ def test_honest_simulations_agree_and_their_z_scores_are_spread_as_they_should_b
         assert 0.8 < sum(z * z for z in zs) / len(zs) < 1.2
 
 
+@pytest.mark.requirement("R-10:b")
 def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_the_same():
     """Two ones for a two: the return is the same, hit frequency and distribution are not."""
     other = Law(1000, {0: 600, 1: 350, 10: 45, 500: 5})
