@@ -130,6 +130,8 @@ class ServicePage(_Part):
     notice: Words | None = None
     """What the last answer led to, or why it was refused."""
     notice_severity: Literal["info", "warning", "alarm"] = "info"
+    unconfirmed: bool = False
+    """Leaving loses entries of a form, and the page has not yet said so."""
     tables: tuple[Table, ...] = ()
     prompt: Prompt | None = None
     actions: tuple[Action, ...] = ()

@@ -83,8 +83,9 @@ def pressed(
             return replace(view, page=Page.NONE), ()  # nothing is staked on a game that is covered
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _hurried(view, theme), ()
-    asks = action == MENU and view.bench_linked  # how its key stands now: others turn it, too
-    turned = _operator_key(view) if action.name == "menu" and not asks else ()
+    turns = action.name == "menu" and not _unconfirmed(view)
+    asks = turns and action == MENU and view.bench_linked  # how its key stands now: others turn it, too
+    turned = _operator_key(view) if turns and not asks else ()
     if asks or turned:
         return replace(view, key_asked=asks), turned or (BenchCommand(device="bench", action="state"),)
     moved = _focused(view, action, theme, choices)
@@ -94,6 +95,12 @@ def pressed(
     if view.scene is Scene.SERVICE and action.name not in _WITH_A_PAGE:
         return _on_page(view, action)
     return _acted(view, action, theme)
+
+
+def _unconfirmed(view: View) -> bool:
+    """Return whether the open page warns first: a key that is turned back closes the menu at once."""
+    page = view.snapshot.page if view.snapshot is not None else None
+    return page is not None and page.unconfirmed
 
 
 def _hurried(view: View, theme: Theme) -> View:

@@ -148,10 +148,8 @@ class ServiceDesk:
         The first request to leave a form that has entries is answered with a warning; the second leaves.
         """
         self._turn += 1
-        if (
-            action == "leave"
-            and not self._warned
-            and any(getattr(place, "values", None) for place in self.places)
+        if (action == "leave" and self._loses(self.places)) or (
+            action == "back" and self._loses(self.places[-1:])
         ):
             self._warned = True
             self._say(say("service.unconfirmed"), "warning")
@@ -177,6 +175,10 @@ class ServiceDesk:
                 return move
         return None
 
+    def _loses(self, places: list[Place]) -> bool:
+        """Return whether leaving these places loses entries of a form, and nobody has been warned of it."""
+        return not self._warned and any(getattr(place, "values", None) for place in places)
+
     def page(self, machine: Machine) -> ServicePage | None:
         """The page open now, or None."""
         if not self.places:
@@ -197,6 +199,7 @@ class ServiceDesk:
                     else say(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
+                    "unconfirmed": self._loses(self.places),
                 }
             )
         )

@@ -311,6 +311,20 @@ def test_escape_steps_back_and_f10_leaves_the_menu(rest, theme):
         assert (wish.value, wish.options["page"]) == (answer, "sign-in")
 
 
+def test_f10_on_a_form_that_is_not_confirmed_asks_for_the_warning_before_the_key_is_turned(rest, theme):
+    """The simulated key was turned back at once, and the entries of the form were lost."""
+    bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
+    for linked in (False, True):
+        cabinet = replace(rest, with_bench=True, bench=bench, bench_linked=linked)
+        form = opened(cabinet, pages.text().model_copy(update={"unconfirmed": True}))
+        _, (sent,) = pressed(form, by_name("F10"), theme)
+        assert isinstance(sent, Intent)
+        assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.page.id)
+        warned = opened(cabinet, pages.text())
+        _, (sent,) = pressed(warned, by_name("F10"), theme)
+        assert isinstance(sent, BenchCommand)
+
+
 def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
     """On, to open the menu; back, to leave it; and off and on where it was forgotten in its lock."""
 

@@ -65,9 +65,16 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
     before = menu.room.journal.sequence
     press_menu_key()
     assert menu.notice == "service.unconfirmed"
+    assert not menu.page.unconfirmed
     menu.touch("confirm")
     assert menu.notice == "service.done"
     assert "intervention.opened" in kinds(menu, after=before)
+    menu.home().touch("form:intervention_end").enter("belt replaced")
+    assert menu.page.unconfirmed
+    menu.touch("back")
+    assert menu.notice == "service.unconfirmed"
+    menu.touch("back")
+    assert menu.page.title.value != "form.intervention_end.title"
     menu.home().touch("form:intervention_end").enter("belt replaced")
     for _ in range(2):
         press_menu_key()
