@@ -40,6 +40,8 @@ _TECHNICIAN_COMES: Final = 0.5
 #: Lines of the service menu: the disputed amounts, and the refund of a game that cannot end.
 _DISPUTES: Final = "disputed"
 _REFUND: Final = "form:refund_game"
+#: Title of the page of the service menu that has every line open to whoever has signed in.
+_SEARCH: Final = "service.menu.search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +263,12 @@ class Player:
             return ""
         if forms is not self._errands:
             self._errands, self._errands_done = forms, 0
-        for number in range(self._errands_done, len(forms)) if lines else ():
-            if forms[number] in lines:
-                self._errands_done = number + 1
-                return forms[number]
-        if lines:  # whoever has signed in may fill in none of those that are left
-            self._errands_done = len(forms)
+        if page.title.value == _SEARCH:
+            for number in range(self._errands_done, len(forms)):
+                if forms[number] in lines:
+                    self._errands_done = number + 1
+                    return forms[number]
+            self._errands_done = len(forms)  # whoever has signed in may fill in none of those that are left
         ways = ("search", "back") if self._errands_done < len(forms) else ("back", "leave")
         return next((each.id for way in ways for each in page.actions if each.id == way), "")
 
