@@ -138,7 +138,7 @@ class Player:
             self._answered = now.page.id
             delay = self._dice.uniform(0.1, _SHOW_SECONDS)
             asyncio.get_running_loop().call_later(delay, self._answer, now.page)
-        if now.reminder is not None:
+        if now.reminder is not None and "acknowledge" in now.accepts:  # a limit that is reached stays
             self.press("acknowledge")
 
     def _sees_hand_pay(self, now: Snapshot) -> None:
