@@ -87,6 +87,8 @@ class Player:
         """The states the machine came into here, and how often."""
         self.games: dict[str, GameView] = {}
         self._owed: Handpay | None = None
+        self._credit_cents = 0
+        """What the screen last showed on the credit meter."""
         self._answered = ""
         self._ruling: Ruling | None = None
         self._errands: Sequence[str] = ()
@@ -142,11 +144,16 @@ class Player:
             self.press("acknowledge")
 
     def _sees_hand_pay(self, now: Snapshot) -> None:
-        """Money was paid by hand where the screen showed it as owed and then does not; a ticket is none."""
+        """Money was paid by hand where the screen showed it as owed and then does not; a ticket is none.
+
+        Before a ticket, the amount may be on the credit meter, while the service menu is open.
+        """
         before, self._owed = self._owed, now.handpay
+        credit_cents, self._credit_cents = self._credit_cents, now.credit_cents
         if before is None or (now.handpay is not None and now.handpay.number == before.number):
             return
-        instead = before.ticket == "asked" and now.paying is not None
+        is_credit_again = now.credit_cents >= credit_cents + before.amount_cents
+        instead = before.ticket == "asked" and (now.paying is not None or is_credit_again)
         if not instead:
             self.seen.by_hand.append(Paid(before.number, before.kind, before.amount_cents))
 
