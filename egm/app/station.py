@@ -72,6 +72,7 @@ class Station:
         self._told = told
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
+        self._open_at_start = ""
         self._guest: GameView | None = None
         self._show_began_ns = 0
         number = machine.position.number
@@ -88,6 +89,8 @@ class Station:
     def open(self, ports: Ports) -> None:
         """Take up the devices."""
         self.ports = ports
+        game = open_game(self.machine)
+        self._open_at_start = "" if game is None else game.play_id
         self.machine.state(Devices).acceptor = ports.acceptor
         self.machine.state(Devices).printer = ports.printer
         self.machine.state(Devices).hopper = ports.hopper
@@ -148,8 +151,10 @@ class Station:
         """How long to wait for a screen to say that it has shown an outcome."""
         if self.server.audience:
             return _SHOW_SECONDS_MAX
-        # After a restart the screen is on its way back, and the player has yet to see how his game ended.
-        return _RETURN_SECONDS_MAX if message.resumed else self._game_seconds()
+        # After a restart the screen is on its way back, and the player has yet to see how their game ended,
+        # also if it is decided only now, by a wheel's number or by other seats.
+        is_taken_up = message.resumed or message.play_id == self._open_at_start
+        return _RETURN_SECONDS_MAX if is_taken_up else self._game_seconds()
 
     def _shown_by_screen(self, play_id: object) -> None:
         if play_id != self._showing:  # late news of an earlier game: this one is still being shown

@@ -14,6 +14,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Pressed
 from egm.links.screen.client import Client
 from egm.play.installed_games import admit
+from egm.play.showing import message
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig
 
@@ -88,6 +89,28 @@ def test_a_game_takes_at_least_the_profiles_time_from_button_to_button(tmp_path)
         assert ends_after(station, 2.1, lambda: station._shown_by_screen(play_id))
         room.clock.pass_seconds(9)  # and one that took longer keeps nobody waiting
         assert ends_after(station, 0.0, lambda: station._shown_by_screen(play_id))
+        station._show_timer.cancel()
+        room.close()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.requirement("A-08")
+def test_a_game_open_at_the_start_waits_for_the_screen_also_if_it_is_decided_only_then(tmp_path):
+    """A wheel's number recorded before a power cut decides the game after it, while the screen comes back."""
+
+    async def scene() -> None:
+        room, station = a_station(tmp_path, 2500)
+        station.engine.handle(EventType.MEMORY_READY)
+        station.engine.handle(EventType.SELF_TEST_PASSED)
+        room.engine, room.ledgers.paper._handle = station.engine, station.engine.handle
+        station.open(Ports(drivers=(), kinds={}))
+        room.machine.state(Devices).acceptor = room.hands
+        room.insert(500)
+        assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
+        outcome = message(room.machine, resumed=False)
+        station.open(Ports(drivers=(), kinds={}))
+        assert ends_after(station, 10.0, lambda: station.show(outcome))
         station._show_timer.cancel()
         room.close()
 

@@ -7,7 +7,7 @@ something, in every state in which it may not; new kinds and new states are take
 import copy
 
 import pytest
-from rigs.lies import found_in, ordered, raws, without
+from rigs.lies import found_in, ordered, raws, without, without_terms
 from rigs.voids import undecided_game
 from test_honest import SOLD
 from test_liars import journals
@@ -150,6 +150,21 @@ def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
     assert "may not be while the machine is playing" in found_in(told)[len(told)]
     told = without(voided, "chance.failed")
     assert "no number that it needs is missing" in found_in(told)[len(told)]
+
+
+@pytest.mark.requirement("E-13")
+def test_no_generator_in_service_is_restarted(tmp_path):
+    """Versions that recorded no terms of remainders did so while a wheel's number was awaited."""
+    room = MachineRig(tmp_path, chance=generator()).boot()
+    room.restarts.append(room.machine.chance)
+    room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    room.engine.handle(EventType.KEY_TURNED, key="attendant")
+    lie = without(raws(room), "chance.failed")
+    restarted = next(at for at, raw in enumerate(lie, 1) if raw["kind"] == "chance.restarted")
+    found = found_in(lie)
+    assert found.keys() == {restarted}
+    assert "was in service" in found[restarted]
+    assert found_in([without_terms(raw) for raw in lie]) == {}
 
 
 @pytest.mark.requirement("E-13", "B-08", "F-14")

@@ -27,7 +27,7 @@ from tools.dev.simulation.world import World
 #: Whole worlds of the quick tier; both have a ticket in dispute that needs a ruling by its own form.
 QUICK_SEEDS = (202611260, 202611101)
 #: Of the slow tier: seeds that failed once, and a range that nobody chose.
-SLOW_SEEDS = (202611050, 860003, 910001, 700002, 5003, *range(1, 13))
+SLOW_SEEDS = (202611050, 860003, 910001, 700002, 700003, 700037, 710014, 710073, 5003, *range(1, 13))
 CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json"))
 
 
@@ -169,22 +169,26 @@ def test_a_machine_that_its_staff_starts_anew_comes_back(tmp_path):
 
 
 def test_the_staff_fills_in_every_form_by_the_prompts_it_declares(tmp_path):
-    """Without a list of titles; a form is left where the machine shows that something it needs is missing."""
+    """Without a list of titles; a form is left where the machine shows that something it needs is missing.
+
+    The main menu of a machine of several positions has lines of its own, which lead to no form.
+    """
     forms = tuple(form.id for form in FEATURES.offered(Form) if form.subject)
     forms = tuple(form for form in forms if form != "restart")  # it would begin the round again
 
     async def session():
-        world = World(tmp_path, House(games=("maple-classic",)), 1)
+        world = World(tmp_path, House(games=("maple-classic",), positions=2), 1)
         player = Player(world, 1, random.Random(2))
         world.start()
         watching = asyncio.ensure_future(player.attend())
         await until(lambda: player.now is not None and player.now.state == "idle")
-        while not player.seen.forms.keys() >= set(forms):  # the manager comes, or the technician
-            world.errands = [f"form:{form}" for form in forms]
-            world.hand("io", "key", name="operator", on=True)
-            await asyncio.sleep(100)
-            world.hand("io", "key", name="operator", on=False)
-            await asyncio.sleep(1)
+        async with asyncio.timeout(1500):
+            while not player.seen.forms.keys() >= set(forms):  # the manager comes, or the technician
+                world.errands = [f"form:{form}" for form in forms]
+                world.hand("io", "key", name="operator", on=True)
+                await asyncio.sleep(100)
+                world.hand("io", "key", name="operator", on=False)
+                await asyncio.sleep(1)
         watching.cancel()
         await world.stop()
         await asyncio.sleep(1)  # for sockets to close before the loop does

@@ -7,6 +7,7 @@ from egm.kernel.events import State
 from egm.kernel.faults import fault
 from egm.kernel.states import AT_WORK, EVERYWHERE, ON_CALL, only
 from egm.people import Permission
+from egm.records.keys import IntegrityKey, PlayKey
 from meters.transaction import Mark
 from tools.audit.rules.parts import (
     ABSENT,
@@ -19,6 +20,11 @@ from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, place
 from tools.audit.rules.rule import Rule
 
 _SINCE: Final = {"since": "$:time"}
+
+
+def _had_failed(scope: Scope) -> bool:
+    """The generator or a self-test had failed; earlier versions restarted a generator in service as well."""
+    return PlayKey.RESIDUAL not in scope.ledger.state or scope.was(IntegrityKey.OUT_OF_SERVICE) is not None
 
 
 def _is_gaming_day(scope: Scope) -> bool:
@@ -82,6 +88,7 @@ _LIFE: Final = (
         record={"person": "$:person"},
         state={"out_of_service": None},
         may=Permission.RESTART,
+        also=(holds("the generator that is restarted was in service", _had_failed),),
     ),
     Rule(kind="chance.{code}", record="$:object", also=(of_the_first,)),
     Rule(

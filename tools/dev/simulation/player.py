@@ -40,6 +40,8 @@ _TECHNICIAN_COMES: Final = 0.5
 #: Lines of the service menu: the disputed amounts, and the refund of a game that cannot end.
 _DISPUTES: Final = "disputed"
 _REFUND: Final = "form:refund_game"
+#: Title of the page of the service menu that has every line open to whoever has signed in.
+_SEARCH: Final = "service.menu.search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Player:
         """The states the machine came into here, and how often."""
         self.games: dict[str, GameView] = {}
         self._owed: Handpay | None = None
+        self._credit_cents = 0
+        """What the screen last showed on the credit meter."""
         self._answered = ""
         self._ruling: Ruling | None = None
         self._errands: Sequence[str] = ()
@@ -136,15 +140,20 @@ class Player:
             self._answered = now.page.id
             delay = self._dice.uniform(0.1, _SHOW_SECONDS)
             asyncio.get_running_loop().call_later(delay, self._answer, now.page)
-        if now.reminder is not None:
+        if now.reminder is not None and "acknowledge" in now.accepts:  # a limit that is reached stays
             self.press("acknowledge")
 
     def _sees_hand_pay(self, now: Snapshot) -> None:
-        """Money was paid by hand where the screen showed it as owed and then does not; a ticket is none."""
+        """Money was paid by hand where the screen showed it as owed and then does not; a ticket is none.
+
+        Before a ticket, the amount may be on the credit meter, while the service menu is open.
+        """
         before, self._owed = self._owed, now.handpay
+        credit_cents, self._credit_cents = self._credit_cents, now.credit_cents
         if before is None or (now.handpay is not None and now.handpay.number == before.number):
             return
-        instead = before.ticket == "asked" and now.paying is not None
+        is_credit_again = now.credit_cents >= credit_cents + before.amount_cents
+        instead = before.ticket == "asked" and (now.paying is not None or is_credit_again)
         if not instead:
             self.seen.by_hand.append(Paid(before.number, before.kind, before.amount_cents))
 
@@ -261,12 +270,12 @@ class Player:
             return ""
         if forms is not self._errands:
             self._errands, self._errands_done = forms, 0
-        for number in range(self._errands_done, len(forms)) if lines else ():
-            if forms[number] in lines:
-                self._errands_done = number + 1
-                return forms[number]
-        if lines:  # whoever has signed in may fill in none of those that are left
-            self._errands_done = len(forms)
+        if page.title.value == _SEARCH:
+            for number in range(self._errands_done, len(forms)):
+                if forms[number] in lines:
+                    self._errands_done = number + 1
+                    return forms[number]
+            self._errands_done = len(forms)  # whoever has signed in may fill in none of those that are left
         ways = ("search", "back") if self._errands_done < len(forms) else ("back", "leave")
         return next((each.id for way in ways for each in page.actions if each.id == way), "")
 
