@@ -91,6 +91,11 @@ def _memory_returned() -> Iterator[None]:
             trim(0)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the end-to-end tests: one worker waits for their processes while the others compute."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/end_to_end/"))
+
+
 def pytest_collection_finish() -> None:
     """Take what was collected out of the cycle collector's work: it lasts, and looking through it costs a tenth."""
     gc.collect()

@@ -144,10 +144,17 @@ def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: fl
 
 
 def _high(stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide: float) -> float:
-    """How high a row is: as many lines as a cell needs where it is too long for one."""
-    p, style = stage.painter, Style("strong", "caption")
+    """Return the height of a row: as many lines as a cell needs in either face where it is too long for one."""
+    p = stage.painter
     rooms = [wide * share - _CELL for share in shares]
-    lines = max([len(p.wrap(cell, room, style)) for cell, room in zip(cells, rooms, strict=False)], default=1)
+    lines = max(
+        [
+            len(p.wrap(cell, room, Style(face, "caption")))
+            for cell, room in zip(cells, rooms, strict=False)
+            for face in ("strong", "text")
+        ],
+        default=1,
+    )
     return _ROW if lines == 1 else 14.0 + lines * stage.theme.sizes["caption"] * 1.16
 
 
