@@ -144,7 +144,7 @@ def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: fl
 
 
 def _high(stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide: float) -> float:
-    """Return the height of a row: as many lines as a cell needs in either face where it is too long for one."""
+    """Return the height of a row: as many lines as its longest cell needs in either face."""
     p = stage.painter
     rooms = [wide * share - _CELL for share in shares]
     lines = max(

@@ -308,7 +308,7 @@ class Office:
         """Let another take over if who works is dead. Raises whatever else ended it."""
         if self._term.task.done():
             await _over(self._term, Killed)
-            self._term = self._take_over(self._open())
+            self._term = self._take_over(await self._freed())
 
     async def fail_over(self) -> None:
         """Cut who works off from the store, unaware, and let a second controller that stood by take over.
@@ -329,6 +329,7 @@ class Office:
         self._happened["second controller took over"] += 1
 
     async def _freed(self) -> Store:
+        """Open the store as soon as its last controller is gone: PostgreSQL notices a little after."""
         while True:
             with contextlib.suppress(StoreBusyError):
                 return self._open()
