@@ -40,7 +40,7 @@ def preflight(
 
     A fault that :attr:`~egm.config.faults.Fault.stops` keeps the machine from starting at all. ``doing`` is
     told each game before it is analysed: that takes its time. ``check_game`` is called for each game that the
-    place's rules can be held against.
+    jurisdiction's rules can be checked against.
     """
     yield from _files(file)
     yield from impossible_folders(file)

@@ -1,4 +1,4 @@
-"""What only this computer can say of a cabinet file: its serial ports, and the folders of its memory."""
+"""Checks of a cabinet file that need this computer: its serial ports, and the folders of its memory."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
 def missing_ports(file: CabinetFile) -> Iterator[Fault]:
-    """The serial ports that are not there now, for which the machine waits; and what is there but is none."""
+    """Yield a fault for each port that is absent (the machine waits for it) or is not a serial port."""
     for key, port in file.ports.items():
         if port in SIMULATED or "://" in port:
             continue
@@ -29,7 +29,7 @@ def missing_ports(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _is_terminal(there: os.stat_result) -> bool:
-    """Whether it is a terminal device; told without opening it, for that turns a device's lines."""
+    """Return whether this is a terminal device, without opening it: that would toggle its control lines."""
     if not stat.S_ISCHR(there.st_mode):
         return False
     known = Path(f"/sys/dev/char/{os.major(there.st_rdev)}:{os.minor(there.st_rdev)}/subsystem")
@@ -44,7 +44,7 @@ def _memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
 
 
 def impossible_folders(file: CabinetFile) -> Iterator[Fault]:
-    """Folders of the memory that cannot be made. At a start the machine waits for them instead."""
+    """Yield a fault for each memory folder that cannot be created. At a start the machine waits for them."""
     for name, folder in _memory_folders(file):
         if why := _folder_error(folder):
             yield Fault(f"memory.{name}", f"{folder} cannot be made: {why}")
