@@ -1,12 +1,13 @@
-"""Credit kinds on the meter, and which of them a wager, a payment and a refund touch.
+"""Credit kinds on the credit meter, and the order in which wagers, payments and refunds use them.
 
-A wager takes restricted credit first, then nonrestricted, then the player's own: what can only be played is
-played first, so that no promotion costs the player money he could have kept. That order, and that a win is
-always cashable whatever it was wagered from, is the common practice of promotional credit on slot floors;
-none of the regulations read for this machine says otherwise, and none says it in words.
+A wager takes restricted credit first, then nonrestricted, then the player's own: credit that can only be
+played is played first, so that a promotion never costs the player money that could have been cashed out. This
+order, and the rule that a win is always cashable whatever it was wagered from, is the common practice for
+promotional credit on slot floors. None of the regulations read for this machine contradicts it, and none
+states it.
 
-Nonrestricted credit becomes cashable when the player cashes out: a ticket or a hand-pay knows no such kind
-(tickets out are cashable or restricted, and nonrestricted tickets are metered with the cashable ones).
+Nonrestricted credit becomes cashable when the player cashes out, because tickets and hand-pays have no such
+kind (tickets out are cashable or restricted, and nonrestricted tickets are metered with the cashable ones).
 Restricted credit is never money. It is played, leaves on a restricted ticket or to the host that gave it, or
 expires.
 """
@@ -21,7 +22,7 @@ from meters import Transfer
 
 
 class CreditKind(StrEnum):
-    """The kinds of the chart of accounts, in the order a wager takes them."""
+    """Kinds of credit, in the order in which a wager takes them."""
 
     RESTRICTED = "restricted"
     """Promotional credit that can only be played."""
@@ -31,7 +32,7 @@ class CreditKind(StrEnum):
     """The player's money."""
 
 
-#: What the player may have in his hand.
+#: The credit kinds that the player can cash out.
 MONEY: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
 
 
@@ -46,10 +47,10 @@ def taken(
     kinds: Iterable[CreditKind] = CreditKind,
     position: Position = Position(),  # noqa: B008 (a value, and frozen)
 ) -> tuple[Transfer, ...]:
-    """``amount_cents`` (minor units) from the credits to ``target``, kind after kind, each as far as it goes.
+    """Return the transfers that move ``amount_cents`` from the credits to ``target``, kind by kind.
 
-    ``available_cents`` is the journal's. Raises :class:`InvariantError` when the kinds do not cover the
-    amount: whoever asks has looked first.
+    ``available_cents`` returns an account's unreserved balance. Raises :class:`InvariantError` if the kinds
+    do not cover the amount: callers must check the balance first.
     """
     transfers, rest_cents = [], amount_cents
     for kind in kinds:
@@ -66,11 +67,11 @@ def taken(
 def parted(
     staked: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """What was staked, by account, laid out to ``amounts_cents``, each filled in the order a wager takes.
+    """Split staked credit into the given amounts; return the (account, cents) pairs of each.
 
-    What is lost or won first, what stands next, what is given back last: promotional credit that was only
-    moved about stays what it is, and is played before the player's own. Raises :class:`InvariantError` where
-    the amounts are not what was staked.
+    Every amount is filled in the order in which a wager takes the credit kinds, so list the amount that is
+    lost or won first, then the one that stays on the table, and the refund last. Promotional credit that only
+    moves keeps its kind. Raises :class:`InvariantError` if the amounts do not add up to the stake.
     """
     left = {position.account(kind): 0 for kind in CreditKind}
     for account, cents in staked:

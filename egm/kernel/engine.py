@@ -1,4 +1,4 @@
-"""State-machine engine: lets happen what its rules say may happen, one event at a time, and nothing else."""
+"""State-machine engine: processes one event at a time according to the rules, and nothing else."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -9,17 +9,17 @@ from egm.kernel.events import Event, EventName, EventType, Next, State, Supersed
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Refusal, Rule, Rules
 
-#: What of an unexpected event may be written down as it stands.
+#: Fields of an unexpected event that may be recorded with their value.
 _NAMES: Final = frozenset({"id", "code", "door", "device", "claim", "level", "source", "reason", "why"})
 
 
 class RuledMachine(Protocol):
-    """What the engine itself needs of the machine whose rules it follows."""
+    """The part of the machine that the engine itself uses."""
 
     notice: Notice | None
 
     def log(self, kind: str, details: Mapping[str, object]) -> None:
-        """Record an event that moves nothing."""
+        """Record an event that moves no value."""
         ...
 
 
@@ -27,15 +27,19 @@ MachineT = TypeVar("MachineT", bound=RuledMachine)
 
 
 class Engine(Generic[MachineT]):
-    """Interpreter of the rules it is given: one event at a time, each to its end before the next.
+    """Interpreter of the state-machine rules: one event at a time, each completed before the next.
 
-    After each event it raises ``AFTER_EVENT``, whose rules end what was begun, each at most once; and when no
-    event waits, ``AT_REST``, whose rules decide what the machine does by itself: each at most once for what
-    has happened, for one that leads nowhere would be taken without end.
+    After each event it raises ``AFTER_EVENT``, whose rules complete unfinished work; each of them runs at
+    most once per event. When no event is waiting it raises ``AT_REST``, whose rules start what the machine
+    does by itself; each runs at most once per call of :meth:`handle`, so that a rule without effect cannot
+    loop forever.
     """
 
     def __init__(self, machine: MachineT, rules: Rules[MachineT], changed: Callable[[], None]) -> None:
-        """Raises InvariantError where the engine's own events are not decided in every state."""
+        """Create the engine in state BOOT. ``changed`` is called after each handled event.
+
+        Raises InvariantError if AFTER_EVENT or AT_REST has no unguarded rule in some state.
+        """
         for own in (EventType.AFTER_EVENT, EventType.AT_REST):
             whole = all(any(not rule.guards for rule in rules.of(state, own)) for state in State)
             invariant(whole, f"no rule decides {own} in every state")
@@ -49,11 +53,11 @@ class Engine(Generic[MachineT]):
 
     @property
     def is_busy(self) -> bool:
-        """Whether an event is being handled: whoever watches is told when it is done."""
+        """Return whether an event is being handled; ``changed`` is called when it is done."""
         return self._busy
 
     def handle(self, type_: EventName, /, **data: object) -> None:
-        """Take an event in, and everything that follows from it, then let whoever watches know."""
+        """Process an event and all events that follow from it, then call ``changed``."""
         self._queue.append(Event(type_, data))
         if self._busy:
             return
@@ -70,22 +74,22 @@ class Engine(Generic[MachineT]):
         self._changed()
 
     def settle(self) -> None:
-        """Something of the machine's has changed at another position: come to the state that follows."""
+        """Re-derive the state after another position has changed memory that all positions share."""
         if self._busy or not self.accepts(EventType.MACHINE_CHANGED):
             return
         if self.derived_state() is not self.state:
             self.handle(EventType.MACHINE_CHANGED)
 
     def accepts(self, type_: EventName, /, **data: object) -> bool:
-        """Whether a rule would be taken now. Asks, and changes nothing."""
+        """Return whether a rule would accept the event now. Changes nothing."""
         return self._rule(Event(type_, data))[0] is not None
 
     def derived_state(self) -> State:
-        """The state that the durable memory says the machine is in."""
+        """Return the state that follows from the durable memory."""
         return self.rules.derived_state(self.machine)
 
     def _rule(self, event: Event) -> tuple[Rule[MachineT] | None, str]:
-        """The rule to take, or None and the reason for refusing: the failed guard, else the state."""
+        """Return the rule to apply; or None and why not: the name of the failed guard, else of the state."""
         reason = self.state.value
         for rule in self.rules.of(self.state, event.type):
             failed = next((guard for guard in rule.guards if not guard(self.machine, event)), None)
@@ -102,7 +106,7 @@ class Engine(Generic[MachineT]):
             self._take(rule, event)
 
     def _take(self, rule: Rule[MachineT], event: Event) -> None:
-        if rule.refusal is Refusal.TELL:  # what a person was told before is answered by what he does now
+        if rule.refusal is Refusal.TELL:  # a person's new request replaces the notice about the last one
             self.machine.notice = None
         try:
             follow = [effect(self.machine, event) for effect in rule.effects]
@@ -128,7 +132,7 @@ class Engine(Generic[MachineT]):
             pass
 
     def _take_own(self, type_: EventType, taken: list[Rule[MachineT]]) -> bool:
-        """Take the first rule of one of the engine's own events not ``taken`` yet; say if it did."""
+        """Apply the first applicable rule for an engine event that is not in ``taken``; return True if any."""
         event = Event(type_)
         rule = next(
             (
@@ -153,9 +157,10 @@ class Engine(Generic[MachineT]):
             self._note_unexpected(event, reason)
 
     def _note_unexpected(self, event: Event, reason: str) -> None:
-        """Record what no rule takes; the same for the same reason once a start: it must not fill the journal.
+        """Record an event that no rule accepts, once per start for the same state and reason.
 
-        Figures and names are kept, and of anything else only what it was: a ticket's number is a secret.
+        Numbers and the fields in ``_NAMES`` are recorded; of other values only the type, since ticket numbers
+        are secret.
         """
         seen = (event.type, self.state, reason)
         if seen in self._unexpected:

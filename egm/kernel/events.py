@@ -7,13 +7,13 @@ from typing import Any
 
 
 class State(StrEnum):
-    """What the machine is doing, as a person would say it."""
+    """What the machine is doing."""
 
     BOOT = "boot"
     SELF_TEST = "self_test"
     IDLE = "idle"
     BETTING = "betting"
-    """Bets are placed on a round that several positions play, and no more bets has not been said."""
+    """Betting on a round shared by several positions is open."""
     PLAYING = "playing"
     AWAITING_AWARD = "awaiting_award"
     PAYING = "paying"
@@ -23,28 +23,28 @@ class State(StrEnum):
     OUT_OF_SERVICE = "out_of_service"
     SERVICE_MENU = "service_menu"
     LOCKED = "locked"
-    """Held still by a host, for a transfer."""
+    """A host has locked the machine for a transfer."""
 
 
 class EventName(StrEnum):
-    """Base of the names of events; a feature added to the machine may declare events of its own."""
+    """Base class of event names. A feature may declare events in a subclass."""
 
 
 class EventType(EventName):
-    """Everything that can happen to the machine."""
+    """Events that the machine itself declares."""
 
-    # the machine's own life
+    # the machine itself
     AFTER_EVENT = "after_event"
-    """Raised by the engine after each event: what was begun is ended."""
+    """Raised by the engine after each event, to complete unfinished work."""
     AT_REST = "at_rest"
-    """Raised by the engine when no event waits: what the machine does by itself."""
+    """Raised by the engine when no event is waiting, to start what the machine does by itself."""
     MACHINE_CHANGED = "machine_changed"
-    """Something of the whole machine's has changed at another player position."""
+    """Memory shared by all positions has changed at another position."""
     MEMORY_READY = "memory_ready"
     SELF_TEST_PASSED = "self_test_passed"
     SELF_TEST_FAILED = "self_test_failed"
     CHANCE_FAILED = "chance_failed"
-    # a person at the screen or the button deck
+    # the player, at the screen or the button deck
     PLAY = "play"
     CHOOSE = "choose"
     BET = "bet"
@@ -56,7 +56,7 @@ class EventType(EventName):
     SHOWN = "shown"
     ACKNOWLEDGE = "acknowledge"
     LIMIT = "limit"
-    # the bill acceptor
+    # bill acceptor and coin acceptor
     BILL_ESCROWED = "bill_escrowed"
     BILL_STACKED = "bill_stacked"
     BILL_NOT_STACKED = "bill_not_stacked"
@@ -65,7 +65,7 @@ class EventType(EventName):
     BILL_REJECTED = "bill_rejected"
     TICKET_ESCROWED = "ticket_escrowed"
     COINS_IN = "coins_in"
-    # the host of the money
+    # ticket and transfer hosts
     TICKET_NUMBERED = "ticket_numbered"
     NUMBER_REFUSED = "number_refused"
     TICKET_AUTHORISED = "ticket_authorised"
@@ -75,20 +75,20 @@ class EventType(EventName):
     LOCK_ASKED = "lock_asked"
     LOCK_ENDED = "lock_ended"
     PROMOTION_EXPIRED = "promotion_expired"
-    # paying out
+    # payouts
     TICKET_PRINTED = "ticket_printed"
     TICKET_FAILED = "ticket_failed"
     COINS_PAID = "coins_paid"
     COINS_STRAYED = "coins_strayed"
     NO_PAYOUT_DEVICE = "no_payout_device"
-    # doors, keys and faults of devices
+    # doors, keys and device faults
     DOOR_OPENED = "door_opened"
     DOOR_CLOSED = "door_closed"
     KEY_TURNED = "key_turned"
     KEY_MOVED = "key_moved"
     FAULT_RAISED = "fault_raised"
     FAULT_CLEARED = "fault_cleared"
-    # the staff at the service menu
+    # staff, in the service menu
     MENU = "menu"
     ANSWER = "answer"
     MENU_CLOSED = "menu_closed"
@@ -110,18 +110,18 @@ class EventType(EventName):
     BOX_COUNTED = "box_counted"
     BASE_WITHDRAWN = "base_withdrawn"
     BASE_RETURNED = "base_returned"
-    # progressive levels a controller keeps
+    # progressive levels of a controller
     MOVE_LEVEL = "move_level"
     AWARD_LOCKED = "award_locked"
     CLAIM_CLOSED = "claim_closed"
     MYSTERY_WON = "mystery_won"
     LEVELS_MOVED = "levels_moved"
     PRIZE_RULED = "prize_ruled"
-    # player protection, as time passes
+    # player protection timers
     REMINDER_DUE = "reminder_due"
     PAUSE_OVER = "pause_over"
     SESSION_OVER = "session_over"
-    # what persons write down and decide about a player's money
+    # forms and rulings about a player's money
     HANDPAY_FORM = "handpay_form"
     MACHINE_CHECKED = "machine_checked"
     COMPLEMENT = "complement"
@@ -139,7 +139,7 @@ class EventType(EventName):
     DISPUTED_AMOUNT = "disputed_amount"
     EXCLUSION_NOTED = "exclusion_noted"
     INCIDENT_JUDGED = "incident_judged"
-    # who may take the machine out of service and give it back: a host, a link, an operator
+    # hosts, links and operators that disable and enable the machine
     DISABLED = "disabled"
     ENABLED = "enabled"
     CONTROL = "control"
@@ -148,14 +148,14 @@ class EventType(EventName):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened, with its particulars."""
+    """One event and its data."""
 
     type: EventName
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
 class SupersededBy(Exception):
-    """Raised by an effect that found, before moving anything, that another event has happened instead."""
+    """Raised by an effect that found, before moving any value, that another event has happened instead."""
 
     def __init__(self, event: Event) -> None:
         super().__init__(event.type.value)
@@ -163,10 +163,10 @@ class SupersededBy(Exception):
 
 
 class Next(StrEnum):
-    """Where a row leads when it does not name a state."""
+    """The next state of a rule that does not name one."""
 
     SAME = "same"
     DERIVED = "derived"
-    """The state that the machine's memory says it is in."""
+    """The state that follows from the machine's memory."""
     DERIVED_ONCE_TESTED = "derived_once_tested"
-    """The same; but a self-test ends with its own result, and what it finds is recorded meanwhile."""
+    """Like DERIVED, but the state stays SELF_TEST during a self-test, which ends with its own result."""

@@ -1,4 +1,4 @@
-"""Fault properties: what a fault does and who may clear it, from the one table of significant events."""
+"""Fault properties: what a fault does and who may clear it, read from the table of significant events."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _CLEARED_BY: Final[dict[Clear, ClearedBy]] = {
 }
 
 
-#: A fault that is not told while the worse one stands of which it is the beginning.
+#: Warnings that are not shown while the more severe fault that they announce is active.
 _BEGINNINGS: Final = {
     "ticket_printer.paper_low": "ticket_printer.paper_out",
     "bill_acceptor.stacker_near_full": "bill_acceptor.stacker_full",
@@ -28,9 +28,10 @@ _BEGINNINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``locks``: play stops (a tilt). ``disables_device``: its device is not used meanwhile.
+    """What a fault does to the machine, and who clears it.
 
-    ``closes``: the machine is out of service, and still pays what is owed.
+    ``locks``: play stops (a tilt). ``disables_device``: its device is not used while the fault is active.
+    ``closes``: the machine is out of service but still pays what it owes.
     """
 
     locks: bool
@@ -40,15 +41,15 @@ class Fault:
 
     @property
     def is_players(self) -> bool:
-        """Whether the player is told: he can do less. What is only written down is for the staff's pages."""
+        """Return whether the fault restricts the player; others only appear on service pages."""
         return self.locks or self.disables_device or self.closes
 
 
 @cache
 def fault(code: str) -> Fault:
-    """The properties of a fault by its code, such as ``bill_acceptor.jam``.
+    """Return the properties of a fault by its code, such as ``bill_acceptor.jam``.
 
-    A fault the table does not know by name stops play: better safe than blind.
+    A code that the table does not contain stops play, which is the safe choice.
     """
     event = significance_of(f"fault.raised:{code}")
     if event is None:
@@ -62,5 +63,5 @@ def fault(code: str) -> Fault:
 
 
 def said_faults(codes: Collection[str]) -> list[str]:
-    """The faults a person is told of: paper is low only as long as there is some."""
+    """Return the faults to show: a low-paper warning is left out once the paper has run out."""
     return [code for code in codes if _BEGINNINGS.get(code) not in codes]

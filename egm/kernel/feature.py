@@ -1,4 +1,4 @@
-"""Features of the machine: each declares in one place all that it adds; the composition root adds them up."""
+"""Features of the machine: each declares everything it adds in one place; the composition root combines them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,45 +15,49 @@ from egm.kernel.services import Attachment, MachineContext, Make
 
 T = TypeVar("T")
 
-#: The languages every text of the machine exists in.
+#: The languages in which every text of the machine exists.
 LANGUAGES: Final = ("en", "fr")
 
 
 def _nothing(_: Machine) -> tuple[()]:
-    """What a feature tells that tells nothing."""
+    """Return no notices or metrics."""
     return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """What one feature adds to the machine. Whatever a field does not name, the feature does not have."""
+    """Everything that one feature adds to the machine. Fields left at their default add nothing."""
 
     name: str
     keys: type[Key] | None = None
-    """What of the machine's memory is its own; each key says its fate at a clear, and its owner."""
+    """Its keys in the machine's memory; each key states its owner and what an authorised clear does with it."""
     rules: tuple[Rule[Machine], ...] = ()
-    """Its rows of the state table, in the order in which they are tried."""
+    """Its rules in the state table, in the order in which they are tried."""
     states: tuple[DerivedState[Machine], ...] = ()
-    """What its memory says the machine is doing."""
+    """The states that follow from its memory."""
     services: tuple[Make, ...] = ()
-    """What works beside the devices, once a machine."""
+    """Factories of background services, called once per machine."""
     position_services: tuple[Make, ...] = ()
-    """The same, once a player position."""
+    """Factories of background services, called once per player position."""
     offers: tuple[object, ...] = ()
-    """What it brings to the tables of other features: forms and pages of the service menu."""
+    """Contributions to other features, such as forms and pages of the service menu."""
     notices: Callable[[Machine], Iterable[Notice]] = _nothing
-    """What it tells whoever stands before the machine, as long as it is so."""
+    """Returns the notices that apply to the person at the machine at this moment."""
     metrics: Callable[[Machine], Iterable[Metric]] = _nothing
-    """What monitoring reads of it, beside the meters of the journal."""
+    """Returns its metrics beyond the meters of the journal."""
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Its texts beside the screen's own catalogues: by language, then by key as in those (``notice.x``)."""
+    """Texts beyond the screen's own catalogues: by language, then by catalogue key (``notice.x``)."""
 
 
 class Features:
-    """All that a machine can do: the sum of its features, in the order in which their rules are tried."""
+    """All features of a machine. Their rules are tried in the order of the features."""
 
     def __init__(self, features: Iterable[Feature]) -> None:
-        """Raises InvariantError where two have one name, key or text, or their rules are no state table."""
+        """Combine the features.
+
+        Raises InvariantError if two features share a name, key or text, or if their rules do not form a state
+        table.
+        """
         self.all: Final = tuple(features)
         names = [feature.name for feature in self.all]
         for name in names:
@@ -77,24 +81,24 @@ class Features:
         return texts
 
     def attach(self, context: MachineContext) -> tuple[Attachment, ...]:
-        """What works beside the devices of a machine, as its cabinet file asks for it."""
+        """Create the machine-wide and per-position services that the cabinet file asks for."""
         made = (one for feature in self.all for make in feature.services for one in make(context))
         return (*made, *self.attach_to_position(context))
 
     def attach_to_position(self, context: MachineContext) -> tuple[Attachment, ...]:
-        """The same of one player position."""
+        """Create the per-position services that the cabinet file asks for."""
         return tuple(
             one for feature in self.all for make in feature.position_services for one in make(context)
         )
 
     def offered(self, kind: type[T]) -> tuple[T, ...]:
-        """Everything of a class that a feature brings to others."""
+        """Return every contribution of the given class from all features."""
         return tuple(one for feature in self.all for one in feature.offers if isinstance(one, kind))
 
     def notices(self, machine: Machine) -> Iterable[Notice]:
-        """What every feature tells whoever stands before the machine."""
+        """Return the notices of every feature for the person at the machine."""
         return (notice for feature in self.all for notice in feature.notices(machine))
 
     def metrics(self, machine: Machine) -> Iterable[Metric]:
-        """What monitoring reads of every feature."""
+        """Return the metrics of every feature."""
         return (metric for feature in self.all for metric in feature.metrics(machine))

@@ -1,4 +1,4 @@
-"""Installed games of a machine, offered or not; and the game, bet and language its player has selected."""
+"""Installed games of a machine, whether offered or not, and the player's selection of game, bet and language."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,10 @@ from paytables import Game
 
 @dataclass(slots=True)
 class InstalledGames:
-    """Every game installed, by id, whether the options offer it or not.
+    """Every installed game by id, whether the options offer it or not.
 
-    ``denominations_cents``: those admitted of each. ``returns``: its least exact return, as admitted.
+    ``denominations_cents``: the denominations approved for each game. ``returns``: its lowest exact return in
+    them.
     """
 
     games: Mapping[str, Game] = field(default_factory=dict)
@@ -22,16 +23,16 @@ class InstalledGames:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What the player has chosen to play next."""
+    """The player's current choice of game, denomination, bet and language."""
 
     game_id: str
     denomination_cents: int
     bet_credits: int
     language: str
     options: Mapping[str, JSON] = field(default_factory=dict)
-    """What the family needs beside the credits: a bet mode, a Keno ticket's selections."""
+    """Bet options of the game family besides the credits, such as a bet mode or a Keno ticket's selections."""
 
     @property
     def bet_cents(self) -> int:
-        """The wager in minor units."""
+        """Return the wager in minor units."""
         return self.bet_credits * self.denomination_cents

@@ -1,7 +1,7 @@
-"""Keys of the machine's memory: whose each is, and what an authorised clear makes of what stands under it.
+"""Keys of the machine's memory: who owns each, and what an authorised clear does with the value under it.
 
-Each feature declares its keys as an enumeration of its own; :class:`Keys` adds them up. A name that ends in
-``:`` is a prefix: one key for each thing of a kind.
+Each feature declares its keys as an enumeration; :class:`Keys` combines them. A name that ends in ``:`` is a
+prefix, with one key per item.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,56 +13,59 @@ from egm.kernel.positions import Position, is_own_fault
 
 
 class Fate(StrEnum):
-    """What an authorised clear makes of what stands under a key (:mod:`egm.memory_clear.claims`)."""
+    """What an authorised memory clear does with the value under a key (:mod:`egm.memory_clear.claims`)."""
 
     OWED = "owed"
-    """Part of a claim: settled by hand or carried over, by name."""
+    """Part of a claim: paid by hand or carried over into the next journal, by name."""
     IDENTITY = "identity"
-    """What the machine is known by, set to or held by: it goes on in the next journal."""
+    """Identity, settings or restrictions of the machine: carried over into the next journal."""
     TRANSIENT = "transient"
-    """Of this journal only, or found out anew: forgotten."""
+    """Valid for this journal only, or detected again: dropped."""
 
 
 class Owner(StrEnum):
-    """Whose memory it is: all positions share the machine's, and each has its player's for itself."""
+    """Whether the machine or each player position has its own value."""
 
     MACHINE = "machine"
     PLAYER = "player"
     DEVICE = "device"
-    """The player's where it is of a device that each position has for itself, else the machine's."""
+    """The position's if it concerns a device that each position has, else the machine's."""
 
 
 class Key(StrEnum):
-    """Base of each feature's keys: the name in the journal, its fate at a clear, and its owner."""
+    """Base class of each feature's keys: the name in the journal, its fate at a clear, and its owner."""
 
     fate: Fate
     owner: Owner
 
     def __new__(cls, name: str, fate: Fate, owner: Owner) -> Self:
-        """A key is its name; the rest goes with it, and neither is chosen by forgetting."""
+        """Create a key. Fate and owner have no defaults, so that nobody forgets to decide them."""
         key = str.__new__(cls, name)
         key._value_, key.fate, key.owner = name, fate, owner
         return key
 
 
 class KernelKey(Key):
-    """What the kernel itself remembers."""
+    """Keys of the kernel itself."""
 
     CLOCK = "clock", Fate.IDENTITY, Owner.MACHINE
-    """Why the clock is not believed, and the last moment known to be right."""
+    """Why the clock is not trusted, and the last time known to be right."""
     SELECTION = "selection", Fate.IDENTITY, Owner.PLAYER
-    """The game, denomination, bet and language chosen."""
+    """The selected game, denomination, bet and language."""
     DOOR = "door:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key an open door."""
+    """Prefix; one key per open door."""
     FAULT = "fault:", Fate.IDENTITY, Owner.DEVICE
-    """Prefix; one key a standing fault."""
+    """Prefix; one key per active fault."""
 
 
 class Keys:
-    """Every key of a machine, by the names it has in the journal's state."""
+    """All keys of a machine, by their names in the journal's state."""
 
     def __init__(self, kinds: Iterable[type[Key]]) -> None:
-        """Raises InvariantError where two features own the same key, or one's prefix another's key."""
+        """Combine the features' keys.
+
+        Raises InvariantError if two features declare the same key, or a key and a prefix of the same name.
+        """
         self._by_name: Final[dict[str, Key]] = {}
         for key in (key for kind in kinds for key in kind):
             head, colon, rest = key.partition(":")
@@ -76,7 +79,7 @@ class Keys:
         return iter(self._by_name.values())
 
     def of(self, name: str) -> Key | None:
-        """The key a name in the journal's state belongs to, a position's number before it or not."""
+        """Return the key that a journal state name belongs to, with or without a position number before it."""
         found = self._by_name.get(name)
         if found is not None:
             return found
@@ -86,7 +89,7 @@ class Keys:
         return self._by_name.get(head + colon)
 
     def name(self, name: str, position: Position) -> str:
-        """The name under which the journal keeps a position's ``name``, a key or what follows a prefix.
+        """Return the journal state name of a position's ``name``, which is a key or a prefix and its suffix.
 
         Raises InvariantError for a name that no feature declares.
         """

@@ -1,7 +1,7 @@
-"""One machine as its features act on it: journal, memory, clock, generator, and what each feature holds.
+"""One machine as its features use it: journal, memory, clock, random numbers and the features' own state.
 
-A :class:`Machine` keeps no truth of its own. Everything that must outlive a power cut is in the journal,
-under the keys of its features; what is held here besides is only what can be rebuilt from it.
+A :class:`Machine` holds no truth itself. Everything that must survive a power loss is in the journal, under
+the features' keys; anything else held here can be rebuilt from the journal.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,18 +30,18 @@ from rng import RandomService
 
 T = TypeVar("T")
 
-#: The fault of an entry that would have moved a master meter further at once than the place allows (A-26).
+#: The fault raised when one entry would advance a master meter further than the jurisdiction allows (A-26).
 METER_JUMP: Final = "meter_jump"
 
 
 def _json(value: object) -> JSON:
-    """What is recorded of a value: of a record, its JSON."""
+    """Return a value as JSON; records are encoded."""
     return to_json(value) if is_record(value) else cast(JSON, value)
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who this machine is, and whose: serial, operator's number, the house (Monaco art. 19.1)."""
+    """Identity of the machine and its owner: serial, operator's number and venue (Monaco art. 19.1)."""
 
     serial: str
     operator_number: str
@@ -51,20 +51,20 @@ class Identity:
 
 
 class Outbox(Protocol):
-    """Where the machine speaks to the screen."""
+    """The machine's connection to the screen."""
 
     def show(self, message: Play | Decision) -> None:
-        """Show this outcome, or ask this question."""
+        """Show an outcome or a decision the player must make."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Machine:
-    """One position of a machine, and most have one; several share journal, games, generator and desk."""
+    """One player position. The positions of a machine share journal, games, random numbers and service menu."""
 
     identity: Identity
     journal: Journal
-    #: Every key its features declare; nothing is remembered under another.
+    #: Every key that the features declare; the memory accepts no other.
     keys: Keys
     profile: Profile
     games: Mapping[str, Game]
@@ -75,12 +75,13 @@ class Machine:
     position: Position = field(default_factory=Position)
     outbox: Outbox
     notice: Notice | None = None
-    #: Told after each entry.
+    #: Called after each journal entry.
     recorded: Callable[[], None] = lambda: None
     _states: dict[type, object] = field(default_factory=dict)
-    #: The stakes that begin a round of a game, in credits, by its digest: asked for at every snapshot.
+    #: The stakes that can start a round of a game, in credits, by game digest; cached because each snapshot
+    #: needs them.
     _first_stakes: dict[str, set[int]] = field(default_factory=dict)
-    #: What the journal keeps between one instant and the next, by key.
+    #: The durable state by key.
     memory: Memory = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,9 +89,10 @@ class Machine:
 
     # ------------------------------------------------------------------ what each feature holds for itself
     def state(self, kind: type[T]) -> T:
-        """The volatile state of a feature: what was installed as such, else one made now, of no arguments.
+        """Return a feature's volatile state, which is lost with the process.
 
-        Nothing in it outlives the process. InvariantError where it is not installed, and cannot be made.
+        It is created without arguments if it was not installed. Raises InvariantError if that is not
+        possible.
         """
         found = self._states.get(kind)
         if found is None:
@@ -101,11 +103,11 @@ class Machine:
         return cast("T", found)
 
     def install(self, state: object) -> None:
-        """Put in a feature's state, in place of any of the same class: what the composition root makes."""
+        """Set a feature's volatile state, replacing any of the same class. Called by the composition root."""
         self._states[type(state)] = state
 
     def installed(self, kind: type[T]) -> T | None:
-        """What was installed or made of a class, or None: for what a machine may do without."""
+        """Return a feature's volatile state if it exists, else None."""
         return cast("T | None", self._states.get(kind))
 
     # ------------------------------------------------------------------ the memory
@@ -123,11 +125,11 @@ class Machine:
         state: Mapping[str, object] | None = None,
         details: object = None,
     ) -> Posted:
-        """Append one transaction to the journal; durable when this returns.
+        """Append one transaction to the journal; it is durable when this returns.
 
-        Without an id of its own the transaction gets a fresh one. ``details`` and each value of ``state`` is
-        a record (:mod:`egm.record_codec`) or JSON. What would move a master meter further than the place
-        allows is not written, and a fault happens instead.
+        Without a transaction id a new one is generated. ``details`` and each value of ``state`` is a record
+        (:mod:`egm.record_codec`) or JSON. If the entry would advance a master meter further than the
+        jurisdiction allows, nothing is written and SupersededBy is raised with a fault event.
         """
         transaction = Transaction(
             id=transaction_id or self.fresh_id(kind),
@@ -143,38 +145,38 @@ class Machine:
         )
         try:
             posted = self.journal.append(transaction)
-        except ExcessiveIncrement as why:  # nothing is written: what would have moved stays where it is
+        except ExcessiveIncrement as why:  # nothing is written, so no value has moved
             jump = Event(EventType.FAULT_RAISED, {"code": METER_JUMP, "detail": str(why)})
             raise SupersededBy(jump) from why
         self.recorded()
         return posted
 
     def fresh_id(self, kind: str) -> str:
-        """An id that stands for one thing for ever, whatever journal the machine keeps."""
+        """Return a transaction id that is never reused, in this journal or a later one of the machine."""
         return self.journal.fresh_id(kind)
 
     def log(self, kind: str, details: Mapping[str, object]) -> None:
-        """Record an event that moves nothing."""
+        """Record an event that moves no value."""
         self.record(kind, details=dict(details))
 
     @property
     def witness(self) -> str:
-        """The journal's head as it is printed and shown: entry and twelve digits of the hash.
+        """Return the journal head as printed and shown: entry number and twelve hash digits.
 
-        Whoever has it, on paper or in a book of his own, holds an export to what the journal was then.
+        A person who has it in writing can prove later what the journal contained at that moment.
         """
         return f"{self.journal.sequence}:{self.journal.head_hash[:12]}"
 
     @property
     def doors_open(self) -> tuple[str, ...]:
-        """The names of the doors that stand open."""
+        """Return the names of the open doors."""
         return tuple(
             name.removeprefix(KernelKey.DOOR) for name in sorted(self.journal.states(KernelKey.DOOR))
         )
 
     @property
     def faults(self) -> dict[str, Any]:
-        """Standing faults by code: this position's own, and the machine's."""
+        """Return the active faults of this position and of the machine, by code."""
         standing = sorted(self.journal.states(KernelKey.FAULT).items())
         faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in standing}
         if self.position.number == 1:
@@ -186,47 +188,47 @@ class Machine:
 
     @property
     def is_tilted(self) -> bool:
-        """Whether a standing fault stops play."""
+        """Return whether an active fault stops play."""
         return any(entry["locks"] for entry in self.faults.values())
 
     def credit(self, kind: CreditKind) -> str:
-        """The account of the player's credits of a kind."""
+        """Return the account of the player's credits of a kind."""
         return self.position.account(kind)
 
     def take(
         self, amount_cents: int, target: str, kinds: Iterable[CreditKind] = CreditKind
     ) -> tuple[Transfer, ...]:
-        """The transfers that take so much of the player's credits to ``target``, kind after kind."""
+        """Return the transfers that move credits of the player to ``target``, kind by kind."""
         return taken(amount_cents, target, self.journal.available_cents, kinds, self.position)
 
     def kind_cents(self, kind: CreditKind) -> int:
-        """The player's credits of one kind, everything reserved taken off."""
+        """Return the player's unreserved credits of one kind, in minor units."""
         return self.journal.available_cents(self.credit(kind))
 
     @property
     def credit_cents(self) -> int:
-        """What the player could wager now, of every kind, everything reserved taken off."""
+        """Return the unreserved credits that the player could wager now, all kinds, in minor units."""
         return sum(self.kind_cents(kind) for kind in CreditKind)
 
     @property
     def cash_cents(self) -> int:
-        """What the player could cash out now: everything but restricted credit."""
+        """Return the unreserved credits that the player could cash out now: all but restricted credit."""
         return sum(self.kind_cents(kind) for kind in MONEY)
 
     @property
     def local_date(self) -> date:
-        """Today, where the house is, as far as it is known."""
+        """Return the current date at the venue, from the most trusted time available."""
         return self.times.now().astimezone(self.identity.house.zone).date()
 
     @property
     def selection(self) -> Selection:
-        """The game, denomination, bet and language in force; the first game's least bet at the start."""
+        """Return the current game, denomination, bet and language; initially the first game's minimum bet."""
         stored = self.memory.read(Selection, KernelKey.SELECTION)
         if stored is not None and stored.denomination_cents in self.denominations_cents.get(
             stored.game_id, ()
         ):
             if not stored.bet_cents or stored.bet_cents >= self.profile.play.bet_minimum_cents:
-                return stored  # what costs nothing, or is no bet yet, is under no least bet
+                return stored  # a free game, or a table without bets yet, has no minimum bet
             least = self.least_bet(stored.game_id, stored.denomination_cents)
             return replace(stored, bet_credits=least, options={})
         game_id = next(iter(self.games), "")
@@ -237,18 +239,16 @@ class Machine:
         return Selection(game_id, denomination_cents, self.least_bet(game_id, denomination_cents), language)
 
     def least_bet(self, game_id: str, denomination_cents: int) -> int:
-        """The smallest bet of a game, in credits, that the place takes; its smallest where it takes none.
-
-        None at a table with spots: whoever plays there has laid his bets himself.
-        """
+        """Return a game's initial bet in credits: the minimum stake, or 0 if the player places bets on spots."""
         if self.games[game_id].rules.layout():
             return 0
         return self.least_stake(game_id, denomination_cents)
 
     def least_stake(self, game_id: str, denomination_cents: int) -> int:
-        """Return the least credits that begin a game, at a table those of its cheapest bet and all it needs.
+        """Return the smallest stake in credits that starts a game, required companion bets included.
 
-        The jurisdiction's minimum counts; where no stake reaches it, the game's own least is returned.
+        The jurisdiction's minimum applies. If no stake of the game reaches it, the game's own minimum is
+        returned.
         """
         game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
         stakes = self._first_stakes.get(game.digest)
@@ -259,7 +259,7 @@ class Machine:
         return min(allowed, default=min(stakes))
 
     def select(self, chosen: Selection) -> None:
-        """Remember a changed game, denomination, bet or language; the one in force is not written again."""
+        """Store a changed game, denomination, bet or language. An unchanged selection is not written again."""
         if chosen == self.selection:
             return
         self.record("selection", state={KernelKey.SELECTION: chosen})

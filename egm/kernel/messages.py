@@ -1,10 +1,10 @@
 """Messages between the machine and the screen, and from the screen's drawer to the simulated devices.
 
-One JSON object a line. The machine sends :class:`Snapshot` whenever anything a person can see has changed,
-and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a request,
-never a command; the state table decides. Money is in minor units; credits are the game's.
+Each line is one JSON object. The machine sends a :class:`Snapshot` whenever anything that a person can see
+has changed, and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`:
+a request, never a command; the state table decides. Money is in minor units; credits are the game's.
 
-Whatever does not parse is refused with a :class:`MessageError`; nothing is guessed.
+A line that does not parse raises :class:`MessageError`; no value is guessed.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -16,15 +16,15 @@ from egm.kernel.service_pages import ServicePage
 from egm.validation import first_fault
 
 INTEGER_MAX: Final = 2**63 - 1
-"""The largest integer of a request, either sign."""
+"""The largest absolute value of an integer in a request."""
 TEXT_MAX: Final = 4096
-"""The longest text of a request; no field of a form takes as much."""
+"""The longest text in a request, in characters; no form field accepts this many."""
 _PARTS_MAX: Final = 10_000
 _DEPTH_MAX: Final = 8
 
 
 class MessageError(PeerError):
-    """A line that is no message: says what was wrong and quotes its beginning."""
+    """A line that is not a valid message. The text states the error and quotes the beginning of the line."""
 
 
 class _Message(BaseModel):
@@ -32,10 +32,10 @@ class _Message(BaseModel):
 
 
 class LongOdds(_Message):
-    """An award whose odds are so long that the player is told them (Ontario 10.1): 1 in so many games.
+    """An award with odds so long that they must be shown (Ontario 10.1): once in ``one_in`` games.
 
-    ``bets`` are what the ways to bet cost, in credits, at which the odds are these; ``stage`` is where it is
-    won, empty for a progressive level or a prize in kind.
+    ``bets`` are the costs in credits of the ways to bet that have these odds. ``stage`` is the stage of the
+    game that pays the award, empty for a progressive level or a prize in kind.
     """
 
     name: str
@@ -45,14 +45,14 @@ class LongOdds(_Message):
 
 
 class ArtFile(_Message):
-    """A file of a game's own: where it is, and the SHA-256 the machine read; another is not used."""
+    """A game's picture or sound file and its SHA-256; the screen rejects any other content."""
 
     path: str
     sha256: str
 
 
 class GameArt(_Message):
-    """How a game looks and sounds, where it says so: a look's name, pictures by symbol, sounds by cue."""
+    """A game's own looks and sounds: the name of its look, pictures by symbol, sounds by cue."""
 
     look: str = ""
     pictures: dict[str, ArtFile] = {}
@@ -60,16 +60,17 @@ class GameArt(_Message):
 
 
 class Chances(_Message):
-    """How often a way to bet wins, from the game's own exact analysis, rounded only here.
+    """How often one way to bet wins, from the game's exact analysis, rounded for display only here.
 
-    ``bet`` is the way's name in the analysis, ``cost_credits`` its cheapest play. ``hit_percent`` is how many
-    of a hundred games win anything, empty where only laboratories work it out; ``prizes_in_100`` how many
-    prizes a hundred games win on average, each line counted. ``features`` start once in so many games. The
-    award that pays the most is ``top``, ``top_credits`` at that cost, once in ``top_one_in`` games.
+    ``bet`` is the name of the way to bet, ``cost_credits`` its cheapest stake. ``hit_percent`` is the share
+    of games that win anything (empty if only the laboratory tools compute it); ``prizes_in_100`` is the
+    average number of prizes in a hundred games, each line counted. Each of ``features`` starts once in the
+    given number of games. ``top`` is the highest award: ``top_credits`` at that cost, once in ``top_one_in``
+    games.
 
-    ``spots`` are the spots of a table, or the areas of a wheel, that are bet on. ``hit_percent`` is then how
-    many of a hundred rounds return more than was staked: a stake that is only given back is no prize.
-    ``hands`` is how many hands are played at once where the player chooses that.
+    ``spots`` are the betting spots of a table, or the areas of a wheel, that this bet covers; ``hit_percent``
+    is then the share of rounds that return more than the stake, since a returned stake is not a prize.
+    ``hands`` is the number of hands played at once if the player chooses it, else 0.
     """
 
     bet: str
@@ -86,10 +87,10 @@ class Chances(_Message):
 
 
 class GameView(_Message):
-    """What the screen needs to draw a game it has not computed: read once per game, at the hello.
+    """Everything the screen needs to draw a game; sent once per game in the hello.
 
-    ``presentation`` is the family's own data (for reels: strips, window, symbols, lines, pays), as published
-    by ``paytables``; texts are by language code.
+    ``presentation`` is the family's own data as published by ``paytables`` (for reels: strips, window,
+    symbols, lines, pays). Texts are by language code.
     """
 
     id: str
@@ -106,15 +107,15 @@ class GameView(_Message):
     art: GameArt = GameArt()
     chances: tuple[Chances, ...] = ()
     returns: dict[str, str] = {}
-    """Of a table, the return of each kind of bet, percent, by its group: ``return_percent`` is the least."""
+    """The return of each group of a table's bets, percent; ``return_percent`` is the lowest of them."""
     main_bet: str = ""
-    """The group of the bet a table's game is about: no bet beside it stands for the game."""
+    """The group of a table's main bet; side bets do not represent the game."""
     offered: bool = True
-    """False: not offered any more; here because a game of it is open."""
+    """False if the game is no longer offered but has an open round."""
 
 
 class Notice(_Message):
-    """One text for the player or attendant: a catalogue key and its values; the screen words it."""
+    """One text for the player or attendant: a catalogue key and its values. The screen translates it."""
 
     code: str
     severity: Literal["info", "warning", "alarm"] = "info"
@@ -122,7 +123,7 @@ class Notice(_Message):
 
 
 class SpotNow(_Message):
-    """What of a spot is otherwise than published, as the table stands."""
+    """Current odds and limits of a betting spot that differ from those published. Amounts are in credits."""
 
     odds: str
     least: int
@@ -132,11 +133,11 @@ class SpotNow(_Message):
 
 
 class Felt(_Message):
-    """What is to be known of a table as it stands, beside bets (:file:`paytables/FELTS.md`).
+    """The current state of a table apart from its bets (:file:`paytables/FELTS.md`).
 
-    ``first``: spots of which one has a bet with any new one. ``plays``: whether a bet there plays, where the
-    player says it. ``point``: of craps. ``spots``: what of a spot is otherwise than published, and the most
-    that may be bet there within the limits of the place.
+    ``first``: the spots of which one must have a bet before any other. ``plays``: whether the bet on a spot
+    is active (on or off), if the player chooses that. ``point``: the point at craps. ``spots``: current odds
+    and limits that differ from those published, within the jurisdiction's limits.
     """
 
     point: int | None = None
@@ -146,10 +147,11 @@ class Felt(_Message):
 
 
 class ProgressiveView(_Message):
-    """A progressive level the bet in force plays for: what it shows, and whether that would be paid.
+    """A progressive level that the current bet plays for: its displayed amount and availability.
 
-    ``id`` is the amount's own, ``level`` the game's name of it. ``stale``: its controller has been silent too
-    long; ``down``: it has none. A mystery level is won by chance beside the outcome.
+    ``id`` identifies the amount, ``level`` is the game's name for it. ``stale``: the controller has not
+    reported for too long; ``down``: there is no controller. A mystery level is awarded independently of the
+    outcome.
     """
 
     id: str
@@ -162,7 +164,7 @@ class ProgressiveView(_Message):
 
 
 class ProgressiveWin(_Message):
-    """A progressive level a game has won; ``amount_cents`` is None until its controller has locked it."""
+    """A progressive level won by a game; ``amount_cents`` is None until the controller has confirmed it."""
 
     id: str
     level: str
@@ -171,19 +173,19 @@ class ProgressiveWin(_Message):
 
 
 class Tilt(_Message):
-    """An active lock-up: what, since when (UTC, ISO 8601), and who may clear it."""
+    """An active tilt: its code, since when (UTC, ISO 8601), and who may clear it."""
 
     code: str
     since: str
     cleared_by: Literal["self", "attendant", "technician", "ruling", "memory_clear"]
     detail: str = ""
-    """What exactly, for whoever must put it right; the screen shows it where it is free of any language."""
+    """Details for the technician; the screen shows them only if they are language-neutral."""
     held_cents: int = 0
-    """The player's money that its device holds."""
+    """The player's money that the faulty device holds, minor units."""
 
 
 class PrizeInKind(_Message):
-    """A prize that is a thing: its names by language, and what the house states it is worth."""
+    """A merchandise prize: its names by language, and the value stated by the operator."""
 
     id: str
     names: dict[str, str]
@@ -194,45 +196,46 @@ HandpayKind = Literal["cancelled_credit", "jackpot", "progressive", "bonus", "me
 
 
 class Handpay(_Message):
-    """What an attendant must pay by hand, or bring, before play goes on."""
+    """A hand-pay or merchandise prize that an attendant must settle before play continues."""
 
     kind: HandpayKind
     amount_cents: int
-    """The money; 0 where only things were won."""
+    """The money to pay, minor units; 0 if only merchandise was won."""
     prizes: tuple[PrizeInKind, ...] = ()
     cash_instead: bool = False
-    """The player may take the prizes' value in money."""
+    """The player may take the value of the prizes in money."""
     why: str = ""
-    """Why credits are paid by hand: a code of ``handpay.why``; empty: for what its kind says."""
+    """Why credits are paid by hand, as a code of ``handpay.why``; empty if the kind says it."""
     owed_cents: int = 0
     coins_cents: int = 0
-    """Of a rest: what was owed when the hopper began to pay, and what came as coins; 0: it paid nothing."""
+    """If a hopper payout stopped: the amount owed when it began, and the amount paid in coins."""
     since: str = ""
-    """When it was reserved, UTC, ISO 8601."""
+    """When the amount was reserved, UTC, ISO 8601."""
     number: int = 0
-    """The number its slip will have."""
+    """The number that its slip will have."""
     position: int = 0
-    """The player's place at a machine that has several; 0: there is one."""
+    """The player position, if the machine has several, else 0."""
     form_first: bool = False
-    """The form about the player is to be filled in before it may be settled."""
+    """The form about the player must be completed before the payment."""
     ticket: Literal["", "offered", "asked"] = ""
-    """A ticket could be printed instead: the player may ask for it (``cash_out``), or has."""
+    """Whether a ticket can be printed instead: offered to the player (``cash_out``), or already requested."""
 
 
 class HostLock(_Message):
-    """A host holds the machine still while it deals with the credits; it ends by itself at ``until_utc``."""
+    """A host has locked the machine for a transfer; the lock expires at ``until_utc``."""
 
     host: str
-    """The name of its line."""
+    """The name of the host's line."""
     cash_out: bool
-    """It is asked to take the credits, which the player cashes out; else it moves value by itself."""
+    """Whether the player is cashing out to the host; if False, the host transfers value by itself."""
     until_utc: str
 
 
 class Residual(_Message):
-    """A rest of credit that buys nothing here, and what :class:`Intent` ``residual`` does with it.
+    """Residual credit, too small for any bet, and what :class:`Intent` ``residual`` does with it.
 
-    ``prize_cents`` 0: it is given up. Else it is staked: of that prize, ``amount_cents`` chances in it.
+    With ``prize_cents`` 0 it is given up. Otherwise it is staked on a prize of ``prize_cents``, which it wins
+    with probability ``amount_cents`` / ``prize_cents``.
     """
 
     amount_cents: int
@@ -240,7 +243,7 @@ class Residual(_Message):
 
 
 class PayOut(_Message):
-    """Credits on their way out: ``way`` is ``ticket``, ``coins``, or one the screen has no picture for."""
+    """A payout in progress: ``way`` is ``ticket``, ``coins``, or a way for which the screen has no picture."""
 
     way: str
     amount_cents: int
@@ -250,24 +253,24 @@ ReminderKind = Literal["time", "spend", "time_limit", "spend_limit"]
 
 
 class Reminder(_Message):
-    """What the place's rules, or the player's own limits, bring to mind between two games.
+    """A player-protection reminder between two games, required by the jurisdiction or the player's limits.
 
     ``time`` and ``spend`` wait for an :class:`Intent` ``acknowledge``. ``time_limit`` and ``spend_limit``
-    pause the play until ``until_utc`` (ISO 8601; empty: the session's end). Cashing out ends a reminder.
+    pause play until ``until_utc`` (ISO 8601; empty: until the session ends). Cashing out ends a reminder.
     """
 
     kind: ReminderKind
     minutes: int
-    """Since the session began, whole minutes."""
+    """Whole minutes since the session began."""
     spent_cents: int
-    """Wagers less wins since then; below zero the player is ahead."""
+    """Wagers less wins since the session began, minor units; negative if the player is ahead."""
     until_utc: str = ""
     own: bool = True
-    """A limit is the player's own; else it is the place's."""
+    """True for the player's own limit, False for the jurisdiction's."""
 
 
 class Session(_Message):
-    """One player's time at the machine, since credits were last zero. The limits are the player's own."""
+    """One player's session, since credits were last zero. The limits are the player's own."""
 
     since_utc: str
     spent_cents: int
@@ -276,25 +279,25 @@ class Session(_Message):
 
 
 class Protection(_Message):
-    """What the place wants a player to see at all times."""
+    """Player-protection information that the jurisdiction requires to be visible at all times."""
 
     clock: bool = False
-    """The time of day is always in sight (VIC r.19)."""
+    """The time of day is always visible (VIC r.19)."""
     limits: bool = False
-    """The player may set limits: an :class:`Intent` ``limit``."""
+    """The player may set limits with an :class:`Intent` ``limit``."""
     help_line: dict[str, str] = {}
-    """Where help is found, by language."""
+    """Contact of the gambling help line, by language."""
 
 
 class Snapshot(_Message):
-    """Everything a person can see of the machine, complete each time; the screen keeps nothing else."""
+    """Everything that a person can see of the machine, complete each time; the screen stores nothing else."""
 
     type: Literal["snapshot"] = "snapshot"
     journal_sequence: int
     state: str
     time_utc: str
     time_zone: str = "UTC"
-    """Where the house is, an IANA name: the time people read."""
+    """The venue's time zone, an IANA name; used for displayed times."""
     site: str
     serial: str
     operator_number: str
@@ -305,31 +308,31 @@ class Snapshot(_Message):
     denomination_cents: int
     bet_credits: int
     bet_wager: dict[str, Any] = {}
-    """The options of the bet in force, as :class:`Intent` ``bet`` set them."""
+    """The options of the current bet, as set by :class:`Intent` ``bet``."""
     standing: dict[str, int] = {}
-    """Credits that stay on spots of the table from the rounds before."""
+    """Credits that remain on spots of the table from earlier rounds."""
     shut: tuple[str, ...] = ()
-    """Spots that take no bet as the table stands."""
+    """Spots that accept no bet at present."""
     felt: Felt = Felt()
     staked_cents: int = 0
-    """What the open game has staked so far, what answers have added included; 0 between two games."""
+    """Total stake of the open game, including stakes added during it; 0 between games."""
     bet_least_cents: int = 0
     bet_most_cents: int | None = None
-    """What the place lets be at stake in one game, bets that stand included; None: all that is offered."""
+    """The jurisdiction's maximum stake per game, standing bets included; None if it sets none."""
     most_staked_cents: int | None = None
-    """The most that one round of the selected game can stake here, raises included."""
+    """The highest stake that one round of the selected game can reach here, raises included."""
     bet_needs_cents: int = 0
-    """The credit that the bet in force needs: its cost and what its round may still add; 0: there is none."""
+    """The credit that the current bet requires: its cost and what its round may still add; 0 without a bet."""
     credit_cents: int
-    """All the player may wager, promotional credit included."""
+    """All credit the player may wager, promotional credit included."""
     restricted_cents: int = 0
-    """Of it, what can only be played."""
+    """Part of ``credit_cents`` that can only be played."""
     nonrestricted_cents: int = 0
-    """Of it, promotional credit that may be cashed out."""
+    """Part of ``credit_cents`` that is promotional and may be cashed out."""
     win_cents: int
     last_display: dict[str, object] | None
     results: tuple[str, ...] = ()
-    """At a table, how its last rounds ended, the newest first; of a shoe that lasts, since it was new."""
+    """Results of a table's last rounds, newest first; with a lasting shoe, since its shuffle."""
     accepts: tuple[str, ...]
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()
@@ -339,38 +342,38 @@ class Snapshot(_Message):
     residual: Residual | None = None
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
-    """What the place's rules make of a bet on a machine that fails; the player is told just that."""
+    """What the jurisdiction does with the bet of a game that fails; shown to the player in these words."""
     key_fingerprint: str = ""
     journal_head: str = ""
-    """Entry and twelve digits of the journal's hash, for ``egm audit verify --witness``."""
+    """Entry number and twelve digits of the journal's hash, for ``egm audit verify --witness``."""
     sound: str = "on"
-    """What a host lets be heard: ``on``; ``no_play``: games are silent; ``off``: all but alarms."""
+    """Sound as the host allows it: ``on``; ``no_play``: games are silent; ``off``: alarms only."""
     loudness_percent: int = 100
-    """How loud the loudest volume step may be here; an alarm keeps its floor."""
+    """Volume of the loudest step, percent; alarms have a minimum volume."""
     touch: tuple[int, ...] = ()
-    """Calibration of the touch screen (:mod:`egm.kernel.touch`); empty where there is none."""
+    """Calibration of the touch screen (:mod:`egm.kernel.touch`); empty if there is none."""
     reminder: Reminder | None = None
     session: Session | None = None
-    """None while nobody plays, and where the place keeps no count."""
+    """None while nobody plays, and where the jurisdiction requires no session data."""
     protection: Protection = Protection()
     progressives: tuple[ProgressiveView, ...] = ()
-    """The levels the bet in force plays for; empty where it plays for none."""
+    """The progressive levels that the current bet plays for."""
     page: ServicePage | None = None
-    """The page of the service menu that is open; it covers everything else."""
+    """The open page of the service menu, which covers everything else."""
 
 
 class Hello(_Message):
-    """The first line of either side: the screen proves itself, the machine answers with games."""
+    """First line in either direction: the screen authenticates itself, the machine replies with its games."""
 
     type: Literal["hello"] = "hello"
     token: str = ""
     games: tuple[GameView, ...] = ()
     words: dict[str, dict[str, str]] = {}
-    """Texts that features bring beside the screen's own catalogues: by language, then by key."""
+    """Texts of features that the screen's own catalogues lack: by language, then by key."""
     onlooker: bool = False
-    """It only looks on, as a top screen or an update does: no player sees and plays by what it is told."""
+    """The client only observes, like a top screen or an update: no player plays by what it shows."""
     proves: bool = False
-    """It says :class:`Alive` for as long as it goes on; who does not say so here is never asked to."""
+    """The client sends :class:`Alive` regularly, so the machine may treat silence as a failure."""
 
 
 class Play(_Message):
@@ -384,18 +387,18 @@ class Play(_Message):
     win_cents: int
     display: dict[str, Any]
     progressives: tuple[ProgressiveWin, ...] = ()
-    """What it won of progressive levels, in order; what is locked of it is in ``win_cents``."""
+    """The progressive levels won, in order; a confirmed amount is included in ``win_cents``."""
     prizes: tuple[PrizeInKind, ...] = ()
-    """What it won that is no money."""
+    """The merchandise prizes won."""
     resumed: bool = False
     settlements: tuple[dict[str, Any], ...] = ()
-    """At a table: what became of each bet (:class:`paytables.contract.Settlement`, as JSON), in order."""
+    """At a table: the result of each bet (:class:`paytables.contract.Settlement`, as JSON), in order."""
     cues: tuple[dict[str, Any], ...] = ()
-    """At a table: what is animated since the last decision (:class:`paytables.contract.Cue`, as JSON)."""
+    """At a table: the animation cues since the last decision (:class:`paytables.contract.Cue`, as JSON)."""
 
 
 class Decision(_Message):
-    """A game in progress asks the player; the answer is an :class:`Intent` ``choose`` with one option."""
+    """A decision that an open game waits for; the reply is an :class:`Intent` ``choose`` with one option."""
 
     type: Literal["decision"] = "decision"
     play_id: str
@@ -403,26 +406,25 @@ class Decision(_Message):
     options: tuple[int | str, ...]
     display: dict[str, Any]
     costs: dict[str, int] = {}
-    """What options add to the stake, credits by option; the others cost nothing."""
+    """Credits that an option adds to the stake, by option; options not listed are free."""
     seat: int = 0
-    """Who is asked."""
+    """The seat that must decide."""
     settlements: tuple[dict[str, Any], ...] = ()
-    """At a table: the bets that are decided already."""
+    """At a table: the bets already settled."""
     cues: tuple[dict[str, Any], ...] = ()
-    """At a table: what is animated before it asks."""
+    """At a table: the animation cues to play before the decision."""
 
 
 class Intent(_Message):
     """A request of the person at the screen.
 
-    ``play``; ``choose`` (value: one of the options asked); ``bet`` (value: credits; options: what
-    the family needs beside them, such as a Keno ticket's selections); ``game`` (value: id);
-    ``denomination`` (value: minor units); ``cash_out``;
-    ``language`` (value: code); ``shown`` (value: play_id, the animation has ended); ``service`` (call
-    attendant); ``acknowledge`` (the reminder is read); ``limit`` (the player's own limit, value: 0 for none;
-    options ``of``: ``minutes`` or ``cents``); ``residual`` (give up or stake credit too
-    small for anything); ``menu`` (open the service menu); ``answer`` (to the page that
-    is open: see :mod:`egm.kernel.service_pages`). A request the state table refuses comes back as a notice
+    ``play``; ``choose`` (value: one of the offered options); ``bet`` (value: credits; options: what the
+    family needs besides, such as a Keno ticket's selections); ``game`` (value: id); ``denomination`` (value:
+    minor units); ``cash_out``; ``language`` (value: code); ``shown`` (value: the play_id whose animation has
+    ended); ``service`` (call the attendant); ``acknowledge`` (the reminder has been read); ``limit`` (the
+    player's own limit, value: 0 for none; options ``of``: ``minutes`` or ``cents``); ``residual`` (give up or
+    stake residual credit); ``menu`` (open the service menu); ``answer`` (reply to the open page: see
+    :mod:`egm.kernel.service_pages`). A request that the state table refuses is reported as a notice
     ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that failed.
     """
 
@@ -453,9 +455,10 @@ class Intent(_Message):
     @field_validator("options", mode="after")
     @classmethod
     def _bounded(cls, options: dict[str, object] | None) -> dict[str, object] | None:
-        """Credits and numbers are whole: 1.0 is equal to 1, and the journal would refuse to keep it.
+        """Reject floats and oversized values.
 
-        Sizes and depth have a limit that no honest request reaches: whatever handles one may count on it.
+        1.0 equals 1 but the journal cannot store it. The limits on size and depth are beyond any honest
+        request.
         """
         if options is not None and _count_parts(options, 0) > _PARTS_MAX:
             raise ValueError(f"more than {_PARTS_MAX} parts")
@@ -463,7 +466,7 @@ class Intent(_Message):
 
 
 def _count_parts(value: object, depth: int) -> int:
-    """Count the values within ``value``. Raises ValueError for one that no request may hold."""
+    """Count the values within ``value``. Raises ValueError for a value that no request may contain."""
     if depth > _DEPTH_MAX:
         raise ValueError(f"nested more than {_DEPTH_MAX} deep")
     if isinstance(value, float):
@@ -481,15 +484,15 @@ def _count_parts(value: object, depth: int) -> int:
 
 
 class Alive(_Message):
-    """The screen's frame loop has gone round: said every few seconds, by that loop."""
+    """A sign of life that the screen's frame loop sends every few seconds."""
 
     type: Literal["alive"] = "alive"
 
 
 class Pressed(_Message):
-    """A button of the deck that means what its key on the screen means there and then: stop, skip, play.
+    """A button press to be handled like the corresponding touch key as currently shown: stop, skip or play.
 
-    So a page that covers the game, or a game being shown, is never staked on by the hand beside the screen.
+    This way a button never starts a game while a page or a running animation covers the play key.
     """
 
     type: Literal["pressed"] = "pressed"
@@ -497,7 +500,7 @@ class Pressed(_Message):
 
 
 class BenchCommand(_Message):
-    """A hand on a simulated peripheral: from drawer or ``egm device`` to the bench, never to the machine."""
+    """A manual action on a simulated device, sent by the drawer or ``egm device`` to the bench."""
 
     type: Literal["bench"] = "bench"
     device: str
@@ -506,7 +509,7 @@ class BenchCommand(_Message):
 
 
 class BenchReply(_Message):
-    """What the bench did, or why it would not; ``state`` is the device's own description of itself."""
+    """Result of a bench command, or why it was refused; ``state`` is the device's own description of itself."""
 
     type: Literal["bench_reply"] = "bench_reply"
     ok: bool
@@ -520,19 +523,19 @@ Message = Annotated[
 ]
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)
 
-#: The same for a line of a screen, which sends requests only.
+#: The longest line accepted from a screen, in bytes; a screen only sends requests.
 REQUEST_BYTES_MAX: Final = 256 * 1024
-#: A longer line is refused unread: the largest honest message (a hello with every game) is far below it.
+#: The longest line accepted in either direction, in bytes; a hello with every game is far shorter.
 LINE_BYTES_MAX = 4 * 1024 * 1024
 
 
 def encode(message: Message) -> bytes:
-    """The message as one JSON line, newline included."""
+    """Encode a message as one line of JSON, newline included."""
     return message.model_dump_json().encode() + b"\n"
 
 
 def decode(line: bytes) -> Message:
-    """Parse one line. Raises :class:`MessageError` on anything that is not exactly a message."""
+    """Parse one line. Raises :class:`MessageError` on anything that is not exactly one message."""
     if len(line) > LINE_BYTES_MAX:
         raise MessageError(f"line of {len(line)} bytes; at most {LINE_BYTES_MAX} are read")
     try:

@@ -1,8 +1,9 @@
-"""State-machine rules: what an event does in a set of states, and what becomes of an event no rule takes.
+"""State-machine rules: what an event does in a set of states, and how other events are refused.
 
-A machine is the sum of the rules of its features (:class:`Rules`). The rules of one event in one state are
-tried in their order, and the first whose guards all hold is taken. Where none is, the person who asked is
-told why, or the event is recorded as unexpected: the event's rules say which, and nothing is dropped.
+A machine's state table is the sum of its features' rules (:class:`Rules`). The rules for an event in a state
+are tried in order, and the first whose guards all hold is applied. If there is none, the reason is reported
+to the person who made the request, or the event is recorded as unexpected, as its rules specify. No event is
+dropped.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,18 +17,18 @@ from egm.kernel.states import AWAKE, PRESSING
 
 MachineT = TypeVar("MachineT")
 Guard = Callable[[MachineT, Event], bool]
-"""Whether a rule may be taken now. Its name is the reason of a refusal; it changes nothing."""
+"""Condition of a rule. Its name is the reason reported for a refusal. It changes nothing."""
 Effect = Callable[[MachineT, Event], Event | None]
-"""Does a part of what a rule does. An event it returns happens next, when the rule is finished."""
+"""One step of a rule. If it returns an event, that event is processed after the rule is finished."""
 
 
 class Refusal(StrEnum):
-    """What becomes of an event that no rule takes."""
+    """What happens to an event that no rule accepts."""
 
     TELL = "told"
-    """Whoever asked is told the reason: the guard that failed, or the state."""
+    """The reason (failed guard, or state) is reported to the person who made the request."""
     RECORD = "recorded"
-    """It is written down as unexpected."""
+    """The event is recorded as unexpected."""
 
 
 TELL: Final = Refusal.TELL
@@ -35,9 +36,9 @@ TELL: Final = Refusal.TELL
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[MachineT]):
-    """In each of ``states``, if every guard holds, ``event`` has these effects and leads to ``next``.
+    """One row of the state table: if all guards hold, ``event`` runs the effects and leads to ``next``.
 
-    ``event`` may be several, for each of which the same is done.
+    ``event`` may be a tuple of events that share the rule.
     """
 
     event: EventName | tuple[EventName, ...]
@@ -49,29 +50,32 @@ class Rule(Generic[MachineT]):
 
     @property
     def events(self) -> tuple[EventName, ...]:
-        """The event, or each of them."""
+        """Return the rule's events as a tuple."""
         return (self.event,) if isinstance(self.event, EventName) else self.event
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedState(Generic[MachineT]):
-    """While the memory holds something, the machine is in ``state``, unless a more pressing one holds."""
+    """A state that the durable memory implies while ``holds`` is true, unless a more pressing one applies."""
 
     state: State
     holds: Callable[[MachineT], bool]
-    """Whether it does. It reads, and changes nothing."""
+    """Returns whether the memory implies this state. Changes nothing."""
 
 
 class Rules(Generic[MachineT]):
     """The state table: the rules of every feature, in the order in which they are tried.
 
-    ``states``: what the memory says the machine is doing, by the features whose memory it is.
+    ``states``: the derived states of all features.
     """
 
     def __init__(
         self, rules: Iterable[Rule[MachineT]], states: Iterable[DerivedState[MachineT]] = ()
     ) -> None:
-        """Raises InvariantError where a rule can never be reached, or an event is not decided everywhere."""
+        """Build the state table.
+
+        Raises InvariantError if a rule can never be reached or an event has no rule at all.
+        """
         self._rules: Final = tuple(rules)
         derived = tuple(states)
         self.states: Final = tuple(one for state in PRESSING for one in derived if one.state is state)
@@ -97,17 +101,17 @@ class Rules(Generic[MachineT]):
         return len(self._rules)
 
     def of(self, state: State, event: EventName) -> tuple[Rule[MachineT], ...]:
-        """The rules of one event in one state, in the order in which they are tried."""
+        """Return the rules for one event in one state, in the order in which they are tried."""
         return self._index.get((state, event), ())
 
     def refusal(self, event: EventName) -> Refusal:
-        """What becomes of an event that none of its rules takes."""
+        """Return what happens to an event that no rule accepts."""
         return self._refusals[event]
 
     def derived_state(self, machine: MachineT) -> State:
-        """The state that the durable memory says the machine is in."""
+        """Return the most pressing state that the durable memory implies, or IDLE."""
         return next((one.state for one in self.states if one.holds(machine)), State.IDLE)
 
     def always_takes(self, event: EventName) -> bool:
-        """Whether an event is taken in every state the machine has once its memory is ready."""
+        """Return whether the event is accepted in every state after the memory is ready."""
         return all(any(not rule.guards for rule in self.of(state, event)) for state in AWAKE)

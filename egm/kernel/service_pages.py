@@ -1,10 +1,10 @@
-"""Service pages on their way to the screen: any page in one shape, drawn generically.
+"""Service pages sent to the screen: every page has the same structure and is drawn generically.
 
-The machine makes each page whole, from its memory; the screen draws title, tables, actions and the one
-prompt, and knows none of them by name. The attendant's answer comes back as an
-:class:`~egm.kernel.messages.Intent` ``answer``: ``value`` is the id of the action touched, ``options`` hold
-``page`` (the page answered) and, where the page has a prompt, ``input`` (what was typed). Everything a page
-says is a catalogue key with its values, or a datum with its form; so every page exists in every language.
+The machine builds each page completely, from its memory. The screen draws title, tables, actions and at most
+one prompt, and knows no page by name. The attendant's reply is an :class:`~egm.kernel.messages.Intent`
+``answer``: ``value`` is the id of the action touched, ``options`` hold ``page`` (the page replied to) and, if
+the page has a prompt, ``input`` (the text entered). All text on a page is a catalogue key with values, or
+typed data, so that every page exists in every language.
 """
 
 from typing import Any, Literal
@@ -19,13 +19,13 @@ class _Part(BaseModel):
 class Words(_Part):
     """One text, cell or label.
 
-    ``say``: ``value`` is a catalogue key, ``values`` what stands in its braces (a value named ``x_cents`` is
-    money, shown as ``{x}``, as in notices). ``code``: a code of the machine's, in the words that the section
-    of the catalogue named by ``of`` in ``values`` has for it, else as it stands. ``plain``: as it stands
-    (serials, digests, a person's name). ``money``: minor units; amounts in ``values`` stand beside it.
-    ``number``: a count. ``moment``: ISO 8601 UTC, shown in the place's own time. ``local``: a text each
-    language brings itself, in ``values`` by language code (a game's name). ``list``: several catalogue keys,
-    the ``values``, with ``value`` between them.
+    ``say``: ``value`` is a catalogue key and ``values`` fill its braces (a value named ``x_cents`` is money,
+    shown as ``{x}``, as in notices). ``code``: a code of the machine, translated by the catalogue section
+    named by ``of`` in ``values``, or shown unchanged if that has no entry. ``plain``: shown unchanged
+    (serials, digests, names of persons). ``money``: minor units; amounts in ``values`` are shown beside it.
+    ``number``: a count. ``moment``: ISO 8601 UTC, shown in the venue's time zone. ``local``: a text that
+    exists in each language, in ``values`` by language code (a game's name). ``list``: the catalogue keys in
+    ``values``, separated by ``value``.
     """
 
     kind: Literal["say", "code", "plain", "money", "number", "moment", "local", "list"] = "say"
@@ -34,10 +34,10 @@ class Words(_Part):
 
 
 class Action(_Part):
-    """Something the attendant may touch; ``id`` comes back as the answer's ``value``.
+    """A touchable button; its ``id`` is returned as the answer's ``value``.
 
     ``back`` leaves the page, ``go`` opens another, ``confirm`` sends the prompt or acts, ``danger`` acts and
-    cannot be undone. An action that is not ``enabled`` is shown grey, with the reason in the page's notice.
+    cannot be undone. A disabled action is drawn grey, and the page's notice gives the reason.
     """
 
     id: str
@@ -47,18 +47,18 @@ class Action(_Part):
 
 
 class Row(_Part):
-    """One line of a table. With an ``action`` the whole line may be touched."""
+    """One line of a table. With an ``action`` the whole line is touchable."""
 
     cells: tuple[Words, ...]
     action: str = ""
     mark: Literal["", "good", "warning", "alarm"] = ""
-    """Said by a sign as well as by colour."""
+    """Shown by a symbol as well as by colour."""
 
 
 class Table(_Part):
-    """Lines of as many cells as there are columns; without column titles a plain list of pairs.
+    """A table with as many cells per line as columns; without column titles, a plain list of pairs.
 
-    The screen pages through what does not fit; numbers and money stand right-aligned.
+    The screen splits a long table into pages; numbers and money are right-aligned.
     """
 
     title: Words | None = None
@@ -67,13 +67,12 @@ class Table(_Part):
 
 
 class Prompt(_Part):
-    """The one thing a page asks.
+    """The single input of a page.
 
-    ``pin``: digits, shown as dots and kept nowhere. ``digits``: a number as typed. ``amount``: minor units.
-    ``text``: letters, from a keyboard on the screen. ``serial``: of them only what a serial number may have,
-    capital letters, digits and hyphens. ``find``: letters that choose which rows of the page's
-    tables are shown; nothing is sent but the row touched. ``choice``: one of ``choices``, whose ``id`` is the
-    input; drawn as touchable lines. ``value`` is what stands there at first.
+    ``pin``: digits, shown as dots and never stored. ``digits``: a number as typed. ``amount``: minor units.
+    ``text``: letters, from an on-screen keyboard. ``serial``: capital letters, digits and hyphens only.
+    ``find``: letters that filter the rows of the page's tables; only the touched row is sent. ``choice``: one
+    of ``choices``, drawn as touchable lines; its ``id`` is the input. ``value`` is the initial input.
     """
 
     label: Words
@@ -82,16 +81,16 @@ class Prompt(_Part):
     length_max: int = 64
     choices: tuple[Action, ...] = ()
     confirm: Words = Words(value="service.confirm")
-    """What the key that sends the input says; it answers with the action ``enter``."""
+    """Label of the key that submits the input; it replies with the action ``enter``."""
 
 
 class Replay(_Part):
-    """A game as it was recorded, to be drawn under a clear RECALL mark: nothing is drawn by chance again.
+    """A recorded game to be drawn under a clear RECALL mark, without any new random numbers.
 
-    ``step`` counts from 1 to ``steps``; each is either a question the game asked (``asked``: its kind, with
-    the options and, in ``answer``, what the player chose, said in ``answered``) or the outcome (``asked``
-    empty). ``display`` is what the family's evaluation returned for that step, as in ``Play`` and
-    ``Decision``. ``win_cents`` is None while the game is still open.
+    ``step`` counts from 1 to ``steps``. A step is a decision (``asked``: its kind, with the options and the
+    player's choice in ``answer``, worded in ``answered``) or the outcome (``asked`` is empty). ``display`` is
+    what the family's evaluation returned for that step, as in ``Play`` and ``Decision``. ``win_cents`` is
+    None while the game is open.
     """
 
     play_id: str
@@ -114,24 +113,25 @@ class Replay(_Part):
 
 
 class ServicePage(_Part):
-    """One page of the service menu, complete. It covers whatever the machine would show else.
+    """One complete page of the service menu. It covers everything else on the screen.
 
-    ``id`` is that of this page at this moment; an answer to another is not heard. ``person`` is who is signed
-    in (name and role), None before. ``test`` marks a page that works devices: the screen shows a clear TEST
-    mark, and with ``pattern`` runs its own part (colour bars, touch targets, tones). ``calibrate`` shows the
-    crosses of :mod:`egm.kernel.touch`; its answer ``crosses`` has as ``input`` where each touch was felt.
+    ``id`` identifies this page at this moment; replies to any other page are ignored. ``person`` is the
+    signed-in person (name and role), None before sign-in. ``test`` marks a page that operates devices: the
+    screen shows a clear TEST mark, and with ``pattern`` runs its own test (colour bars, touch targets,
+    tones). ``calibrate`` shows the crosses of :mod:`egm.kernel.touch`; its reply ``crosses`` has the
+    positions of the touches as ``input``.
     """
 
     id: str
     title: Words
     depth: int = 0
-    """Counted from the first page, 1: whoever comes back to a page finds its rows where they were."""
+    """Depth in the menu, 1 for the first page; the screen restores a page's scroll position on return."""
     person: Words | None = None
     notice: Words | None = None
-    """What the last answer led to, or why it was refused."""
+    """The result of the last reply, or why it was refused."""
     notice_severity: Literal["info", "warning", "alarm"] = "info"
     unconfirmed: bool = False
-    """Leaving loses entries of a form, and the page has not yet said so."""
+    """Leaving would discard form entries, and the person has not been warned yet."""
     tables: tuple[Table, ...] = ()
     prompt: Prompt | None = None
     actions: tuple[Action, ...] = ()
@@ -141,7 +141,7 @@ class ServicePage(_Part):
 
     @property
     def only_confirmation(self) -> Action | None:
-        """The page's confirmation where nothing is asked and all else is to leave: Enter is enough for it."""
+        """Return the confirm action if the page only offers to confirm or leave, so that Enter confirms."""
         if self.prompt is not None or [each.style for each in self.actions] != ["back", "confirm"]:
             return None
         confirm = self.actions[1]

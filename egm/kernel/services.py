@@ -1,12 +1,11 @@
-"""Services beside the devices: metrics, host lines, links, reminders; each an attachment of the machine.
+"""Background services: metrics, host lines, links, reminders; each is an attachment of the machine.
 
-An attachment lives on the machine's event loop. It learns what happened from :meth:`Attachment.changed`,
-after the fact is durable, and asks for something to happen through :attr:`MachineContext.handle`, where the
-state table decides as it does for a person. A thread of its own (a serial line that waits for nothing) sees
-only immutable values handed to it, and speaks to its attachment through the loop: the journal is read by one
-thread only.
+An attachment runs on the machine's event loop. :meth:`Attachment.changed` reports what has happened, after it
+is durable; :attr:`MachineContext.handle` requests an event, which the state table accepts or refuses as it
+does a person's. A thread of an attachment (for example a serial line with strict timing) sees only immutable
+values and communicates through the loop: only one thread reads the journal.
 
-Each belongs to a feature (:class:`egm.kernel.feature.Feature`).
+Each service belongs to a feature (:class:`egm.kernel.feature.Feature`).
 """
 
 from collections.abc import Callable, Iterable
@@ -24,23 +23,23 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 
 Source: TypeAlias = Callable[[], Iterable[Metric]]
-"""Something that monitoring reads, on the machine's loop."""
+"""A source of metrics, read on the machine's loop."""
 
 
 class Attachment(Protocol):
-    """Something that works beside the devices for as long as the machine does."""
+    """A service that runs beside the devices as long as the machine does."""
 
     @property
     def name(self) -> str:
-        """What it is called in logs."""
+        """Return its name for logs."""
         ...
 
     async def run(self) -> None:
-        """Work until cancelled. An exception that leaves it stops the machine, which starts again."""
+        """Run until cancelled. An exception that escapes stops the machine, which is then restarted."""
         ...
 
     def changed(self, now: Snapshot) -> None:
-        """Something has happened and is durable. Called on the loop; must not block.
+        """Handle a durable change. Called on the loop; must not block.
 
         Called after each event, and soon after any entry written outside one.
         """
@@ -52,19 +51,19 @@ class MachineContext:
     """What an attachment may use of its machine."""
 
     engine: Engine[Machine]
-    """Its ``machine`` holds journal, profile, games and what each feature has put in."""
+    """Its ``machine`` gives access to journal, profile, games and the features' state."""
     file: CabinetFile
     folder: StateFolder
     clock: Clock
     handle: Callable[[Event], None]
-    """Let something happen: the state table decides. What it cannot record stops the machine."""
+    """Submit an event to the state table. If the event cannot be recorded, the machine stops."""
     devices: tuple[Device, ...] = ()
-    """The drivers, which the machine runs itself."""
+    """The device drivers, which the machine runs itself."""
     sources: list[Source] = field(default_factory=list)
-    """What monitoring reads, on the loop; an attachment adds its own when it is made."""
+    """Sources of metrics, read on the loop; an attachment may add its own."""
     say: Callable[[str], None] = lambda _: None
-    """Tell whoever started the machine, on the console."""
+    """Prints a line on the console of the person who started the machine."""
 
 
 Make = Callable[[MachineContext], Iterable[Attachment]]
-"""Makes the attachments the cabinet file asks for; none where it asks for none."""
+"""Creates the attachments that the cabinet file asks for, if any."""

@@ -1,7 +1,7 @@
-"""Positions side by side: what is done at one position of a machine and concerns another finds it here.
+"""Access to the other player positions of the machine, for actions at one position that concern another.
 
-Every position has the same object. What a board of keys and lamps serves is its own position; the first
-position's serves each that has no board of its own as well.
+All positions share one :class:`SideBySide`. A board of keys and lamps serves its own position; the first
+position's board also serves every position without one.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,9 +15,9 @@ from egm.kernel.messages import Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtWork:
-    """A position at work: how events are let happen there, and what a person may see of it.
+    """A running position: how to submit events to it, and how to read its current snapshot.
 
-    ``signal`` makes its board's tower light and bell true again; ``has_board``: it has one.
+    ``signal`` updates the tower light and bell of its board. ``has_board``: it has a board of its own.
     """
 
     engine: Engine[Machine]
@@ -29,12 +29,12 @@ class AtWork:
 
 @dataclass(slots=True)
 class SideBySide:
-    """The positions of a machine that are at work, by number."""
+    """The running positions of the machine, by number."""
 
     at: dict[int, AtWork] = field(default_factory=dict)
 
     def served_by(self, number: int) -> Iterator[AtWork]:
-        """The positions that the board of one serves, in their order."""
+        """Yield the positions that the board of position ``number`` serves, in order."""
         for other in sorted(self.at):
             if other == number or (number == 1 and not self.at[other].has_board):
                 yield self.at[other]

@@ -1,4 +1,4 @@
-"""Standing faults in the machine's memory: raised once, until their cause or a person has cleared them."""
+"""Active faults in the machine's memory: raised once, active until the cause or a person clears them."""
 
 from egm.kernel.faults import fault
 from egm.kernel.keys import KernelKey
@@ -7,7 +7,7 @@ from egm.kernel.messages import Notice
 
 
 def raise_fault(machine: Machine, code: str, **details: object) -> None:
-    """Remember a fault until it is cleared; a repeat changes nothing. ``detail`` stands with it."""
+    """Record a fault as active until it is cleared. A repeat is ignored."""
     if code in machine.faults:
         return
     properties = fault(code)
@@ -27,7 +27,7 @@ def raise_fault(machine: Machine, code: str, **details: object) -> None:
 
 
 def clear_fault(machine: Machine, code: str, **details: object) -> None:
-    """The cause has gone. A fault that a person must clear stays."""
+    """Clear a fault whose cause has gone. A fault that a person must clear stays active."""
     standing = machine.faults.get(code)
     if standing is None or standing["cleared_by"] != "self":
         return
@@ -39,10 +39,10 @@ def clear_fault(machine: Machine, code: str, **details: object) -> None:
 
 
 def is_off(machine: Machine, kind: str) -> bool:
-    """Whether a fault keeps the position's device of a kind from being used."""
+    """Return whether an active fault disables the position's device of this kind."""
     return any(code.startswith(f"{kind}.") and fault(code).disables_device for code in machine.faults)
 
 
 def note_fault(machine: Machine, code: str, why: str) -> None:
-    """Raise a fault that the machine finds and clears by itself, or clear it where ``why`` is empty."""
+    """Raise a fault that the machine detects and clears by itself, or clear it if ``why`` is empty."""
     (raise_fault if why else clear_fault)(machine, code, detail=why)

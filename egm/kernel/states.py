@@ -1,9 +1,10 @@
-"""Named sets of states, and which state is the more pressing where the memory holds several.
+"""Named sets of states, and the priority of states when the memory implies several.
 
-A rule holds in a set of states. Facts of the physical world (a bill is in the box, a door is open) hold in
-:data:`AWAKE`: refusing to know a fact would lose money or blind the audit. ``Next.DERIVED`` is the most
-pressing state that follows from the memory (:data:`PRESSING`, :class:`egm.kernel.rules.DerivedState`): a
-restart, a closed door and a cleared tilt all lead there, so nothing needs to remember where it was.
+A rule applies in a set of states. Facts of the physical world (a bill is in the box, a door is open) are
+accepted in :data:`AWAKE`: rejecting a fact would lose money or hide it from the audit. ``Next.DERIVED`` is
+the most pressing state that follows from the memory (:data:`PRESSING`,
+:class:`egm.kernel.rules.DerivedState`): a restart, a closed door and a cleared tilt all lead there, so no
+previous state needs to be stored.
 """
 
 from collections.abc import Mapping
@@ -12,38 +13,38 @@ from typing import Final
 from egm.kernel.events import State
 
 EVERYWHERE: Final = frozenset(State)
-#: Once the memory is ready.
+#: After the memory is ready.
 AWAKE: Final = EVERYWHERE - {State.BOOT}
-#: Where the attendant and the player can always be heard.
+#: Where requests of the attendant and the player are accepted.
 LISTENING: Final = AWAKE - {State.SELF_TEST}
-#: Where the service menu may be opened: whenever no game and no payout is under way.
+#: Where the service menu may be opened: no game and no payout is in progress.
 SERVICEABLE: Final = LISTENING - {State.PLAYING, State.PAYING, State.SERVICE_MENU, State.LOCKED}
-#: Where staff work at the machine: the menu is open, or something more pressing holds.
+#: Where staff work at the machine: the menu is open, or a more pressing state covers it.
 AT_WORK: Final = SERVICEABLE | {State.SERVICE_MENU}
-#: Where a form about money may arrive: the menu is open, or a hand-pay, a door or a tilt came over it.
+#: Where a form about money may arrive: the menu is open, or a hand-pay, door or tilt has covered it.
 RULING: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT})
-#: Where persons rule on what a controller said: also while the game waits for it.
+#: Where staff rule on a controller's award: also while the game waits for it.
 RULING_ON_PRIZES: Final = RULING | {State.AWAITING_AWARD}
 #: Where credits can be paid out: a machine that cannot play still owes the player.
 PAYABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
-#: Where the attendant's key answers calls.
+#: Where the attendant's key answers service calls.
 ON_CALL: Final = PAYABLE | {State.SERVICE_MENU}
-#: Where the attendant's key asks who turned it.
+#: Where turning the attendant's key asks for identification.
 CHALLENGED: Final = PAYABLE | {State.TILT}
-#: Where a game is shown, or waits for its award.
+#: Where a game is shown or waits for its award.
 SHOWING: Final = frozenset({State.PLAYING, State.AWAITING_AWARD})
-#: Where a ticket that a host has called good may still be taken.
+#: Where a ticket that a host has approved may still be accepted.
 TAKING_TICKETS: Final = frozenset({State.IDLE, State.PLAYING})
-#: Where a host may move credits and hold the machine still.
+#: Where a host may transfer credits and lock the machine.
 TRANSFERRING: Final = frozenset({State.IDLE, State.LOCKED})
 #: Where bets are chosen.
 BETTABLE: Final = frozenset({State.IDLE, State.BETTING})
-#: Where no game is shown: what was said of one is over.
+#: Where no game is shown, so that game notices no longer apply.
 NOT_PLAYING: Final = EVERYWHERE - {State.PLAYING}
-#: Where a host's order is answered as soon as nothing else goes on.
+#: Where a deferred host order is answered because no game or payout is in progress.
 ORDERS_DUE: Final = AWAKE - {State.PLAYING, State.PAYING}
 
-#: By the names they have in the generated table.
+#: The sets by their names in the generated state table.
 SETS: Final[Mapping[frozenset[State], str]] = {
     EVERYWHERE: "everywhere",
     AWAKE: "awake",
@@ -66,14 +67,14 @@ SETS: Final[Mapping[frozenset[State], str]] = {
 
 
 def only(state: State) -> frozenset[State]:
-    """The set of one state."""
+    """Return the set that contains one state."""
     return frozenset({state})
 
 
-#: The states that follow from what the memory holds, the most pressing first. A door and a tilt stop
-#: everything. Money owed and a game begun come before being out of service: a durable outcome is shown and
-#: paid whatever has happened to the generator since. While the service menu is open nothing of the player's
-#: goes on. Where nothing holds, the machine is idle.
+#: The states that follow from the memory, most pressing first. A door and a tilt stop everything. Money owed
+#: and an open game come before being out of service: a durable outcome is shown and paid whatever has
+#: happened to the random number generator since. While the service menu is open, no player action proceeds.
+#: If none of these applies, the machine is idle.
 PRESSING: Final = (
     State.DOOR_OPEN,
     State.TILT,

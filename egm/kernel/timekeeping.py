@@ -1,14 +1,13 @@
-"""Clock plausibility: whether the clock may be believed, judged from evidence each time a date matters.
+"""Clock plausibility: whether the clock can be trusted, judged from evidence each time a date matters.
 
-The operating system owns the clock, and it may be wrong: a board without a battery comes up in 1970, somebody
-sets it, a counter of seconds runs over in 2038. Nothing that is worth money may follow from such a moment.
-What the evidence is: the day this program was made, the last moment the machine knew to be right, and the
-time that has really passed since, which the monotonic clock counts however the other is set. While the clock
-is not believed, no ticket is dated or past its date, no promotion expires, and what must be timed goes by
-:meth:`Timekeeper.now`: the last moment known to be right and the time that has passed since.
+The operating system owns the clock, and it may be wrong: a board without a battery starts in 1970, a person
+sets it, a counter of seconds overflows in 2038. Nothing that is worth money may follow from a wrong time. The
+evidence is: the build date of this program, the last time known to be right, and the time elapsed since then
+by the monotonic clock. While the clock is not trusted, no ticket is dated or expired and no promotion
+expires; timers use :meth:`Timekeeper.now`, the last time known to be right plus the time elapsed.
 
-A clock that comes back to what the evidence expects is believed again by itself; any other waits for a
-person, who reads the date and confirms it.
+A clock that returns to the expected time is trusted again automatically; otherwise a person must read the
+date and confirm it.
 """
 
 from dataclasses import dataclass
@@ -19,40 +18,40 @@ from typing import Any, Final
 from egm.clock import Clock
 from meters import JournalView
 
-#: The state of a journal that tells of a doubt: why, and the last moment known to be right.
+#: The journal state key of a doubt about the clock: the reason, and the last time known to be right.
 STATE_KEY: Final = "clock"
-#: What a journal writes of its own when it is opened, by a clock nobody has judged yet.
+#: Entries that opening a journal writes itself, dated by a clock that has not been judged yet.
 _AT_OPENING: Final = frozenset({"clock.changed", "event"})
-#: No machine with this program ran before.
+#: No machine ran this program before this date.
 MADE: Final = datetime(2026, 1, 1, tzinfo=UTC)
-#: A clock that shows this or later is broken; dates can be worked out for some years more.
+#: A clock at or after this date is broken; date arithmetic remains possible for some years beyond it.
 END: Final = datetime(9995, 1, 1, tzinfo=UTC)
-#: By how much a clock may be corrected without anybody being asked: no ticket's last day hangs on it.
+#: A correction of the clock up to this size needs no confirmation: it cannot expire a ticket.
 SLACK: Final = timedelta(hours=1)
-#: For how long a machine may have been off without anybody being asked what day it is.
+#: A machine that was off for longer than this asks for confirmation of the date.
 OFF_MOST: Final = timedelta(days=31)
 
 
 class Doubt(StrEnum):
-    """Why a clock is not believed."""
+    """Why the clock is not trusted."""
 
     BEFORE_MADE = "before_made"
-    """It shows a time before this program was made."""
+    """It shows a time before this program was built."""
     SET_BACK = "set_back"
-    """It shows a time before the last moment known to be right."""
+    """It shows a time before the last one known to be right."""
     FAR_AHEAD = "far_ahead"
-    """It shows a time long after the last moment known to be right."""
+    """It shows a time long after the last one known to be right."""
     CHANGED = "changed"
     """It was set while the machine ran, and nobody has confirmed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a clock is judged by.
+    """The evidence by which a clock is judged.
 
-    ``good``: the last moment known to be right; None where there never was one. ``passed``: the time since,
-    by the monotonic clock; None where the machine was off in between. ``unsettled``: the clock was set before
-    the machine went off, and nobody has confirmed it since.
+    ``good``: the last time known to be right, None if there never was one. ``passed``: the time since then by
+    the monotonic clock, None if the machine was off in between. ``unsettled``: the clock was set before the
+    machine was switched off, and nobody has confirmed it since.
     """
 
     now: datetime
@@ -62,7 +61,7 @@ class Evidence:
 
 
 def doubt(evidence: Evidence) -> Doubt | None:
-    """Why the clock may not be believed; None where it may."""
+    """Return why the clock cannot be trusted, or None if it can."""
     now, good, passed = evidence.now, evidence.good, evidence.passed
     if now < MADE:
         return Doubt.BEFORE_MADE
@@ -78,10 +77,10 @@ def doubt(evidence: Evidence) -> Doubt | None:
 
 
 class Timekeeper:
-    """The judgement over one machine's clock, from its start on."""
+    """Continuous judgement of one machine's clock, from start-up on."""
 
     def __init__(self, clock: Clock, good: datetime | None = None, *, unsettled: bool = False) -> None:
-        """``good`` and ``unsettled`` as in :class:`Evidence`, of the time before this start."""
+        """Start judging. ``good`` and ``unsettled`` as in :class:`Evidence`, from the time before this start."""
         self._clock = clock
         self._good = good if good is not None and MADE <= good < END else None
         self._unsettled = unsettled
@@ -90,7 +89,7 @@ class Timekeeper:
         self.look()
 
     def look(self) -> Doubt | None:
-        """Judge now; from the first time the clock is believed, the monotonic one says what it must show."""
+        """Judge the clock now. Once trusted, it must advance with the monotonic clock from then on."""
         found = self.doubt
         if found is None and not self._running:
             self.confirm()
@@ -98,7 +97,7 @@ class Timekeeper:
 
     @property
     def doubt(self) -> Doubt | None:
-        """Why the clock may not be believed at this moment."""
+        """Return why the clock cannot be trusted at this moment, or None if it can."""
         return doubt(
             Evidence(
                 now=self._clock.now(),
@@ -110,30 +109,30 @@ class Timekeeper:
 
     @property
     def is_believed(self) -> bool:
-        """Whether a date may be printed, or be over."""
+        """Return whether dates may be printed and deadlines may expire."""
         return self.doubt is None
 
     @property
     def good(self) -> datetime | None:
-        """The last moment known to be right, with the time that has passed since."""
+        """Return the last time known to be right plus the time elapsed since, or None."""
         return None if self._good is None else min(self._good + self._passed, END)
 
     def now(self) -> datetime:
-        """The time as far as it is known: the clock's, or where that is not believed the evidence's."""
+        """Return the best known time: the clock's if it is trusted, else the evidence's."""
         good = self.good
         return self._shown if good is None or self.is_believed else good
 
     def steady(self) -> datetime:
-        """The time that goes on as time has passed: in one run a clock that is set moves it by nothing."""
+        """Return a time that advances steadily within one run, even when the clock is set."""
         return self.good or self._shown
 
     @property
     def _shown(self) -> datetime:
-        """What the clock shows, early enough for dates to be worked out from it."""
+        """Return the clock's time, limited so that date arithmetic cannot overflow."""
         return min(self._clock.now(), END)
 
     def confirm(self) -> None:
-        """What the clock shows is right: a person says so, or all the evidence does."""
+        """Accept the clock's time as right, because a person or all the evidence says so."""
         self._good, self._since_ns = self._shown, self._clock.monotonic_ns()
         self._running, self._unsettled = True, False
 
@@ -143,7 +142,7 @@ class Timekeeper:
 
 
 def timekeeper_of(journal: JournalView, clock: Clock) -> Timekeeper:
-    """The judgement as a machine's journal has it: its last entry, and a doubt that nobody has settled."""
+    """Create the timekeeper from a journal: its last entry's time, and any unresolved doubt."""
     stored: Any = journal.state(STATE_KEY)
     if stored is not None:
         good = datetime.fromisoformat(stored["good"]) if stored["good"] else None

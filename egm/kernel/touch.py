@@ -1,8 +1,8 @@
-"""Calibration of a touch screen: from where a finger is felt to where it was put, an affine map in integers.
+"""Touch-screen calibration: an integer affine map from detected to true touch positions.
 
-Places are shares of the picture's width and height, in units of 1/65536, and may lie outside of it. A person
-touches the middle of :data:`CROSSES` one after the other; the map is fitted to all but the last by least
-squares, exactly, and the last must then lie where it was shown.
+Coordinates are shares of the picture's width and height, in units of 1/65536, and may lie outside of it. A
+person touches the centre of each of :data:`CROSSES` in turn. The map is fitted exactly to all but the last by
+least squares, and must then place the last touch on its cross.
 """
 
 from collections.abc import Sequence
@@ -11,26 +11,26 @@ from typing import Final
 
 from egm.errors import OperatorError
 
-#: The picture's width and height; and what a coefficient of a map is multiplied with.
+#: The width and height of the picture, and the fixed-point factor of the map's coefficients.
 UNIT: Final = 1 << 16
 Place = tuple[int, int]
 Matrix = tuple[int, ...]
 """``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / UNIT, y becomes (d x + e y + f) / UNIT."""
 _SHARES: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
-#: Where the crosses stand, in the order in which they are touched.
+#: Centres of the crosses, in the order in which they are touched.
 CROSSES: Final[tuple[Place, ...]] = tuple((UNIT * x // 10, UNIT * y // 10) for x, y in _SHARES)
-#: A finger's own error, and that of the panel where it is not straight.
+#: Tolerance for the finger's inaccuracy and the panel's non-linearity.
 _NEAR: Final = UNIT // 40
-#: Nobody's finger is felt farther from the picture than this.
+#: No touch is detected farther from the picture than this.
 _FAR: Final = 4 * UNIT
 
 
 class CalibrationError(OperatorError):
-    """Touches that no calibration follows from: says why."""
+    """Touches from which no calibration can be computed; the text says why."""
 
 
 def fit(felt: Sequence[Place]) -> Matrix:
-    """The map from where the touches of :data:`CROSSES` were felt. Raises CalibrationError."""
+    """Return the map fitted to the detected touches of :data:`CROSSES`. Raises CalibrationError."""
     if len(felt) != len(CROSSES) or any(not -_FAR <= value <= _FAR for place in felt for value in place):
         raise CalibrationError(f"{len(felt)} touches, not {len(CROSSES)} within reach")
     rows = [(x, y, UNIT) for x, y in felt[:-1]]
@@ -50,7 +50,7 @@ def fit(felt: Sequence[Place]) -> Matrix:
 
 
 def placed(matrix: Matrix, x: int, y: int) -> Place:
-    """Where a touch felt at a place was put; without a matrix, there."""
+    """Return where a detected touch was placed; without a calibration, the same coordinates."""
     if not matrix:
         return x, y
     a, b, c, d, e, f = matrix
@@ -58,7 +58,7 @@ def placed(matrix: Matrix, x: int, y: int) -> Place:
 
 
 def _solved(matrix: list[list[int]], wanted: list[int]) -> list[Fraction]:
-    """The solution of three equations, by Cramer's rule. Raises CalibrationError where there is none."""
+    """Solve three linear equations by Cramer's rule. Raises CalibrationError if there is no single solution."""
     whole = _determinant(matrix)
     if whole == 0:
         raise CalibrationError("the touches lie on one line")
