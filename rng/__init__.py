@@ -1,6 +1,6 @@
-"""Chance: entropy, health tests, a NIST SP 800-90A generator, and unbiased draws.
+"""Randomness: entropy, health tests, NIST SP 800-90A generators, and unbiased draws.
 
-The one room of the house that may reach a source of randomness. It knows nothing of games or money.
+This is the only package that may access a source of randomness. It knows nothing of games or money.
 
 A cabinet starts a :class:`RandomService` and draws inside its steps::
 
@@ -9,8 +9,8 @@ A cabinet starts a :class:`RandomService` and draws inside its steps::
         stops = [draws.below(22, f"reel {i}") for i in range(3)]
     record(draws.draws)
 
-and a game plays again from what was recorded (:class:`paytables.ReplayDraw`). What only laboratories use is
-in ``tools.lab.rng``.
+A game is replayed from the recorded draws (:class:`paytables.ReplayDraw`). Statistical tests for laboratories
+are in ``tools.lab.rng``.
 """
 
 from rng.draws import Draw

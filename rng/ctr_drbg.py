@@ -16,7 +16,7 @@ from rng.mechanism import Mechanism
 
 _BLOCK: Final = 16
 _KEY: Final = 32
-#: Key and V together: the length of a full-entropy seed.
+#: Length of a full-entropy seed: Key and V together.
 SEED_BYTES: Final = _KEY + _BLOCK
 _COUNTER_MASK: Final = (1 << 8 * _BLOCK) - 1
 _ZERO_SEED: Final = bytes(SEED_BYTES)
@@ -24,21 +24,21 @@ _ZERO_SEED: Final = bytes(SEED_BYTES)
 _DF_KEY: Final = bytes(range(_KEY))
 
 
-#: The three initial blocks, of which each begins one pass of BCC: its number, then zeros (10.3.2 step 9.1).
+#: The initial blocks of the three passes of BCC: the pass number, then zeros (10.3.2 step 9.1).
 _DF_STARTS: Final = b"".join(i.to_bytes(4) + bytes(_BLOCK - 4) for i in range(3))
 
 
 @cache
 def _df_cipher() -> CipherContext:
-    """AES-256 under the fixed key, block by block: it keeps no state between calls."""
+    """Return an AES-256 cipher under the fixed key, block by block; it keeps no state between calls."""
     return Cipher(algorithms.AES256(_DF_KEY), modes.ECB()).encryptor()  # noqa: S305 (BCC is built on the bare block)
 
 
 def block_cipher_df(text: bytes) -> bytes:
     """Condense ``text`` (up to 2**32 - 1 bytes) to 48 bytes: Block_Cipher_df of section 10.3.2.
 
-    The three passes of BCC differ in their first block only, and run side by side. The closing loop, which
-    encrypts X again and again, is a chained encryption of zeros begun from X.
+    The three passes of BCC differ only in their first block and run in parallel. The closing loop, which
+    encrypts X repeatedly, is a chained encryption of zeros that starts from X.
     """
     framed = len(text).to_bytes(4) + SEED_BYTES.to_bytes(4) + text + b"\x80"
     framed += bytes(-len(framed) % _BLOCK)
@@ -52,7 +52,7 @@ def block_cipher_df(text: bytes) -> bytes:
 
 
 class CtrDrbg(Mechanism):
-    """CTR_DRBG(AES-256) with the derivation function: entropy of any form and length, 32 bytes or more."""
+    """CTR_DRBG(AES-256) with the derivation function; accepts entropy input of 32 bytes or more, of any form."""
 
     __slots__ = ("_key", "_v")
 
@@ -78,7 +78,7 @@ class CtrDrbg(Mechanism):
         return block_cipher_df(additional_input)
 
     def _update(self, provided: bytes, count: int = 0) -> bytes:
-        """``count`` bytes of output, then CTR_DRBG_Update with ``provided`` (48 bytes)."""
+        """Return ``count`` bytes of output, then run CTR_DRBG_Update with ``provided`` (48 bytes)."""
         start = ((self._v + 1) & _COUNTER_MASK).to_bytes(_BLOCK)
         stream = Cipher(algorithms.AES256(self._key), modes.CTR(start)).encryptor()
         output = stream.update(bytes(count + -count % _BLOCK)) if count else b""
@@ -93,7 +93,7 @@ class CtrDrbg(Mechanism):
 
 
 class CtrDrbgWithoutDf(CtrDrbg):
-    """CTR_DRBG(AES-256) without derivation function: 48 bytes of full entropy, exactly, and no nonce."""
+    """CTR_DRBG(AES-256) without derivation function; needs exactly 48 bytes of full entropy and no nonce."""
 
     __slots__ = ()
 

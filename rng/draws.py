@@ -1,4 +1,4 @@
-"""Draws: what a game asks for, and what is recorded of it."""
+"""Draws: the random numbers that a game requests, and the record of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from rng.scaling import REJECTIONS_MAX, check_bound, plan
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One number drawn: ``0 <= value < bound``, and what it was for. Never raw bits, never a seed."""
+    """One number drawn, ``0 <= value < bound``, and its purpose. Raw bits and seeds are never recorded."""
 
     bound: int
     value: int
@@ -18,10 +18,10 @@ class Draw:
 
 
 class WordDraws:
-    """Draws from a stream of bytes: the one scaling path, whether the bytes come from a generator or a file.
+    """Draws from a stream of bytes, from a generator or a file: the only code that scales words to outcomes.
 
-    ``read(count)`` gives the next ``count`` bytes of the stream. ``words`` says, for a bound, how many bytes
-    a word has and how many words each outcome owns; a proof by exhaustion puts smaller words in its place.
+    ``read(count)`` returns the next ``count`` bytes of the stream. ``words`` returns, for a bound, the bytes
+    per word and the number of words per outcome; a proof by exhaustion substitutes smaller words.
     """
 
     __slots__ = ("_read", "_recorded", "_words", "rejections")
@@ -30,19 +30,19 @@ class WordDraws:
         self._read = read
         self._words = words
         self._recorded: list[tuple[int, int, str]] = []
-        #: Words thrown away because no outcome owns them.
+        #: Words rejected because they belong to no outcome.
         self.rejections = 0
 
     @property
     def draws(self) -> tuple[Draw, ...]:
-        """Every draw so far, in order."""
+        """Return every draw so far, in order."""
         return tuple(Draw(*recorded) for recorded in self._recorded)
 
     def below(self, bound: int, purpose: str = "") -> int:
-        """Return a whole number from 0 up to, not including, ``bound``, each as likely as the others.
+        """Return a uniformly distributed integer from 0 up to, but not including, ``bound``.
 
-        What is dealt, thrown or spun of these numbers is the games' own affair (:mod:`paytables.contract`).
-        Raises :class:`~rng.errors.InvalidRange`, :class:`~rng.errors.RejectionLimit` if the stream cannot be
+        The games decide what the number means (:mod:`paytables.contract`). Raises
+        :class:`~rng.errors.InvalidRange`, or :class:`~rng.errors.RejectionLimit` if the stream cannot be
         random.
         """
         width, share = self._words(check_bound(bound))

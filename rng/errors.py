@@ -1,32 +1,32 @@
-"""Everything that can go wrong with chance, each by its name. Nothing in this package falls back."""
+"""Errors of this package, one named exception each. No error leads to a fallback source of randomness."""
 
 
 class RngError(Exception):
-    """The family of every error of this package."""
+    """Base class of every error of this package."""
 
 
 class InvalidRange(RngError):
-    """A draw was asked from a range that has no members, or whose bound is no whole number."""
+    """A draw was requested from an empty range, or its bound is not an integer."""
 
 
 class InvalidPolicy(RngError):
-    """A reseed policy or a personalization is not usable; the message names the field."""
+    """A reseed policy or a personalization is invalid; the message names the field."""
 
 
 class RequestTooLarge(RngError):
-    """More bytes were asked of, or given to, a generator than one request may carry."""
+    """A request asked a generator for more bytes, or passed it more bytes, than the standard allows."""
 
 
 class ReseedRequired(RngError):
-    """The generator has served as many requests as one seed allows (SP 800-90A, table 2 and 3)."""
+    """The generator has served as many requests as one seed allows (SP 800-90A, tables 2 and 3)."""
 
 
 class Uninstantiated(RngError):
-    """The generator holds no state: it was never seeded, or has been uninstantiated."""
+    """The generator has no state: it was never seeded, or has been uninstantiated."""
 
 
 class EntropyFailed(RngError):
-    """A source of entropy gave nothing, too little, or something that must not be used."""
+    """An entropy source returned nothing, too little, or data that must not be used."""
 
 
 class HealthTestFailed(EntropyFailed):
@@ -34,28 +34,28 @@ class HealthTestFailed(EntropyFailed):
 
 
 class SeedRepeated(EntropyFailed):
-    """A source gave the same seed material as before: a stuck source, or a machine set back to a snapshot."""
+    """A source returned the same seed material again: it is stuck, or the machine was reset to a snapshot."""
 
 
 class SelfTestFailed(RngError):
-    """A known answer came out wrong; the message names the test."""
+    """A known-answer test failed; the message names the test."""
 
 
 class RejectionLimit(RngError):
-    """So many words in a row were out of range that the generator cannot be working."""
+    """Too many consecutive words were rejected for the generator to be working."""
 
 
 class OutOfService(RngError):
-    """The service has failed and stays failed; only a new start, under authority, leaves this state."""
+    """The service has failed permanently; only a new start, under authority, ends this state."""
 
 
 class CarryOverDamaged(RngError):
-    """What was kept from the last power cycle is not what was given out to be kept."""
+    """The carry-over stored at the last power cycle has changed since it was written."""
 
 
 class ReseedNotAllowed(RngError):
-    """The jurisdiction's policy knows no such reason to reseed."""
+    """The jurisdiction's policy does not allow reseeding for this reason."""
 
 
 class StepClosed(RngError):
-    """Numbers were drawn outside the step they belong to, or a step was opened inside another."""
+    """Numbers were drawn outside of their step, or a step was opened within another."""

@@ -43,7 +43,7 @@ class HashDrbg(Mechanism):
         return new_hash(self.DIGEST, text).digest()
 
     def _hash_df(self, text: bytes) -> bytes:
-        """Hash_df of section 10.3.1, to ``seedlen`` bits."""
+        """Return Hash_df of ``text`` (section 10.3.1), ``seedlen`` bits long."""
         output = bytearray()
         counter = 1
         while len(output) < self.SEED_BYTES:

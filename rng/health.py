@@ -1,7 +1,7 @@
 """Health tests on raw noise: repetition count and adaptive proportion.
 
-They catch a source that has died or stuck; they measure nothing else. On a source that is already
-conditioned, as the kernel's is, they can only ever catch a dead one. The claimed entropy is a Fraction.
+They detect a source that has died or is stuck, and measure nothing else. For a source that is already
+conditioned, like the kernel's, they can only detect a dead one. The claimed entropy is a Fraction.
 
 Source: NIST SP 800-90B, sections 4.4.1 (repetition count) and 4.4.2 (adaptive proportion).
 """
@@ -13,21 +13,21 @@ from math import comb
 
 from rng.errors import HealthTestFailed
 
-#: Window of the adaptive proportion test, for samples wider than a bit.
+#: Window of the adaptive proportion test for samples wider than one bit.
 WINDOW_WIDE = 512
 
 
 def repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> int:
-    """Equal samples in a row that fail the source: 1 + ceil(a / H), for a false alarm in 2**a samples."""
+    """Return how many equal samples in a row fail the source: 1 + ceil(a / H), one false alarm in 2**a samples."""
     return 1 + -(-alpha_exponent * entropy_bits.denominator // entropy_bits.numerator)
 
 
 @lru_cache(maxsize=64)
 def proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, window: int) -> int:
-    """Equal samples within one window that fail it: 1 + critbinom(W, 2**-H, 1 - 2**-a).
+    """Return how many equal samples in one window fail the source: 1 + critbinom(W, 2**-H, 1 - 2**-a).
 
-    ``critbinom`` is the smallest k whose upper tail P(X > k) is at most 2**-a. H need not be whole, so 2**-H
-    is a decimal of 60 digits; the tail is summed from its small end, where nothing is lost.
+    ``critbinom`` is the smallest k whose upper tail P(X > k) is at most 2**-a. H need not be an integer, so
+    2**-H is a decimal of 60 digits; the tail is summed from its small end, which loses no precision.
     """
     with localcontext() as context:
         context.prec = 60
@@ -42,7 +42,7 @@ def proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, window: int) 
 
 
 class HealthTests:
-    """Both tests, running on without end over the samples of one source, one sample a byte."""
+    """Both tests, running continuously over the samples of one source, one byte per sample."""
 
     __slots__ = (
         "_apt_cutoff",

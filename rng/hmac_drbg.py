@@ -34,7 +34,7 @@ class HmacDrbg(Mechanism):
         return bytes(output[:count])
 
     def _update(self, provided: bytes) -> None:
-        """HMAC_DRBG_Update, section 10.1.2.2: a second round only where data was provided."""
+        """Run HMAC_DRBG_Update (section 10.1.2.2); the second round only runs if data was provided."""
         for mark in (b"\x00", b"\x01") if provided else (b"\x00",):
             self._key = hmac.digest(self._key, self._v + mark + provided, self.DIGEST)
             self._v = hmac.digest(self._key, self._v, self.DIGEST)

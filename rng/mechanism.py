@@ -1,7 +1,7 @@
-"""What the three generators of SP 800-90A have in common: the life cycle, the limits, the error state.
+"""The common base of the three generators of SP 800-90A: life cycle, limits, error state.
 
-A mechanism is deterministic and knows no source: entropy is handed to it. The limits here are checked before
-the mechanism is touched, so a refused request leaves the state as it was.
+A mechanism is deterministic and has no entropy source: entropy is passed to it. The limits are checked before
+the mechanism is used, so a refused request leaves the state unchanged.
 
 Source: NIST SP 800-90A Rev. 1, section 9 (functions), section 10 tables 2 and 3 (limits).
 """
@@ -12,18 +12,18 @@ from typing import ClassVar, Final
 
 from rng.errors import EntropyFailed, RequestTooLarge, ReseedRequired, Uninstantiated
 
-#: 2**19 bits, the most one Generate may return (table 2 and 3).
+#: The most that one Generate may return, 2**19 bits (tables 2 and 3).
 REQUEST_BYTES_MAX: Final = 65_536
-#: The most a single input string may hold. The standard allows 2**35 bits; nothing here comes near this.
+#: The longest input string. The standard allows 2**35 bits; nothing here comes near it.
 INPUT_BYTES_MAX: Final = 65_536
-#: Generates between two seedings (table 2 and 3).
+#: Generates between two seedings (tables 2 and 3).
 RESEED_INTERVAL: Final = 2**48
-#: Every mechanism of this package is used at this strength only.
+#: Security strength in bytes of every mechanism of this package.
 SECURITY_BYTES: Final = 32
 
 
 class MechanismName(StrEnum):
-    """The generators a profile may name."""
+    """The generators that a profile may select."""
 
     CTR_AES_256_DF = "ctr-drbg-aes-256-df"
     CTR_AES_256 = "ctr-drbg-aes-256"
@@ -34,18 +34,18 @@ class MechanismName(StrEnum):
 
 
 class Mechanism(ABC):
-    """A deterministic random bit generator at 256 bits of security strength.
+    """A deterministic random bit generator with 256 bits of security strength.
 
-    Constructing one is Instantiate: ``entropy_input`` carries at least 256 bits of entropy, ``nonce`` and
-    ``personalization`` make the instance its own. Raises :class:`EntropyFailed` when the entropy input or the
-    nonce is too short, :class:`RequestTooLarge` when an input is too long.
+    The constructor is Instantiate: ``entropy_input`` carries at least 256 bits of entropy; ``nonce`` and
+    ``personalization`` make the instance unique. Raises :class:`EntropyFailed` if the entropy input or the
+    nonce is too short, :class:`RequestTooLarge` if an input is too long.
     """
 
     __slots__ = ("_reseed_counter",)
 
-    #: Length of an entropy input: at least, at most.
+    #: Minimum and maximum length of an entropy input.
     ENTROPY_BYTES: ClassVar[tuple[int, int]] = (SECURITY_BYTES, INPUT_BYTES_MAX)
-    #: The shortest nonce: half the strength (section 8.6.7). None where the mechanism takes no nonce.
+    #: The shortest nonce: half the strength (section 8.6.7). None if the mechanism takes no nonce.
     NONCE_BYTES_MIN: ClassVar[int | None] = SECURITY_BYTES // 2
     #: The longest personalization string or additional input.
     ADDITIONAL_BYTES_MAX: ClassVar[int] = INPUT_BYTES_MAX
@@ -64,11 +64,11 @@ class Mechanism(ABC):
 
     @property
     def reseed_counter(self) -> int:
-        """Generates since the last seeding, plus one; 0 once uninstantiated."""
+        """Return the number of Generates since the last seeding, plus one; 0 once uninstantiated."""
         return self._reseed_counter
 
     def reseed(self, entropy_input: bytes, additional_input: bytes = b"") -> None:
-        """Mix fresh entropy into the state (section 9.2). Raises as the constructor does."""
+        """Mix fresh entropy into the state (section 9.2). Raises the same errors as the constructor."""
         self._check_ready()
         self._check_entropy(entropy_input)
         self._check_additional(additional_input, "additional input")
@@ -78,10 +78,10 @@ class Mechanism(ABC):
     def generate(
         self, count: int, additional_input: bytes = b"", *, fresh_entropy: bytes | None = None
     ) -> bytes:
-        """``count`` pseudorandom bytes (section 9.3).
+        """Return ``count`` pseudorandom bytes (section 9.3).
 
-        ``fresh_entropy`` asks for prediction resistance: the state is reseeded with it and the additional
-        input first. Raises :class:`RequestTooLarge`, :class:`ReseedRequired`, :class:`Uninstantiated`.
+        ``fresh_entropy`` requests prediction resistance: the state is first reseeded with it and the
+        additional input. Raises :class:`RequestTooLarge`, :class:`ReseedRequired`, :class:`Uninstantiated`.
         """
         self._check_ready()
         if not 0 < count <= REQUEST_BYTES_MAX:
@@ -98,7 +98,7 @@ class Mechanism(ABC):
         return output
 
     def uninstantiate(self) -> None:
-        """Overwrite the state (section 9.4). Copies inside CPython and OpenSSL cannot be reached."""
+        """Overwrite the state (section 9.4). Copies inside CPython and OpenSSL are out of reach."""
         self._wipe()
         self._reseed_counter = 0
 

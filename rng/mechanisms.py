@@ -1,4 +1,4 @@
-"""The table of generators, by the name a profile gives them."""
+"""The generators by the names that profiles use."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What differs by place and by machine: when the generator is reseeded and cycled, and who the machine is."""
+"""Settings by jurisdiction and machine: when the generator is reseeded and cycled, and the machine's identity."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -10,19 +10,19 @@ from rng.mechanism import RESEED_INTERVAL, MechanismName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReseedPolicy:
-    """A jurisdiction's wishes. Seeding at boot from fresh entropy is no wish: it always happens.
+    """A jurisdiction's reseed settings. Seeding from fresh entropy at boot always happens and is not a setting.
 
-    The regulations contradict each other (state extended often by external entropy; reseeding kept to a
-    minimum and never in an operator's hands; cycling in the background), so each wish is a setting. Every
+    The regulations contradict each other (extend the state often with external entropy; reseed as little as
+    possible and never under an operator's control; cycle in the background), so each rule is a setting. Every
     reseed is an event with its reason and counters.
 
-    ``mechanism``: the generator. ``every_generates``, ``every_seconds``: reseed before the next step once so
-    many requests were served, or so long has passed; 0 for never. ``on_event``: the reasons for which
+    ``mechanism``: the generator. ``every_generates``, ``every_seconds``: reseed before the next step after
+    this many requests or this much time; 0 for never. ``on_event``: the reasons for which
     :meth:`RandomService.reseed` is allowed. ``prediction_resistance``: reseed before every step.
-    ``fresh_input_each_step``: mix 16 bytes of the kernel's into each step as additional input, never counted
-    as entropy, so that two copies of one memory (a snapshot run twice) part at once.
-    ``cycle_min_ms``, ``cycle_max_ms``: background cycling at intervals the generator draws itself between
-    these; both 0 for none. ``self_test_every_generates``: the whole chain is tested again; 0 for never.
+    ``fresh_input_each_step``: mix 16 bytes of the kernel's randomness into each step as additional input,
+    never counted as entropy, so that two copies of one memory (a snapshot started twice) diverge at once.
+    ``cycle_min_ms``, ``cycle_max_ms``: background cycling at random intervals between these; both 0 for none.
+    ``self_test_every_generates``: how often the whole chain is tested again; 0 for never.
     """
 
     mechanism: MechanismName = MechanismName.CTR_AES_256_DF
@@ -61,7 +61,7 @@ class ReseedPolicy:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> Self:
-        """The policy a profile states; what it leaves out is as above. Raises :class:`InvalidPolicy`."""
+        """Return the policy of a profile; missing settings take their defaults. Raises :class:`InvalidPolicy`."""
         known = {field.name for field in fields(cls)}
         if unknown := sorted(settings.keys() - known):
             raise InvalidPolicy(f"unknown setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
@@ -86,9 +86,9 @@ class ReseedPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Personalization:
-    """Who this instance is. No two instances share one, so no two share a sequence, whatever their seeds.
+    """Identity of one generator instance. It is unique, so two instances never share a sequence, whatever their seeds.
 
-    ``instance`` numbers the generators of one machine; ``boot_counter`` never goes back and never repeats.
+    ``instance`` numbers the generators of one machine; ``boot_counter`` only increases and never repeats.
     """
 
     product: str
@@ -106,10 +106,10 @@ class Personalization:
                 raise InvalidPolicy(f"personalization: {name} is {getattr(self, name)}; it is 0 to 2**64 - 1")
 
     def encode(self) -> bytes:
-        """The personalization string: each text behind its length, so that no two instances encode alike."""
+        """Return the personalization string: each text preceded by its length, so that encodings are unique."""
         texts = (text.encode() for text in (self.product, self.version, self.machine_serial))
         return b"".join(len(text).to_bytes(4) + text for text in texts) + self.nonce()
 
     def nonce(self) -> bytes:
-        """The nonce of SP 800-90A section 8.6.7: a counter that does not repeat, 16 bytes."""
+        """Return the nonce of SP 800-90A section 8.6.7: a counter that does not repeat, 16 bytes."""
         return self.instance.to_bytes(8) + self.boot_counter.to_bytes(8)

@@ -1,12 +1,13 @@
-"""From random words to outcomes, with no bias at all.
+"""Scaling of random words to outcomes without any bias.
 
-A draw below ``bound`` reads one word of 2**w values, cuts the words into ``bound`` equal shares of
-``2**w // bound`` words each, in order, and throws away the few words left over at the top (read another).
-Every outcome owns exactly as many words as every other, so the bias is zero, not small; the map is monotone.
+A draw below ``bound`` reads one word of 2**w values. The words are divided into ``bound`` equal shares of
+``2**w // bound`` words each, in order; the few words left over at the top are rejected and another word is
+read. Every outcome has exactly the same number of words, so the bias is zero, not merely small; the map is
+monotone.
 
-The word is at least twice as wide as the bound (and 16 bits at least), so fewer than one word in 256 is
-thrown away, and fewer than one in 65,536 above 256 outcomes. Words are little-endian, so that a laboratory
-can read a whole stream of them at once (:mod:`tools.lab.rng.bulk`). A bound of 1 has one outcome and reads
+The word is at least twice as wide as the bound (and at least 16 bits), so fewer than one word in 256 is
+rejected, and fewer than one in 65,536 above 256 outcomes. Words are little-endian, so that a laboratory can
+read a whole stream of them at once (:mod:`tools.lab.rng.bulk`). A bound of 1 has one outcome and reads
 nothing.
 """
 
@@ -15,14 +16,14 @@ from typing import Final
 
 from rng.errors import InvalidRange
 
-#: No draw may have more outcomes than the generator has keys.
+#: The largest bound: a draw may not have more outcomes than the generator has keys.
 BOUND_MAX: Final = 2**256
-#: Words thrown away in a row before the generator is held to be broken: by chance, one in 2**128 draws.
+#: Consecutive rejected words after which the generator is considered broken; by chance, one draw in 2**128.
 REJECTIONS_MAX: Final = 16
 
 
 def word_bits(bound: int) -> int:
-    """Width of the word a draw below ``bound`` reads: 0, 16, 32, 64, 128, 256 or 512 bits."""
+    """Return the width of the word that a draw below ``bound`` reads: 0, 16, 32, 64, 128, 256 or 512 bits."""
     if bound == 1:
         return 0
     bits = 16
@@ -33,13 +34,13 @@ def word_bits(bound: int) -> int:
 
 @lru_cache(maxsize=4096)
 def plan(bound: int) -> tuple[int, int]:
-    """Bytes of the word, and words each outcome owns, for a draw below a checked ``bound``."""
+    """Return the bytes per word and the words per outcome for a draw below a checked ``bound``."""
     bits = word_bits(bound)
     return bits // 8, (1 << bits) // bound
 
 
 def check_bound(bound: object) -> int:
-    """``bound`` itself where it can be drawn below; raises :class:`InvalidRange` otherwise."""
+    """Return ``bound`` if it is a valid bound; raise :class:`InvalidRange` otherwise."""
     if type(bound) is not int:
         raise InvalidRange(f"a range is a whole number of outcomes, not {bound!r}")
     if not 1 <= bound <= BOUND_MAX:

@@ -1,7 +1,7 @@
-"""Seed material: samples of every source, tested, concatenated, and never the same twice.
+"""Seed material: tested samples of every source, concatenated, and never the same twice.
 
-The concatenation goes through the generator's derivation function, so that each source alone suffices and a
-bad one does no harm beside a good one. What a source gave is remembered by its fingerprint, also across power
+The concatenation goes through the generator's derivation function, so each source alone is sufficient and a
+bad one does no harm beside a good one. A fingerprint of each source's output is stored, also across power
 cycles: a repeat means a stuck source or a machine restored from a snapshot.
 """
 
@@ -15,14 +15,14 @@ from rng.health import HealthTests
 from rng.mechanism import SECURITY_BYTES
 from rng.sources import EntropySource
 
-#: Samples tested and thrown away before the first is used (SP 800-90B section 4.3, requirement 10).
+#: Samples tested and discarded before the first is used (SP 800-90B section 4.3, requirement 10).
 START_UP_SAMPLES: Final = 1024
-#: A false alarm of a health test: one in 2**40 samples.
+#: Exponent of a health test's false-alarm rate: one in 2**40 samples.
 ALPHA_EXPONENT: Final = 40
-#: What each source gives to one seed: the strength, and half as much again for what a nonce would bring.
+#: Bits that each source contributes to one seed: the security strength plus half of it in place of a nonce.
 SEED_BITS: Final = SECURITY_BYTES * 8 * 3 // 2
-#: Fingerprints remembered, and the length of each.
-FINGERPRINTS_KEPT: Final = 64
+#: Number of fingerprints stored, and the length of each in bytes.
+FINGERPRINTS_STORED: Final = 64
 FINGERPRINT_BYTES: Final = 16
 
 _MARK: Final = b"EGMRNG1\0"
@@ -31,13 +31,13 @@ _SUM_BYTES: Final = 8
 
 
 def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
-    """What survives a power cycle: 32 bytes of reserved output and the fingerprints of past seeds."""
+    """Return the data that survives a power cycle: 32 bytes of reserved output and the fingerprints of past seeds."""
     body = _MARK + output + b"".join(fingerprints)
     return body + sha256(body).digest()[:_SUM_BYTES]
 
 
 def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
-    """The two parts of :func:`pack_carry_over`. Raises :class:`CarryOverDamaged`."""
+    """Return the two parts of :func:`pack_carry_over`. Raises :class:`CarryOverDamaged`."""
     body, checksum = text[:-_SUM_BYTES], text[-_SUM_BYTES:]
     prints = body[len(_MARK) + _CARRY_BYTES :]
     if (
@@ -46,15 +46,15 @@ def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
         or len(prints) % FINGERPRINT_BYTES
         or sha256(body).digest()[:_SUM_BYTES] != checksum
     ):
-        raise CarryOverDamaged(f"the {len(text)} bytes kept from the last power cycle are damaged")
+        raise CarryOverDamaged(f"the {len(text)} bytes stored at the last power cycle are damaged")
     split = (prints[i : i + FINGERPRINT_BYTES] for i in range(0, len(prints), FINGERPRINT_BYTES))
     return body[len(_MARK) : len(_MARK) + _CARRY_BYTES], tuple(split)
 
 
 class SeedGatherer:
-    """Gathers seed material from its sources. Constructing one runs the start-up health tests.
+    """Gatherer of seed material from several sources. The constructor runs the start-up health tests.
 
-    ``known`` are fingerprints from earlier power cycles. Raises :class:`EntropyFailed` and its kin.
+    ``known`` are fingerprints from earlier power cycles. Raises :class:`EntropyFailed` or a subclass.
     """
 
     __slots__ = ("_sources", "_tests", "fingerprints")
@@ -68,21 +68,21 @@ class SeedGatherer:
         self._sources = tuple(sources)
         self._tests = tuple(HealthTests(s.name, s.entropy_bits, ALPHA_EXPONENT) for s in sources)
         #: Fingerprints of the latest seeds, oldest first.
-        self.fingerprints: list[bytes] = list(known)[-FINGERPRINTS_KEPT:]
+        self.fingerprints: list[bytes] = list(known)[-FINGERPRINTS_STORED:]
         self.start_up_test()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The sources, in the order of concatenation."""
+        """Return the names of the sources, in the order of concatenation."""
         return tuple(source.name for source in self._sources)
 
     def start_up_test(self) -> None:
-        """Test :data:`START_UP_SAMPLES` consecutive samples of each source; they are thrown away."""
+        """Test :data:`START_UP_SAMPLES` consecutive samples of each source and discard them."""
         for source, tests in zip(self._sources, self._tests, strict=True):
             tests.feed(self._samples(source, START_UP_SAMPLES))
 
     def gather(self) -> bytes:
-        """Seed material: :data:`SEED_BITS` of claimed entropy from each source, in their order."""
+        """Return seed material: :data:`SEED_BITS` of claimed entropy from each source, in their order."""
         return b"".join(
             self._contribution(source, tests)
             for source, tests in zip(self._sources, self._tests, strict=True)
@@ -95,7 +95,7 @@ class SeedGatherer:
         if fingerprint in self.fingerprints:
             raise SeedRepeated(f"source {source.name!r} gave the same {len(noise)} bytes of seed as before")
         self.fingerprints.append(fingerprint)
-        del self.fingerprints[:-FINGERPRINTS_KEPT]
+        del self.fingerprints[:-FINGERPRINTS_STORED]
         return noise
 
     @staticmethod

@@ -1,7 +1,7 @@
-"""The self-test of the whole chain, from AES to unbiased numbers.
+"""Self-test of the whole chain, from AES to unbiased numbers.
 
-Run at start-up, on demand, and between games as the policy asks (SP 800-90A section 11.3). It tests code with
-fixed inputs; the state of the generator in service is neither read nor changed.
+Run at start-up, on demand, and between games if the policy asks for it (SP 800-90A section 11.3). It tests
+the code with fixed inputs; the state of the generator in service is neither read nor changed.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from rng.known_answers import AES_256, KNOWN_ANSWERS, KnownAnswer
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, Mechanism, MechanismName
 from rng.mechanisms import MECHANISMS
 
-#: block_cipher_df of the bytes 0 to 99, as an independent, block-by-block computation gives it.
+#: block_cipher_df of the bytes 0 to 99, from an independent block-by-block computation.
 _DF_ANSWER: Final = bytes.fromhex(
     "1647e68c0842ec4b98c8873a25008617b4f56aeaf8d99c6fac618e7ae1c18b9bd8843996b0cf331ac47e4ed228a35416"
 )
@@ -71,7 +71,7 @@ def _mechanism(name: MechanismName) -> Callable[[], None]:
 
 
 class _WornOut(CtrDrbg):
-    """A generator that has served all the requests its seed allows."""
+    """A generator that has served all the requests that its seed allows."""
 
     __slots__ = ()
 
@@ -96,20 +96,20 @@ def _health() -> None:
 
 
 def words(values: list[int]) -> WordDraws:
-    """Draws from given 16-bit words."""
+    """Return draws from the given 16-bit words."""
     stream = iter(values)
     return WordDraws(lambda count: b"".join(next(stream).to_bytes(2, "little") for _ in range(count // 2)))
 
 
 def _scaling() -> None:
-    """65,535 is thrown away below 22 and below 80; 65,515 is the last word that 21 of 22 owns."""
+    """Check the limits of scaling: 65,535 is rejected below 22 and 80; 65,515 is the last word of outcome 21 of 22."""
     draws = words([0xFFFF, 65_515, 65_516, 0, 0xFFFF, 0xFFFF, 12_345])
     _expect("below(22)", [draws.below(22), draws.below(22), draws.below(80)], [21, 0, 12_345 // 819])
     _expect("rejections", draws.rejections, 4)
 
 
 def _every_word() -> None:
-    """Each of 256 words below some ranges: the outcomes in order, each as often as the others."""
+    """Map all 256 one-byte words to some ranges: outcomes must be in order, each with the same number of words."""
     for bound in (2, 3, 7, 22, 37, 52, 80, 255):
         share = 256 // bound
         stream = BytesIO(bytes(range(256)))
@@ -132,7 +132,7 @@ TESTS: Final[dict[str, Callable[[], None]]] = {
 
 
 def run_self_test() -> tuple[str, ...]:
-    """Run every test; the names of those passed. Raises :class:`SelfTestFailed` at the first that fails."""
+    """Run every test and return the names of those passed. Raises :class:`SelfTestFailed` at the first failure."""
     for name, test in TESTS.items():
         try:
             test()

@@ -1,9 +1,8 @@
-"""The generator in service: what a cabinet draws every outcome from.
+"""The generator in service, from which a cabinet draws every outcome.
 
-There is no read-ahead: a step's bytes are generated when its first number is drawn (and again when it draws
-more than they serve), used at once and in order, and what is left is thrown away when the step ends. Any
-failure puts the service out of service; nothing but a new :meth:`RandomService.start`, under authority,
-leaves that state.
+There is no read-ahead: a step's bytes are generated when its first number is drawn (and again if it needs
+more), used at once and in order, and the rest is discarded when the step ends. Any failure puts the service
+out of service; only a new :meth:`RandomService.start`, under authority, ends that state.
 """
 
 import os
@@ -27,25 +26,25 @@ from rng.seeding import SeedGatherer, pack_carry_over, unpack_carry_over
 from rng.self_test import run_self_test
 from rng.sources import EntropySource, available_sources
 
-#: What a step generates at once: 32 draws below 256, at the price of one.
+#: Bytes that a step generates at a time: 32 draws below 256 for the cost of one request.
 STEP_BYTES = 64
-#: Fresh bytes mixed into each step where the policy says so.
+#: Fresh bytes mixed into each step if the policy asks for it.
 _FRESH_INPUT_BYTES = 16
-#: A cycle throws away 1 to this many Generates.
+#: A cycle discards from 1 to this many Generates.
 _CYCLE_GENERATES_MAX = 8
 
 Event = Callable[[str, Mapping[str, object]], None]
 
 
 def _no_event(code: str, values: Mapping[str, object]) -> None:
-    """Where nobody listens."""
+    """Ignore an event."""
 
 
 class Step(WordDraws):
-    """The draws of one step of a game; a context manager, open once and only inside its ``with``.
+    """The draws of one step of a game; a context manager that is opened once and used only inside its ``with``.
 
-    Raises :class:`~rng.errors.StepClosed` outside it or opened again, :class:`~rng.errors.OutOfService` from
-    the moment the service is, also for bytes the step already holds.
+    Raises :class:`~rng.errors.StepClosed` if used outside or reopened, and :class:`~rng.errors.OutOfService`
+    once the service has failed, even for bytes that the step already holds.
     """
 
     __slots__ = ("_buffer", "_ended", "_open", "_service", "_used", "generates")
@@ -56,7 +55,7 @@ class Step(WordDraws):
         self._open = self._ended = False
         self._buffer = b""
         self._used = 0
-        #: Generates this step has cost.
+        #: Generates that this step has used.
         self.generates = 0
 
     def __enter__(self) -> Self:
@@ -96,7 +95,7 @@ class Step(WordDraws):
 
 
 class RandomService:
-    """A seeded, self-tested generator. Build it with :meth:`start`; every method may raise OutOfService."""
+    """A seeded, self-tested generator. Create it with :meth:`start`; every method may raise OutOfService."""
 
     __slots__ = (
         "__weakref__", "_clock", "_cycles", "_drbg", "_failure", "_fresh_input", "_gatherer", "_generates",
@@ -139,11 +138,12 @@ class RandomService:
     ) -> Self:
         """Test the chain and the sources, gather a seed, and instantiate the generator.
 
-        ``sources``: None for every source this machine has. ``carry_over``: what :meth:`carry_over` of the
-        power cycle before gave, mixed into the personalization and never counted as entropy. ``clock``:
-        monotonic nanoseconds. ``fresh_input``: what each step mixes in where the policy has it so, never
-        counted as entropy. ``on_event(code, values)`` is told ``rng_started``, ``rng_reseeded``,
-        ``rng_self_tested`` and ``rng_out_of_service``. Raises what failed, after the event.
+        ``sources``: None for every source of this machine. ``carry_over``: the result of :meth:`carry_over`
+        in the last power cycle, mixed into the personalization and never counted as entropy. ``clock``:
+        monotonic nanoseconds. ``fresh_input``: bytes mixed into each step if the policy asks for it, never
+        counted as entropy. ``on_event(code, values)`` receives ``rng_started``, ``rng_reseeded``,
+        ``rng_self_tested`` and ``rng_out_of_service``. Raises the error of a failed test or source, after the
+        event.
         """
         policy = policy or ReseedPolicy()
         try:
@@ -184,11 +184,11 @@ class RandomService:
 
     @property
     def state(self) -> str:
-        """``"in service"``, or ``"out of service: "`` and the reason."""
+        """Return ``"in service"``, or ``"out of service: "`` and the reason."""
         return "in service" if self._failure is None else f"out of service: {self._failure}"
 
     def statistics(self) -> dict[str, int | str]:
-        """Counters since the start, for metrics and the audit: nothing a sequence could be told from."""
+        """Return counters since the start, for metrics and audit; they reveal nothing about the sequence."""
         return {
             "state": self.state,
             "mechanism": self._policy.mechanism.value,
@@ -201,11 +201,11 @@ class RandomService:
         }
 
     def step(self) -> Step:
-        """The draws of one step: ``with service.step() as draws: draws.below(22, "reel 1")``."""
+        """Open the draws of one step: ``with service.step() as draws: draws.below(22, "reel 1")``."""
         return Step(self)
 
     def reseed(self, reason: str) -> None:
-        """Reseed now, for a reason the policy names. Raises :class:`~rng.errors.ReseedNotAllowed`."""
+        """Reseed now, for a reason that the policy allows. Raises :class:`~rng.errors.ReseedNotAllowed`."""
         if reason not in self._policy.on_event:
             raise ReseedNotAllowed(f"the policy does not reseed for {reason!r}")
         with self._lock:
@@ -213,10 +213,10 @@ class RandomService:
             self._reseed(reason)
 
     def cycle(self) -> int:
-        """Turn the generator over in the background; nanoseconds after which to call again (0: never).
+        """Cycle the generator in the background; return the nanoseconds until the next call is due (0: never).
 
-        Both how far it turns and how long until the next are drawn from the generator itself, and thrown
-        away, so no player can time it. Meant for an idle moment; within an open step it does nothing yet.
+        The number of values discarded and the time until the next cycle are drawn from the generator itself,
+        so that no player can time it. Call it when idle; during an open step it does nothing.
         """
         low, high = self._policy.cycle_min_ms, self._policy.cycle_max_ms
         if not high:
@@ -232,7 +232,7 @@ class RandomService:
             return pause_us * 1000
 
     def self_test(self) -> tuple[str, ...]:
-        """Test the whole chain on demand; the tests passed. A failure puts the service out of service."""
+        """Test the whole chain on demand; return the tests passed. A failure puts the service out of service."""
         with self._lock:
             self._check()
             try:
@@ -245,10 +245,10 @@ class RandomService:
             return passed
 
     def carry_over(self) -> bytes:
-        """What to keep for the next :meth:`start`: output reserved for this, and fingerprints of past seeds.
+        """Return the data to store for the next :meth:`start`: reserved output and fingerprints of past seeds.
 
-        One way: neither the state nor any outcome can be told from it. Keep it secret all the same, hand it
-        to one start only, and make the next right after.
+        It is one-way: neither the state nor any outcome can be derived from it. Keep it secret nevertheless,
+        use it for one start only, and create the next one right after.
         """
         with self._lock:
             return pack_carry_over(self._generate(32), self._gatherer.fingerprints)
@@ -272,7 +272,7 @@ class RandomService:
             self._rejections += step.rejections
 
     def _before_step(self) -> None:
-        """What the policy asks for between games: the periodic self-test and reseeds."""
+        """Run the periodic self-test and reseeds that the policy asks for between games."""
         policy = self._policy
         due = policy.self_test_every_generates
         if due and self._generates - self._last_tested >= due:

@@ -1,8 +1,8 @@
 """Sources of entropy.
 
-Not one of them has been assessed under SP 800-90B: the figure each claims per sample is stated beside it
-with what it rests on, and a laboratory assesses the one in the real cabinet. That is why they are
-concatenated, each giving enough alone.
+None of them has been assessed under SP 800-90B. Each states the entropy that it claims per sample and the
+basis of that claim; a laboratory assesses the source of the real cabinet. That is why the sources are
+concatenated, each contributing enough alone.
 """
 
 import errno
@@ -17,38 +17,38 @@ from typing import Final, Protocol
 
 from rng.errors import EntropyFailed
 
-#: What the system says of a device that is not there, has nothing behind it, or is not for this process.
+#: System errors for a device that is absent, has no hardware behind it, or may not be used by this process.
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EACCES, errno.EPERM})
 
 
 class EntropySource(Protocol):
-    """Noise, one sample a byte."""
+    """A source of noise, one sample per byte."""
 
     @property
     def name(self) -> str:
-        """What the source is called in events and reports."""
+        """Return the name of the source in events and reports."""
 
     @property
     def entropy_bits(self) -> Fraction:
-        """Min-entropy claimed per 8-bit sample."""
+        """Return the min-entropy claimed per 8-bit sample."""
 
     @property
     def claim(self) -> str:
-        """What the claimed figure rests on, in one sentence."""
+        """Return the basis of the claimed figure, in one sentence."""
 
     def samples(self, count: int) -> bytes:
-        """The next ``count`` samples. Raises :class:`EntropyFailed` when it cannot give them all."""
+        """Return the next ``count`` samples. Raises :class:`EntropyFailed` if it cannot provide them all."""
 
 
 class KernelSource:
-    """getrandom(2): the kernel's own generator, which blocks until it has been seeded once."""
+    """The kernel's generator, getrandom(2), which blocks until it has been seeded once."""
 
     name: Final = "getrandom"
     entropy_bits: Final = Fraction(8)
     claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
 
     def samples(self, count: int) -> bytes:
-        """``count`` bytes; more than 256 may come in parts."""
+        """Return ``count`` bytes; more than 256 may be read in parts."""
         gathered = b""
         try:
             while len(gathered) < count:
@@ -60,9 +60,9 @@ class KernelSource:
 
 @dataclass(frozen=True, slots=True)
 class HardwareSource:
-    """A hardware generator the kernel offers as a character device, read without blocking.
+    """A hardware generator offered by the kernel as a character device, read without blocking.
 
-    ``attempts`` reads in a row that find nothing ready, ``pause_seconds`` apart, fail the source.
+    The source fails after ``attempts`` consecutive reads, ``pause_seconds`` apart, that find no data.
     """
 
     path: Path = Path("/dev/hwrng")
@@ -74,13 +74,13 @@ class HardwareSource:
 
     @property
     def name(self) -> str:
-        """The device's path."""
+        """Return the path of the device."""
         return str(self.path)
 
     def present(self) -> bool:
-        """Whether the device exists, has hardware behind it, and may be read by this process.
+        """Return whether the device exists, has hardware behind it, and may be read by this process.
 
-        A device that is there and broken is present, so that its failure is seen and not passed over.
+        A device that exists but is broken counts as present, so that its failure is reported.
         """
         try:
             self._some(1)
@@ -89,7 +89,7 @@ class HardwareSource:
         return True
 
     def samples(self, count: int) -> bytes:
-        """``count`` bytes of the device."""
+        """Return ``count`` bytes from the device."""
         gathered = b""
         empty = 0
         while len(gathered) < count:
@@ -106,7 +106,7 @@ class HardwareSource:
         return gathered
 
     def _some(self, count: int) -> bytes:
-        """Up to ``count`` bytes, none where none are ready. Raises OSError."""
+        """Return up to ``count`` bytes, none if no data is ready. Raises OSError."""
         handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         try:
             return os.read(handle, count)
@@ -117,9 +117,9 @@ class HardwareSource:
 
 
 class JitterSource:
-    """How long the processor takes over the same small work, again and again: the low 8 bits of each time.
+    """Processor timing jitter: the low 8 bits of the time that the same small work takes each time.
 
-    The work touches memory and hashes, so caches, interrupts and clock domains all have a hand in it.
+    The work touches memory and hashes, so that caches, interrupts and clock domains all contribute.
     """
 
     name: Final = "cpu-jitter"
@@ -136,7 +136,7 @@ class JitterSource:
         self._at = 0
 
     def samples(self, count: int) -> bytes:
-        """``count`` time differences, in nanoseconds modulo 256."""
+        """Return ``count`` time differences, in nanoseconds modulo 256."""
         clock, memory, at = self._clock, self._memory, self._at
         gathered = bytearray(count)
         digest = b""
@@ -154,6 +154,6 @@ class JitterSource:
 
 
 def available_sources() -> tuple[EntropySource, ...]:
-    """Every source of this machine: kernel and processor always, hardware where it is present."""
+    """Return every source of this machine: kernel and processor always, hardware if present."""
     hardware = HardwareSource()
     return (KernelSource(), JitterSource(), *((hardware,) if hardware.present() else ()))

@@ -18,7 +18,7 @@ from rng import (
     available_sources,
 )
 from rng.seeding import (
-    FINGERPRINTS_KEPT,
+    FINGERPRINTS_STORED,
     SEED_BITS,
     SeedGatherer,
     pack_carry_over,
@@ -179,8 +179,8 @@ def test_a_stuck_source_is_found_beside_a_good_one() -> None:
 
 def test_fingerprints_are_kept_up_to_their_number_and_tell_nothing_of_the_seed() -> None:
     gatherer = SeedGatherer([KernelSource()])
-    seeds = [gatherer.gather() for _ in range(FINGERPRINTS_KEPT + 5)]
-    assert len(gatherer.fingerprints) == FINGERPRINTS_KEPT
+    seeds = [gatherer.gather() for _ in range(FINGERPRINTS_STORED + 5)]
+    assert len(gatherer.fingerprints) == FINGERPRINTS_STORED
     carried = pack_carry_over(bytes(32), gatherer.fingerprints)
     assert not any(seed[i : i + 8] in carried for seed in seeds for i in range(0, 48, 8))
 
