@@ -1,9 +1,10 @@
 """The anchor: the last acknowledged entry, sealed, on each medium.
 
-Cutting the same entries off the end of both copies would leave two whole, shorter copies. The anchor
-remembers how far the journal had come. It is written when both copies are durable, so it is never ahead of
+Cutting the same entries off the end of both copies would leave two intact but shorter copies. The anchor
+records how far the journal had come. It is written after both copies are durable, so it is never ahead of
 them, and is durable itself before the entry is acknowledged. Its two slots are written in turn: a torn write
-leaves the one before, and shows that there was an entry more. A journal without any anchor has lost its end.
+leaves the previous head intact and shows that there was one more entry. A journal without any anchor has lost
+its end.
 """
 
 import struct
@@ -17,13 +18,13 @@ from meters.storage import Storage, read_file, replace_file
 FILE_NAME: Final = "journal.head"
 _HEAD: Final = struct.Struct(">Q32s")
 _SLOT_BYTES: Final = _HEAD.size + SEAL_BYTES
-#: Where each slot begins: a sector of its own.
+#: Offset of each slot: a separate disk sector.
 _SLOTS: Final = (0, 512)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Entry ``sequence`` had hash ``hash_hex`` when it was acknowledged."""
+    """An acknowledged entry: its sequence and hash."""
 
     sequence: int
     hash_hex: str
@@ -31,19 +32,19 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An anchor as found: its newest ``head``, if any; ``whole``: nothing of it is torn or altered."""
+    """An anchor as read: its newest ``head``, if any; ``intact``: no slot is torn or altered."""
 
     head: Head | None
-    whole: bool
+    intact: bool
 
     @property
     def sequence(self) -> int:
-        """How far the journal had come at least: a slot that is not whole was about a later entry."""
-        return 0 if self.head is None else self.head.sequence + (not self.whole)
+        """Return a lower bound of the journal's last entry: a torn slot was written for a later entry."""
+        return 0 if self.head is None else self.head.sequence + (not self.intact)
 
 
 class Anchor:
-    """The sealed head in ``folder``, open for writing: made anew, durably, at ``head``."""
+    """The sealed head in ``folder``, open for writing; the constructor writes it anew at ``head``, durably."""
 
     def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: Head) -> None:
         self._key = key
@@ -55,22 +56,22 @@ class Anchor:
 
     @staticmethod
     def read(storage: Storage, folder: Path, key: MachineKey) -> Found:
-        """Return what is there."""
+        """Return the anchor stored in ``folder``."""
         data = read_file(storage, folder / FILE_NAME) or b""
-        old = _unpack(key, b"", data)  # one slot, of a machine from before there were two
+        old = _unpack(key, b"", data)  # one slot, written by a version that had only one
         if old is not None:
-            return Found(old, whole=True)
+            return Found(old, intact=True)
         slots = [_unpack(key, bytes([n]), data[at : at + _SLOT_BYTES]) for n, at in enumerate(_SLOTS)]
         heads = [head for head in slots if head is not None]
         return Found(max(heads, key=lambda head: head.sequence, default=None), len(heads) == len(_SLOTS))
 
     def write(self, head: Head) -> None:
-        """Remember that an entry is in both copies; durable only once :attr:`file` is synced."""
+        """Record that an entry is in both copies; durable only once :attr:`file` is synced."""
         n = head.sequence % len(_SLOTS)
         self.file.write_at(_SLOTS[n], _pack(self._key, n, head))
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         self.file.close()
 
 
@@ -81,7 +82,7 @@ def _pack(key: MachineKey, slot: int, head: Head) -> bytes:
 
 def _unpack(key: MachineKey, slot: bytes, data: bytes) -> Head | None:
     body = data[: _HEAD.size]
-    if len(data) != _SLOT_BYTES or not key.sealed(slot + body, data[_HEAD.size :]):
+    if len(data) != _SLOT_BYTES or not key.verify_seal(slot + body, data[_HEAD.size :]):
         return None
     sequence, digest = _HEAD.unpack(body)
     return Head(sequence, digest.hex())

@@ -1,9 +1,9 @@
-"""The archive: entries the machine no longer needs at hand, in signed segments on both media.
+"""The archive: entries that the machine no longer needs at hand, in signed segments on both media.
 
-Where the archive ends is told by the journal itself: an entry ``journal.archived`` names the last segment by
-its digest, and each segment names the one before, so that one that is missing, altered, exchanged or of
-another journal is found and named. Only when that entry is in both copies do they let go of what it archived.
-A segment may lie on either medium; what one lacks is read from the other.
+The journal itself records where the archive ends: an entry ``journal.archived`` names the last segment by its
+digest, and each segment names the previous one, so that a segment which is missing, altered, exchanged or
+from another journal is detected and named. The copies drop archived entries only once that entry is in both
+of them. A segment may be on either medium; if one lacks it, it is read from the other.
 """
 
 import re
@@ -26,14 +26,14 @@ from meters.transaction import JSON
 FOLDER: Final = "archive"
 ARCHIVED_KIND: Final = "journal.archived"
 STATE: Final = "journal.archive"
-"""The machine state that says where the archive ends: in every checkpoint, so at hand at every start."""
+"""Machine state key of the end of the archive; it is in every checkpoint, so every start can read it."""
 T = TypeVar("T")
 _NAME: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SUFFIX))
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where the archive ends: entry ``through``, of hash ``head_hex``, in the segment of that digest.
+    """The end of the archive: its last entry ``through``, that entry's hash, and the digest of its segment.
 
     ``index`` is the SHA-256 of the index of identifiers, ``genesis_body`` the journal's first entry.
     """
@@ -45,16 +45,16 @@ class Boundary:
     genesis_body: str
 
     @classmethod
-    def from_state(cls, kept: JSON) -> "Boundary | None":
-        """Read it from machine state; None where nothing was ever archived."""
-        if kept is None:
+    def from_state(cls, stored: JSON) -> "Boundary | None":
+        """Decode it from machine state; return None if nothing was ever archived."""
+        if stored is None:
             return None
         try:
-            if not isinstance(kept, Mapping):
-                raise TypeError(f"{type(kept).__name__}")
+            if not isinstance(stored, Mapping):
+                raise TypeError(f"{type(stored).__name__}")
             found = cls(
-                int(str(kept["through"])),
-                *(str(kept[name]) for name in ("head", "segment", "index", "genesis")),
+                int(str(stored["through"])),
+                *(str(stored[name]) for name in ("head", "segment", "index", "genesis")),
             )
             _ = found.genesis
         except (KeyError, TypeError, ValueError) as why:
@@ -62,7 +62,7 @@ class Boundary:
         return found
 
     def to_state(self) -> dict[str, JSON]:
-        """Return it as machine state."""
+        """Encode it as machine state."""
         return {
             "through": self.through,
             "head": self.head_hex,
@@ -73,7 +73,7 @@ class Boundary:
 
     @cached_property
     def genesis(self) -> StoredEntry:
-        """The journal's first entry."""
+        """Return the journal's first entry."""
         return decode(self.genesis_body.encode())
 
 
@@ -88,7 +88,7 @@ def index_name(through: int) -> str:
 
 
 def is_beyond(name: str, through: int) -> bool:
-    """Whether a file is of a segment that was never recorded, or an index no longer in force."""
+    """Return whether a file is a segment that was never recorded, or an outdated index."""
     found = _NAME.fullmatch(name)
     if found is not None:
         return int(found[1]) > through
@@ -96,7 +96,7 @@ def is_beyond(name: str, through: int) -> bool:
 
 
 class Archive:
-    """The archive in ``folders``, one a medium, as far as ``boundary`` says."""
+    """The archive in ``folders``, one per medium, up to ``boundary``."""
 
     def __init__(
         self, storage: Storage, folders: Sequence[Path], boundary: Callable[[], Boundary | None]
@@ -107,13 +107,13 @@ class Archive:
 
     @property
     def through(self) -> int:
-        """The last archived entry; 0 when there is none."""
+        """Return the last archived entry, or 0."""
         boundary = self._boundary()
         return 0 if boundary is None else boundary.through
 
     # ------------------------------------------------------------------ segments
     def _names(self) -> list[tuple[int, int]]:
-        """The first and last entry of every segment there is on any medium, in order."""
+        """Return the first and last entry of every segment on any medium, in order."""
         through = self.through
         found = {
             (int(match[1]), int(match[2]))
@@ -124,7 +124,7 @@ class Archive:
         return sorted(pair for pair in found if pair[1] <= through)
 
     def goes_beyond(self, sequence: int, genesis: StoredEntry) -> int:
-        """The last entry of a segment of the journal that begins so, if later than ``sequence``; else 0."""
+        """Return the last entry of this journal's newest segment if it is later than ``sequence``, else 0."""
         public_key, found = checkpoint.public_key_of(genesis, "journal"), 0
         for folder in self.folders:
             with suppress(JournalUnwritable):
@@ -137,7 +137,7 @@ class Archive:
         return found
 
     def _copies(self, first: int, last: int) -> list[Segment]:
-        """The whole copies of a segment; raise :class:`JournalDamaged` naming it when there is none."""
+        """Return the intact copies of a segment; raise :class:`JournalDamaged` naming it if there is none."""
         boundary = self._boundary()
         if boundary is None:
             raise JournalDamaged("the archive", "nothing was archived")
@@ -164,9 +164,9 @@ class Archive:
         return copies
 
     def segments(self, since: int = 0) -> Iterator[list[Segment]]:
-        """Yield the copies of each segment with entries after ``since``, in order, proved to be all of them.
+        """Yield the copies of each segment with entries after ``since``, in order, and prove that none is missing.
 
-        Raises :class:`JournalDamaged` naming what is missing, altered or out of its place.
+        Raises :class:`JournalDamaged` naming what is missing, altered or misplaced.
         """
         expected, before = 0, None
         for first, last in self._names():
@@ -197,7 +197,7 @@ class Archive:
 
     @staticmethod
     def _block(copies: Sequence[Segment], read: Callable[[Segment], list[T]]) -> list[T]:
-        """What ``read`` finds in the first copy of a segment that has it whole."""
+        """Return what ``read`` returns for the first copy of a segment in which it finds no damage."""
         reasons = []
         for copy in copies:
             try:
@@ -209,7 +209,7 @@ class Archive:
 
     # ------------------------------------------------------------------ entries
     def bodies(self, since: int = 0) -> Iterator[tuple[int, bytes, str]]:
-        """Yield archived entries after ``since`` as number, bytes and hash, in order, proving the chain."""
+        """Yield archived entries after ``since`` as (number, bytes, hash), in order, proving the chain."""
         head_hex = GENESIS_HASH if not since else None
         for copies in self.segments(since):
             facts = copies[0].facts
@@ -232,9 +232,9 @@ class Archive:
     def walk(
         self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool
     ) -> Iterator[StoredEntry]:
-        """Yield archived entries between ``since`` and ``until``, of ``kinds`` (all when empty).
+        """Yield archived entries between ``since`` and ``until``, of ``kinds`` (all if empty).
 
-        Segments without any of the kinds are passed over.
+        Segments without any of the kinds are skipped.
         """
         boundary = self._boundary()
         last = self.through if until is None else min(until - 1, self.through)
@@ -258,13 +258,13 @@ class Archive:
                         yield entry
 
     def at(self, sequence: int) -> StoredEntry:
-        """Return an archived entry; raise :class:`JournalDamaged` when its segment is not there whole."""
+        """Return an archived entry; raise :class:`JournalDamaged` if no medium has its segment intact."""
         for entry in self._following(sequence):
             return entry
         raise self._missing(sequence, sequence)
 
     def _following(self, sequence: int) -> Iterator[StoredEntry]:
-        """The entries of the segment of ``sequence`` from there on."""
+        """Yield the entries from ``sequence`` to the end of its segment."""
         names = [pair for pair in self._names() if pair[0] <= sequence <= pair[1]]
         if not names:
             raise self._missing(sequence, sequence)
@@ -273,18 +273,18 @@ class Archive:
             yield from (entry for entry in self._entries(copies, number) if entry.sequence >= sequence)
 
     def kinds(self) -> set[str]:
-        """Return every kind of entry there is in the archive, as far as its newest segment tells."""
+        """Return every kind of entry in the archive, as recorded in its newest segment."""
         for name in reversed(self._names()):
-            with suppress(JournalDamaged):  # what is wrong with it is said where it is read
+            with suppress(JournalDamaged):  # damage is reported where the segment is read
                 facts = self._copies(*name)[0].facts
                 return {*facts.kinds, *facts.kinds_before}
         return set()
 
     # ------------------------------------------------------------------ identifiers
     def index(self) -> Index | None:
-        """Return the index of identifiers, its bytes checked; None when nothing was archived.
+        """Return the index of identifiers after checking its bytes; None if nothing was archived.
 
-        Raises :class:`JournalDamaged` when no medium has it whole.
+        Raises :class:`JournalDamaged` if no medium has it intact.
         """
         boundary = self._boundary()
         if boundary is None:
@@ -308,7 +308,7 @@ class Archive:
         return ""
 
     def lacking(self, index: Index) -> list[Path]:
-        """Where ``index``, which is whole, is missing or another."""
+        """Return the paths at which the intact ``index`` is missing or differs."""
         boundary = self._boundary()
         digest = "" if boundary is None else boundary.index
         places = (Index(self._storage, folder / index.path.name) for folder in self.folders)
@@ -317,7 +317,8 @@ class Archive:
     def find(self, tx_id: str, mark: str, index: Index | None) -> StoredEntry | None:
         """Return the archived entry with this identifier, or None.
 
-        ``mark`` is the journal's. Raises :class:`JournalDamaged` when the segment that would say is gone.
+        ``mark`` identifies the journal. Raises :class:`JournalDamaged` if the segment that must be read is
+        gone.
         """
         through = self.through
         if index is None or (root_place(tx_id, mark) or 0) > through:
@@ -336,10 +337,10 @@ class Archive:
         return next((entry for entry in self._following(play[0]) if entry.id == tx_id), None)
 
     def knows(self, tx_id: str, mark: str, index: Index | None) -> bool:
-        """Whether an archived entry has this identifier; :meth:`find` without the entry.
+        """Return whether an archived entry has this identifier, like :meth:`find` but without reading the entry.
 
-        Where the segments were carried away, what the index has of it is answer enough. Raises
-        :class:`JournalDamaged` only for an identifier that is found by its place, and whose segment is gone.
+        If the segments were taken away, the index alone is sufficient. Raises :class:`JournalDamaged` only
+        for an identifier that is found by its position and whose segment is gone.
         """
         try:
             return self.find(tx_id, mark, index) is not None
@@ -350,9 +351,9 @@ class Archive:
 
 
 def found_in(storage: Storage, folder: Path, public_key: bytes) -> Archive:
-    """Return the archive in ``folder`` as its own files tell it, where no journal can.
+    """Return the archive in ``folder`` as described by its own files, for use without a journal.
 
-    What it holds is proved as always; only whether segments are missing at its end is not known.
+    Its content is proved as always; only missing segments at its end cannot be detected.
     """
     names = sorted(match[0] for match in map(_NAME.fullmatch, storage.names(folder)) if match is not None)
     if not names:

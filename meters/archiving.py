@@ -1,7 +1,7 @@
-"""Moving entries into the archive: in small steps between games, the same bytes on both media.
+"""Moving entries into the archive: in small steps between games, the same bytes to both media.
 
-A power cut at any instant leaves the journal as it was: files are written under another name and renamed, a
-segment counts from the entry that names it, and what a cut left beside is written over by the next attempt.
+A power loss at any moment leaves the journal unchanged: files are written under another name and renamed, a
+segment counts only from the entry that names it, and leftovers are overwritten by the next attempt.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged
 from meters.identifiers import Gatherer, Index, joined
 from meters.keys import MachineKey
-from meters.log import Sealed
+from meters.log import SealedEntry
 from meters.segment import Segment, SegmentWriter
 from meters.storage import Storage, StorageFile
 from meters.transaction import Transaction
@@ -26,7 +26,7 @@ _STEP_BYTES: Final = 64 << 10
 
 
 class Archivist:
-    """Seals one segment at a time from the first copy's entries."""
+    """Writer of archive segments, one at a time, from the entries of the first copy."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Archivist:
         archive: Archive,
         source: DatabaseReader,
         key: MachineKey,
-        check_seal: Callable[[Sealed, MachineKey], None],
+        check_seal: Callable[[SealedEntry, MachineKey], None],
     ) -> None:
         self._storage = storage
         self._archive = archive
@@ -43,9 +43,10 @@ class Archivist:
         self._check_seal = check_seal
 
     def last_of_next(self, boundary: Boundary | None, most: int, at_hand: int, sequence: int) -> int | None:
-        """Return the signed checkpoint the next segment would end with, or None while it is too early.
+        """Return the signed checkpoint at which the next segment would end, or None while it is too early.
 
-        A segment has ``most`` entries or, up to its checkpoint, somewhat more; ``at_hand`` entries stay.
+        A segment has ``most`` entries or, up to its checkpoint, somewhat more; ``at_hand`` entries stay in
+        the copies.
         """
         through = 0 if boundary is None else boundary.through
         if sequence - through < most + at_hand:
@@ -57,7 +58,7 @@ class Archivist:
     def steps(
         self, boundary: Boundary | None, last: int, genesis_body: str
     ) -> Generator[None, None, Transaction]:
-        """Seal the segment up to ``last``, a small step at a time; return the transaction that records it."""
+        """Write the segment up to ``last`` in small steps; return the transaction that records it."""
         through = 0 if boundary is None else boundary.through
         for folder in self._archive.folders:
             self._clean(folder, through)
@@ -70,7 +71,7 @@ class Archivist:
         )
         try:
             gathered, head_hex = Gatherer(), ""
-            for number, item in enumerate(self._source.sealed(through)):
+            for number, item in enumerate(self._source.sealed_entries(through)):
                 self._check_seal(item, self._key)
                 writer.add(item.entry)
                 gathered.see(item.entry)
@@ -97,7 +98,7 @@ class Archivist:
         )
 
     def _clean(self, folder: Path, through: int) -> None:
-        """Remove what an attempt left that was never recorded."""
+        """Remove the files of an attempt that was never recorded."""
         self._storage.make_folder(folder)
         left = [name for name in self._storage.names(folder) if is_beyond(name, through)]
         for name in left:
@@ -138,10 +139,10 @@ class Archivist:
         return digest.hexdigest()
 
     def rounds(self) -> Generator[None, None, list[Path]]:
-        """Hold both media's segments against each other, a stretch a step; return what was mended.
+        """Compare the segments of both media in small steps; return the files that were repaired.
 
-        One that is missing on a medium, or is not what was written there, is copied from the other. Raises
-        :class:`JournalDamaged` where neither has it whole.
+        A segment that is missing or altered on one medium is copied from the other. Raises
+        :class:`JournalDamaged` if neither has it intact.
         """
         mended: list[Path] = []
         for copies in self._archive.segments():
@@ -151,10 +152,10 @@ class Archivist:
                 equal = yield from self._are_equal(paths)
             if equal:
                 continue
-            whole = yield from self._whole(copies)
+            intact = yield from self._intact_copy(copies)
             for path in paths:
-                if path != whole:
-                    yield from self._copy(whole, path)
+                if path != intact:
+                    yield from self._copy(intact, path)
                     mended.append(path)
         return mended
 
@@ -174,8 +175,8 @@ class Archivist:
                 file.close()
         return True
 
-    def _whole(self, copies: list[Segment]) -> Generator[None, None, Path]:
-        """The file of the copy in which every block is proved."""
+    def _intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
+        """Return the file of the first copy in which every block is proved."""
         reasons = []
         for copy in copies:
             try:
@@ -189,10 +190,10 @@ class Archivist:
         facts = copies[0].facts
         raise JournalDamaged(f"the archive, entries {facts.first} to {facts.last}", "; ".join(reasons))
 
-    def _copy(self, whole: Path, path: Path) -> Generator[None, None, None]:
+    def _copy(self, intact: Path, path: Path) -> Generator[None, None, None]:
         self._storage.make_folder(path.parent)
         fresh = path.with_name(path.name + ".new")
-        source = self._storage.open_file(whole, write=False)
+        source = self._storage.open_file(intact, write=False)
         try:
             target = self._storage.open_file(fresh, write=True)
             try:
@@ -209,7 +210,7 @@ class Archivist:
         self._storage.sync_folder(path.parent)
 
     def mend(self, index: Index | None) -> list[Path]:
-        """Copy the index, proved whole, to a medium that lacks it; return what was written."""
+        """Copy the proved index to any medium that lacks it; return the files written."""
         if index is None:
             return []
         lacking = self._archive.lacking(index)

@@ -1,4 +1,4 @@
-"""The first start of a machine: its key is made, and no journal is begun where one was lost."""
+"""First start of a machine: creates its key, and refuses to begin a journal where one was lost."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ from meters.keys import MachineKey
 from meters.storage import replace_file
 
 FIRST_START: Final = "first-start"
-"""A file that is there from before the key is made until the first journal stands."""
+"""A marker file that exists from before the key is created until the first journal entry is durable."""
 
 
 def check_beginning(place: Place) -> None:
-    """A key without a journal is what is left of one, unless the very first start was cut short."""
+    """Raise JournalDamaged if there is a key but no journal, unless the very first start was interrupted."""
     left = any(place.storage.exists(folder / KEY_NAME) for folder in place.media)
     if left and not place.storage.exists(place.state_dir / FIRST_START):
         raise JournalDamaged(
@@ -21,15 +21,15 @@ def check_beginning(place: Place) -> None:
         )
 
 
-def has_begun(place: Place) -> None:
-    """The first entry is durable: the first start is over."""
+def complete_first_start(place: Place) -> None:
+    """Mark the first start as completed, after the first entry is durable."""
     if place.storage.exists(place.state_dir / FIRST_START):
         place.storage.remove(place.state_dir / FIRST_START)
         place.storage.sync_folder(place.state_dir)
 
 
 def key_of(place: Place) -> MachineKey:
-    """Load the machine key, or make it where no journal was ever begun."""
+    """Load the machine key, or create it if no journal was ever begun."""
     key = MachineKey.load(place.storage, *place.media, mend=True)
     if key is not None:
         return key

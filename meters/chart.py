@@ -1,9 +1,9 @@
-"""The chart of accounts: every source and sink of value, its book, its part in the self-audit.
+"""The chart of accounts: every source and sink of value, its book, and its role in the self-audit.
 
-Five books that never mix. LIVE is the player's and the house's money. STOCK is where coins and bills
-physically lie. POOL is what progressive pools owe. PRIZES are things that players win, at their stated value,
-and TOURNAMENT is points: neither is money. Each book sums to
-zero, because value only ever flows from one account of a book to another of the same book.
+There are five books, and value never flows between them. LIVE is the money of player and operator. STOCK is
+the physical location of coins and bills. POOL is the amount that progressive pools owe. PRIZES are
+merchandise prizes at their stated value, and TOURNAMENT is points: neither is money. Each book sums to zero,
+because value only flows between accounts of the same book.
 """
 
 import re
@@ -16,7 +16,7 @@ from meters.errors import ForbiddenTransfer, UnknownAccount
 
 
 class Book(StrEnum):
-    """Which zero-sum book an account belongs to."""
+    """The zero-sum book that an account belongs to."""
 
     LIVE = "live"
     STOCK = "stock"
@@ -26,7 +26,7 @@ class Book(StrEnum):
 
 
 class Role(StrEnum):
-    """The part of an account in: credits = all in + wins - wagers - all out."""
+    """The role of an account in: credits = all in + wins - wagers - all out."""
 
     CREDIT = "credit"
     IN = "in"
@@ -34,7 +34,7 @@ class Role(StrEnum):
     WAGER = "wager"
     OUT = "out"
     STORE = "store"
-    """A place value lies in, in a book without players: it gives and takes."""
+    """A location of value, in a book without players; value flows both in and out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,17 @@ class Account:
 
     @property
     def gives(self) -> bool:
-        """Whether value may flow out of it."""
+        """Return whether value may flow out of the account."""
         return self.role in {Role.CREDIT, Role.IN, Role.WIN, Role.STORE}
 
     @property
     def takes(self) -> bool:
-        """Whether value may flow into it."""
+        """Return whether value may flow into the account."""
         return self.role in {Role.CREDIT, Role.WAGER, Role.OUT, Role.STORE}
 
     @property
     def limited(self) -> bool:
-        """Whether its balance may never go below zero: the player's credit, in money or points."""
+        """Return whether its balance may never be negative: the player's credit, in money or points."""
         return self.role is Role.CREDIT
 
 
@@ -132,7 +132,7 @@ _MATCHERS: Final = tuple((matcher(a.pattern), a) for a in ACCOUNTS)
 
 @lru_cache(maxsize=4096)
 def account(name: str) -> Account:
-    """Return the chart's line for account ``name``; raise :class:`UnknownAccount` if it has none."""
+    """Return the chart's line for account ``name``; raise :class:`UnknownAccount` if there is none."""
     for pattern, line in _MATCHERS:
         found = pattern.fullmatch(name)
         if found and found.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:
@@ -154,6 +154,6 @@ def check_flow(source: str, target: str) -> None:
 
 @lru_cache(maxsize=4096)
 def words_of(name: str) -> dict[str, str]:
-    """Return the words an account name carries: position, kind, level."""
+    """Return the words contained in an account name: position, kind, level."""
     found = matcher(account(name).pattern).fullmatch(name)
     return found.groupdict() if found else {}

@@ -1,7 +1,7 @@
-"""Signed checkpoints: the ledger as it stands, signed with the machine key, as an entry of the journal.
+"""Signed checkpoints: the current ledger, signed with the machine key, as an entry of the journal.
 
 A checkpoint is an ordinary entry, so it is in the chain, in both copies and in every export. Start-up and
-readers load the newest and replay only what follows; an auditor replays everything and compares.
+readers load the newest one and replay only the entries after it; an auditor replays everything and compares.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ def _count_order(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, str]:
 
 
 def restore(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
-    """Rebuild the ledger that :func:`snapshot` saved, standing at entry ``sequence``."""
+    """Rebuild the ledger saved by :func:`snapshot`, at entry ``sequence``."""
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
     ledger.given = Counter(saved["given"])
     ledger.taken = Counter(saved["taken"])
@@ -89,7 +89,7 @@ def _message(sequence: int, previous_hex: str, ledger_sha256: str) -> bytes:
 
 
 def make(ledger: Ledger, key: MachineKey) -> Transaction:
-    """Return the checkpoint of ``ledger``, to be appended as its very next entry."""
+    """Return the checkpoint of ``ledger``, which must be appended as the very next entry."""
     saved = snapshot(ledger)
     ledger_sha256 = digest(saved)
     signature = key.sign(_message(ledger.sequence + 1, ledger.head_hex, ledger_sha256))
@@ -101,7 +101,7 @@ def make(ledger: Ledger, key: MachineKey) -> Transaction:
 
 
 def check(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, object]:
-    """Prove ``entry`` is a checkpoint this key signed for its place in the chain; return its snapshot.
+    """Prove that ``entry`` is a checkpoint signed by this key for its place in the chain; return its snapshot.
 
     Raises :class:`JournalDamaged`.
     """

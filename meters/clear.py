@@ -1,11 +1,11 @@
-"""The authorised clear of a memory that cannot be mended: a new journal that owes what the old one owed.
+"""Authorised clear of a memory that cannot be repaired: starts a new journal that owes what the old one owed.
 
-Everything is moved aside as evidence and nothing is deleted. The new journal's first entry tells who cleared
-what and why, and its next entries are what was settled or carried over, claim by claim (A-05, A-20, A-21).
-What is owed and how it is carried over the caller says: here nothing of a cabinet is known.
+Everything is moved aside as evidence and nothing is deleted. The first entry of the new journal records who
+cleared what and why; its next entries settle or carry over each claim (A-05, A-20, A-21). The caller decides
+what is owed and how it is carried over: this module knows nothing of a cabinet.
 
-The whole act is written down before anything is moved, and the machine stays stopped until its last step is
-done: a clear cut short at any point is taken up where it was by :func:`finish`.
+The whole procedure is written down before anything is moved, and the machine stays stopped until its last
+step is done: :func:`finish` completes a clear that was interrupted at any point.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ __all__ = ["ClearRefused", "Clearance", "Inspection", "Salvage", "clear", "finis
 
 FOLDER: Final = "cleared"
 PLAN_NAME: Final = "clear.plan"
-"""The act as it was authorised, in the state folder, until it is done."""
+"""File in the state folder with the clear as it was authorised, until it is completed."""
 CARRIED_OVER: Final = "house:carried_over"
 
 
@@ -49,11 +49,11 @@ class ClearRefused(JournalError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clearance:
-    """Who authorises the clear: two persons, the reason and what was seen; and what becomes of what is owed.
+    """Authorisation of a clear: two persons, the reason, what was inspected, and what happens to what is owed.
 
-    ``opening`` are the new journal's entries after its first, in order, that settle or carry over each claim;
-    ``told`` is what the first entry tells of the claims besides. ``owed_cents`` is the credit they account
-    for: one of what the copies say, minor units.
+    ``opening`` are the new journal's entries after its first, in order, which settle or carry over each
+    claim; ``claims_record`` is what the first entry records about the claims. ``owed_cents`` is the credit that they
+    account for, minor units; it must equal the credit in one of the copies.
     """
 
     person: str
@@ -61,7 +61,7 @@ class Clearance:
     reason: str
     challenge: str
     opening: Sequence[Transaction] = ()
-    told: Mapping[str, JSON] | None = None
+    claims_record: Mapping[str, JSON] | None = None
     owed_cents: int = 0
 
 
@@ -77,15 +77,15 @@ def clear(
 ) -> Path:
     """Move the whole memory aside and begin a new journal; return the folder of the evidence.
 
-    Raises :class:`ClearRefused` when the clearance does not name two persons and a reason, does not quote
-    the inspection's challenge, does not account for the credits to the cent, or another clear was begun.
+    Raises :class:`ClearRefused` if the clearance does not name two persons and a reason, does not quote the
+    inspection's challenge, does not account for the credits to the cent, or another clear was started.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
     locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
     try:
         if medium.exists(state_dir / PLAN_NAME):
-            raise ClearRefused("a clear was begun and not finished: finish that one first")
+            raise ClearRefused("another clear was started and not completed: complete that one first")
         found: Inspection[Nobody] = inspect(state_dir, second_dir=second, storage=medium)
         _check(clearance, found)
         stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{found.challenge}"
@@ -95,13 +95,13 @@ def clear(
             "reason": clearance.reason,
             "evidence": stamp,
             "before": found.to_json(),
-            **(clearance.told or {}),
+            **(clearance.claims_record or {}),
             "opening": [[each.id, digest(each)] for each in clearance.opening],
         }
         opening = [content_of(each) for each in clearance.opening]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
-        # Stopped first: without the plan the machine stands as it stood, with the mark.
-        stop.mark(medium, (state_dir, second), f"the clear {stamp} was begun and not finished")
+        # Stop the machine first: without the plan, its memory is unchanged except for this mark.
+        stop.mark(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
         replace_file(medium, state_dir / PLAN_NAME, canonical(plan))
     finally:
         for lock in locks:
@@ -110,7 +110,7 @@ def clear(
 
 
 def unfinished(state_dir: Path, storage: Storage | None = None) -> bool:
-    """Whether a clear was begun here and not finished."""
+    """Return whether a clear was started here and not completed."""
     return (storage or DiskStorage()).exists(state_dir / PLAN_NAME)
 
 
@@ -122,9 +122,9 @@ def finish(
     policy: Policy | None = None,
     storage: Storage | None = None,
 ) -> Path:
-    """Do what is left of the clear that was begun; return the folder of the evidence.
+    """Complete a clear that was started; return the folder of the evidence.
 
-    Every step may be done again. Raises :class:`ClearRefused` when none was begun.
+    Every step may be repeated. Raises :class:`ClearRefused` if no clear was started.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
@@ -153,8 +153,8 @@ def finish(
         if not medium.exists(evidence / "after.json"):
             after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
             replace_file(medium, evidence / "after.json", canonical(after))
-    # The mark last: until the new journal owes everything, a restart stops again. Then the plan, which
-    # without a mark would be taken up again and change nothing.
+    # Remove the mark last: until the new journal owes everything, a restart stops again. Then remove the
+    # plan; without the mark it would be resumed and change nothing.
     _move_aside(medium, second, second / FOLDER / evidence.name, (stop.FILE_NAME,))
     _move_aside(medium, state_dir, evidence, (stop.FILE_NAME,))
     _move_aside(medium, state_dir, evidence, (PLAN_NAME,))
@@ -162,14 +162,14 @@ def finish(
 
 
 def digest(transaction: Transaction) -> str:
-    """SHA-256 of what a transaction says, hexadecimal: so the first entry names those that follow it."""
+    """Return the SHA-256 of a transaction's content, by which the first entry names those that follow it."""
     return hashlib.sha256(canonical(content_of(transaction))).hexdigest()
 
 
 def _plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
     data = read_file(medium, state_dir / PLAN_NAME)
     if data is None:
-        raise ClearRefused(f"{state_dir}: no clear was begun")
+        raise ClearRefused(f"{state_dir}: no clear was started")
     try:
         plan: dict[str, object] = json.loads(data)
     except ValueError as why:
@@ -180,7 +180,7 @@ def _plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
 def _move_all(
     medium: Storage, state_dir: Path, second: Path, evidence: Path, origin: Mapping[str, object]
 ) -> None:
-    """Move the old memory aside, its archive with it; what is aside already stays."""
+    """Move the old memory and its archive aside; files already moved stay where they are."""
     medium.make_folder(evidence)
     replace_file(medium, evidence / "before.json", canonical(origin))
     _move_aside(medium, second, second / FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME))
@@ -189,7 +189,7 @@ def _move_all(
     for folder, aside in ((second, second / FOLDER / evidence.name), (state_dir, evidence)):
         if medium.names(folder / ARCHIVE):
             _move_aside(medium, folder / ARCHIVE, aside / ARCHIVE, archived)
-    if not _key_is_whole(medium, state_dir, second):
+    if not _is_key_intact(medium, state_dir, second):
         _move_aside(medium, second, second / FOLDER / evidence.name, (KEY_NAME,))
         _move_aside(medium, state_dir, evidence, (KEY_NAME,))
 
@@ -202,10 +202,10 @@ def _check(clearance: Clearance, found: Inspection[Any]) -> None:
         raise ClearRefused("a clear needs a reason")
     if clearance.challenge != found.challenge:
         raise ClearRefused("the challenge is not that of what is stored now; inspect it again")
-    said = sorted({copy.credits_cents for copy in (found.first, found.second, found.together)})
-    if clearance.owed_cents not in said:
+    stated = sorted({copy.credits_cents for copy in (found.first, found.second, found.together)})
+    if clearance.owed_cents not in stated:
         raise ClearRefused(
-            f"the machine may owe the player {' or '.join(map(str, said))} cents of credit,"
+            f"the machine may owe the player {' or '.join(map(str, stated))} cents of credit,"
             f" {clearance.owed_cents} are accounted for: settle or carry over each claim"
         )
     flows = [t for each in clearance.opening for t in each.transfers if t.source == CARRIED_OVER]
@@ -226,12 +226,12 @@ def _move_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str,
 def _move(medium: Storage, old: Path, new: Path) -> None:
     try:
         medium.rename(old, new)
-    except JournalUnwritable:  # an archive may lie on a medium of its own
+    except JournalUnwritable:  # the archive may be on another medium
         replace_file(medium, new, read_file(medium, old) or b"")
         medium.remove(old)
 
 
-def _key_is_whole(medium: Storage, *folders: Path) -> bool:
+def _is_key_intact(medium: Storage, *folders: Path) -> bool:
     try:
         return MachineKey.load(medium, *folders) is not None
     except JournalDamaged:

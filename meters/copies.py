@@ -1,21 +1,21 @@
-"""The two copies as one memory: every entry in both, each checked whole, each able to mend the other.
+"""The two copies as one memory: every entry in both, each checked completely, each able to repair the other.
 
 Order of writes for one entry: committed in SQLite (synced), written to the log and synced, then the anchors.
-The first copy is durable before the second is written, so that whoever owns the second medium reads no
-outcome that could still be undone. Whatever instant the power is cut:
+The first copy is durable before the second is written, so that a person with access to the second medium
+cannot read an outcome that could still be undone. Whenever the power fails:
 
-* An acknowledged entry is whole and synced in both copies.
-* The one entry under way is whole in both, in one, or in none. Whole in one, it is completed in the other:
-  it passed every check before it was written, its caller repeats its id and is told it exists. In none, it
-  never was, and its caller repeats it. Nothing is ever guessed.
-* A torn log record is seen by its CRC, a torn SQLite commit by SQLite itself.
+* An acknowledged entry is intact and synced in both copies.
+* The one entry being written is intact in both, in one, or in none. If it is intact in one, it is completed in the
+  other: it passed every check before it was written, and its caller repeats its id and learns that it exists. If it
+  is in none, its caller repeats it. Nothing is guessed.
+* A torn log record is detected by its CRC, a torn SQLite commit by SQLite itself.
 
-Damage in one copy is repaired from the other, the rewrite is verified whole, and a finding says so
-for the journal. Damage in both, copies that disagree, a journal that ends before an anchor or has none left
-stops the machine (:class:`JournalDamaged`) until an authorised clear.
+Damage in one copy is repaired from the other, the rewritten copy is verified completely, and a finding is
+recorded in the journal. Damage in both, copies that disagree, and a journal that ends before an anchor or has
+none left stop the machine (:class:`JournalDamaged`) until an authorised clear.
 
-Where the second medium is missing (:mod:`meters.media`), the first copy goes on alone; the second is levelled
-when it is back.
+If the second medium is missing (:mod:`meters.media`), the first copy continues alone; the second is brought
+up to date when it is back.
 """
 
 from collections.abc import Iterable
@@ -31,12 +31,12 @@ from meters.database import FILE_NAME as DATABASE_NAME
 from meters.database import DatabaseCopy
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
-from meters.log import SEGMENT_BYTES, LogCopy, LogScan, Sealed
+from meters.log import SEGMENT_BYTES, LogCopy, LogScan, SealedEntry
 from meters.mending import Finding, Mending
 from meters.storage import Storage
 
 SECOND_FOLDER: Final = "second"
-"""Where the second copy lies inside the state folder, unless the operator names another medium."""
+"""Folder of the second copy within the state folder, unless the operator names another medium."""
 FIRST: Final = "first copy"
 SECOND: Final = "second copy"
 _SCRUB_PAGES: Final = 16
@@ -45,29 +45,29 @@ _SCRUB_BYTES: Final = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the memory of one machine lies: two folders on media of the operator's choice."""
+    """The location of one machine's memory: two folders on media that the operator chooses."""
 
     storage: Storage
     state_dir: Path
     second_dir: Path
     segment_bytes: int = SEGMENT_BYTES
     alone: bool = False
-    """The second medium is missing: nothing is read from its folder, nor written there."""
+    """The second medium is missing: its folder is neither read nor written."""
 
     @property
     def media(self) -> tuple[Path, ...]:
-        """The folders in use, the first medium's first."""
+        """Return the folders in use, the first medium's first."""
         return (self.state_dir,) if self.alone else (self.state_dir, self.second_dir)
 
     @property
     def used(self) -> bool:
-        """Whether anything of a journal is there."""
+        """Return whether any part of a journal is there."""
         files = [folder / ANCHOR_NAME for folder in self.media] + [self.state_dir / DATABASE_NAME]
         return any(self.storage.exists(p) for p in files) or (not self.alone and bool(self.log().firsts()))
 
     @property
     def archives(self) -> tuple[Path, ...]:
-        """Where the archive lies: a folder on each medium in use."""
+        """Return the archive's folder on each medium in use."""
         return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
 
     def log(self) -> LogCopy:
@@ -76,19 +76,21 @@ class Place:
 
 
 class Copies:
-    """Both copies, whole and equal, open for writing. ``findings`` is what had to be mended."""
+    """Both copies, intact and equal, open for writing. ``findings`` lists the repairs made."""
 
-    def __init__(self, place: Place, key: MachineKey, *, begun: bool = False, refill: bool = False) -> None:
-        """Open, check and if need be mend both copies in ``place``.
+    def __init__(
+        self, place: Place, key: MachineKey, *, journal_exists: bool = False, refill: bool = False
+    ) -> None:
+        """Open, check and if necessary repair both copies in ``place``.
 
-        ``begun``: a journal was begun here, so that none is made where none is found. ``refill``: the second
-        medium is a new one, and is filled from the first. Raises :class:`JournalDamaged` when they cannot be
-        mended, :class:`JournalUnwritable` when a medium refuses.
+        ``journal_exists``: a journal was started here, so none is created if none is found. ``refill``: the second
+        medium is new and is filled from the first. Raises :class:`JournalDamaged` if they cannot be repaired,
+        :class:`JournalUnwritable` if a medium refuses.
         """
         self.findings: list[Finding] = []
         self._place = place
         self._key = key
-        self._begun = begun
+        self._journal_exists = journal_exists
         for folder in place.media:
             place.storage.make_folder(folder)
         self.log = None if place.alone else place.log()
@@ -107,10 +109,11 @@ class Copies:
             raise
 
     def close(self) -> None:
-        """Close everything.
+        """Close all files.
 
-        SQLite moves the WAL when its last connection closes, so it is settled first. Where a failing medium
-        prevents that, the next start finds pages that differ from their sums and mends them from the log.
+        SQLite moves the WAL into its file when the last connection closes, so this is done under control
+        first. If a failing medium prevents that, the next start finds pages that differ from their sums and
+        repairs them from the log.
         """
         if self.log is not None:
             self.log.close()
@@ -125,7 +128,7 @@ class Copies:
 
     @property
     def database(self) -> DatabaseCopy:
-        """The first copy."""
+        """Return the first copy."""
         if self._database is None:
             raise JournalDamaged(str(self._place.state_dir), "the first copy is not open")
         return self._database
@@ -138,7 +141,7 @@ class Copies:
         absent = not place.storage.exists(place.state_dir / DATABASE_NAME)
         empty = absent or (not damage and self.database.last()[0] == 0)
         anchored = max(found.sequence for _, found in self._anchored())
-        if not self._begun and not scan.sequence and empty and not anchored:
+        if not self._journal_exists and not scan.sequence and empty and not anchored:
             self._begin(log, scan, absent=absent)
         elif damage and scan.damage and self._drop_torn(log, scan):
             self.findings.append(Finding(Mending.REPAIRED, SECOND, f"never acknowledged: {scan.damage}"))
@@ -155,9 +158,9 @@ class Copies:
         self._level(log, scan)
 
     def _drop_torn(self, log: LogCopy, scan: LogScan) -> bool:
-        """Whether the log is whole but for an entry that was under way, by every sealed head there is."""
+        """Return whether the log is intact except for an unacknowledged entry, according to every sealed head."""
         found = [anchor for _, anchor in self._anchored() if anchor.head is not None]
-        if not found or not all(anchor.whole for anchor in found) or scan.bad_segment != log.firsts()[-1]:
+        if not found or not all(anchor.intact for anchor in found) or scan.bad_segment != log.firsts()[-1]:
             return False
         head = max((anchor.head for anchor in found if anchor.head), key=lambda head: head.sequence)
         return log.drop_torn(head.sequence, head.hash_hex)
@@ -168,7 +171,7 @@ class Copies:
             raise JournalDamaged("both copies", f"{damage}; the second medium is missing")
 
     def _attach(self) -> str:
-        """Open the first copy; return what is wrong with it, or nothing."""
+        """Open the first copy; return what is wrong with it, or an empty string."""
         try:
             self._database = DatabaseCopy.attach(self._place.storage, self._place.state_dir, self._key)
         except JournalDamaged as why:
@@ -176,7 +179,7 @@ class Copies:
         return ""
 
     def _begin(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
-        """Nothing was ever acknowledged here: make both copies, empty."""
+        """Create both copies, empty, because nothing was ever acknowledged here."""
         place = self._place
         if absent:
             DatabaseCopy.build(place.storage, place.state_dir, self._key, ())
@@ -193,7 +196,7 @@ class Copies:
         self.findings.append(Finding(Mending.REPAIRED, FIRST, damage))
 
     def _compare_beginnings(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Entries leave the first copy first: a log that begins later, or ends before that, is torn."""
+        """Detect a damaged log by its beginning: entries leave the first copy first, so the log may not begin later."""
         base, _ = self.database.base()
         begins, _ = log.base
         if scan.damage or begins <= base <= scan.sequence:
@@ -202,10 +205,10 @@ class Copies:
         return replace(scan, damage=why, bad_segment=1)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
-        """Rewrite the log from its damaged segment on, and prove the rewrite."""
+        """Rewrite the log from its damaged segment on, and prove the result."""
         last, _ = self.database.last()
         base = self.database.base()
-        # What the first copy no longer has is archived: the log may begin where it does.
+        # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
         bad_segment = scan.bad_segment if scan.bad_segment > base[0] else 1
         keep = max(scan.bad_segment - 1, base[0])
         if scan.sequence > last or keep > last:
@@ -217,7 +220,7 @@ class Copies:
             before = LogScan(*base)
         if before.damage or before.sequence != keep or before.head_hex != self.database.hash_at(keep):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
-        _extend(log, self._authentic(self.database.sealed(keep)))
+        _extend(log, self._authentic(self.database.sealed_entries(keep)))
         after = log.scan()
         if after.damage or after.sequence != last:
             raise JournalDamaged(SECOND, f"it cannot be rewritten: {after.damage}; before: {scan.damage}")
@@ -225,7 +228,7 @@ class Copies:
         return after
 
     def _level(self, log: LogCopy, scan: LogScan) -> None:
-        """Complete the copy that is behind from the other; they must agree on what both have."""
+        """Complete the copy that is behind from the other; they must agree on the entries that both have."""
         last, head_hex = self.database.last()
         common = min(last, scan.sequence)
         ours = head_hex if common == last else self.database.hash_at(common)
@@ -238,15 +241,15 @@ class Copies:
         if last < scan.sequence:
             self.database.extend(self._authentic(log.records(last)))
         else:
-            _extend(log, self._authentic(self.database.sealed(common)))
+            _extend(log, self._authentic(self.database.sealed_entries(common)))
         where = FIRST if last < scan.sequence else SECOND
         mending = Mending.COMPLETED if behind == 1 else Mending.REPAIRED
         self.findings.append(
             Finding(mending, where, f"{behind} entries after {common} were in the other copy only")
         )
 
-    def _authentic(self, items: Iterable[Sealed]) -> Iterable[Sealed]:
-        """Pass on what this machine wrote: nothing forged in one copy is ever carried into the other."""
+    def _authentic(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
+        """Yield only entries sealed by this machine, so that nothing forged in one copy is carried into the other."""
         for item in items:
             check_seal(item, self._key)
             yield item
@@ -256,18 +259,18 @@ class Copies:
         return [(folder, Anchor.read(place.storage, folder, self._key)) for folder in place.media]
 
     def _check_anchors(self) -> None:
-        """The journal may not end before its anchor; one is made anew, but not the last of one begun."""
+        """Check that the journal does not end before its anchors; recreate a lost anchor, but not the last one."""
         place = self._place
         sequence, head_hex = self.database.last()
         anchors = self._anchored()
         heads = [found.head for _, found in anchors if found.head is not None]
-        if not heads and (self._begun or sequence):
+        if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
                 " and ".join(str(folder / ANCHOR_NAME) for folder in place.media),
                 "every sealed head is missing or broken, so entries may be missing at the end unseen",
             )
-        whole = [found for _, found in anchors if found.whole]
-        acknowledged = max(found.sequence for found in whole or [found for _, found in anchors])
+        intact = [found for _, found in anchors if found.intact]
+        acknowledged = max(found.sequence for found in intact or [found for _, found in anchors])
         if acknowledged > sequence:
             raise JournalDamaged(
                 "both copies", f"they end at entry {sequence}, {acknowledged} was acknowledged"
@@ -277,7 +280,7 @@ class Copies:
             if head.sequence >= base and self.database.hash_at(head.sequence) != head.hash_hex:
                 raise JournalDamaged("both copies", f"entry {head.sequence} is not the one acknowledged")
         for folder, found in anchors:
-            if heads and not found.whole:
+            if heads and not found.intact:
                 path = folder / ANCHOR_NAME
                 self.findings.append(
                     Finding(Mending.ANCHOR_LOST, str(path), "the sealed head is missing or broken")
@@ -285,10 +288,10 @@ class Copies:
             self._anchors.append(Anchor(place.storage, folder, self._key, Head(sequence, head_hex)))
 
     # ------------------------------------------------------------------ running
-    def append(self, item: Sealed) -> None:
+    def append(self, item: SealedEntry) -> None:
         """Make ``item`` durable in both copies; on any error the journal must be reopened.
 
-        Only a commit that failed leaves nothing; after it the entry is there, and the next opening completes
+        Only a failed commit leaves nothing; after the commit the entry exists, and the next opening completes
         the second copy.
         """
         try:
@@ -306,17 +309,17 @@ class Copies:
         self._place.storage.sync_together([anchor.file for anchor in self._anchors])
 
     def drop_through(self, sequence: int) -> None:
-        """Let the entries up to ``sequence``, which are archived, leave both copies little by little.
+        """Let both copies gradually drop the entries up to ``sequence``, which are archived.
 
-        Nothing leaves while the second medium is missing.
+        Nothing is dropped while the second medium is missing.
         """
         if self.log is not None:
             self.database.drop_through(sequence)
 
     def check(self, sequence: int, head_hex: str) -> None:
-        """Before play: both copies must end at this entry, and the next stretch of each must be whole (A-03).
+        """Check before play that both copies end at this entry and that the next stretch of each is intact (A-03).
 
-        Stretches go round, so that all of both copies is read again and again while the machine runs.
+        Successive calls go round, so that all of both copies is read again and again while the machine runs.
         Raises :class:`JournalDamaged`.
         """
         last = self.database.last()
@@ -329,13 +332,13 @@ class Copies:
             self.log.drop_through(self.database.base()[0])
 
 
-def _extend(log: LogCopy, items: Iterable[Sealed]) -> None:
+def _extend(log: LogCopy, items: Iterable[SealedEntry]) -> None:
     for item in items:
         log.write(item)
     log.sync()
 
 
-def check_seal(item: Sealed, key: MachineKey) -> None:
+def check_seal(item: SealedEntry, key: MachineKey) -> None:
     """Raise :class:`JournalDamaged` unless this machine sealed ``item``."""
-    if not key.sealed(bytes.fromhex(item.entry.hash_hex), item.seal):
+    if not key.verify_seal(bytes.fromhex(item.entry.hash_hex), item.seal):
         raise JournalDamaged(f"entry {item.entry.sequence}", "it was not written by this machine (seal)")

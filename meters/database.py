@@ -1,6 +1,6 @@
 """The first copy: entries in SQLite (WAL, synchronous=FULL, STRICT, append-only by trigger).
 
-What is archived leaves it, in the transactions of later entries: their room in the file is used again.
+Archived entries are removed in the transactions of later entries; their space in the file is reused.
 """
 
 import heapq
@@ -14,7 +14,7 @@ from typing import Final, Self, TypeAlias
 from meters.entry import GENESIS_HASH, StoredEntry, decode, follow
 from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
 from meters.keys import MachineKey
-from meters.log import Sealed
+from meters.log import SealedEntry
 from meters.packing import pack, unpack
 from meters.storage import Database, MediumError, Rows, Storage
 from meters.sums import PAGE_BYTES, PageSums
@@ -23,7 +23,7 @@ from meters.sums import SUFFIX as SUMS_SUFFIX
 FILE_NAME: Final = "journal.sqlite"
 FORMAT: Final = 2
 _FORMATS: Final = (1, FORMAT)
-"""The first form kept bodies as they are and hashes in hexadecimal; a machine makes it anew from the log."""
+"""File formats. Format 1 stored bodies unpacked and hashes in hexadecimal; it is rebuilt from the log."""
 _BUSY_MS: Final = 2000
 
 _SCHEMA: Final = (
@@ -50,26 +50,26 @@ _SELECT: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
 _BATCH: Final = 1000
 _DROPPED: Final = 64
 _DROPPED_EVERY: Final = 16
-"""Archived entries leave so many at a time, in the transaction of every sixteenth that comes."""
+"""Archived entries are removed in batches, in the transaction of every sixteenth new entry."""
 _INSERT: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _NO_LIMIT: Final = 2**63 - 1
-#: What SQLite says when there is no room.
+#: SQLite's error text when the medium is full.
 _FULL: Final = "is full"
-#: What SQLite says when the file, not the medium, is at fault.
+#: SQLite's error texts when the file, not the medium, is at fault.
 _DAMAGE: Final = ("not a database", "malformed", "no such table", "no such column", "unsupported file format")
 
 
 class EntriesArchived(JournalDamaged):
-    """What was to be read here has left for the archive."""
+    """The requested entries have been moved to the archive."""
 
 
 class DatabaseReader:
     """Queries on the entries in one SQLite file.
 
-    Every read proves the hash of what it read, and that the columns it is found by are the entry's own. An
-    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify` finds it.
+    Every read proves the hash of the entry, and that the columns by which it was found match the entry. An
+    entry that a damaged column or index hides is not read at all: only :meth:`PageSums.verify` detects that.
     """
 
     def __init__(self, database: Database, path: Path) -> None:
@@ -79,9 +79,9 @@ class DatabaseReader:
 
     @classmethod
     def open(cls, storage: Storage, folder: Path) -> Self:
-        """Open the copy in ``folder`` for reading only, beside a running machine or a stopped one.
+        """Open the copy in ``folder`` read-only, beside a running or a stopped machine.
 
-        Raises :class:`JournalUnwritable` when it cannot be opened, :class:`JournalDamaged` when it is no
+        Raises :class:`JournalUnwritable` if it cannot be opened, :class:`JournalDamaged` if it is not a
         journal.
         """
         path = folder / FILE_NAME
@@ -94,7 +94,7 @@ class DatabaseReader:
         return reader
 
     def check_format(self) -> None:
-        """Raise :class:`JournalDamaged` unless the file is a journal of this program's format."""
+        """Raise :class:`JournalDamaged` unless the file is a journal in this program's format."""
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
         self._format = self.run("PRAGMA user_version").fetchone()[0]
         if self._format not in _FORMATS:
@@ -118,19 +118,19 @@ class DatabaseReader:
         self._database.close()
 
     def last(self) -> tuple[int, str]:
-        """Return the sequence and hash of the last entry (0 and the genesis hash when there is none)."""
+        """Return the sequence and hash of the last entry (0 and the genesis hash if the file is empty)."""
         row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
         return (0, GENESIS_HASH) if row is None else (row[0], _hex(row[1]))
 
     def base(self) -> tuple[int, str]:
-        """Return the entry before the first one here, and its hash: what came before is archived."""
+        """Return the sequence and hash of the entry before the first one in the file; earlier entries are archived."""
         row = self.run(f"{_SELECT} ORDER BY sequence LIMIT 1").fetchone()
         return (
             (0, GENESIS_HASH) if row is None or row[0] == 1 else (row[0] - 1, self._entry(row).previous_hex)
         )
 
     def first(self) -> int:
-        """Return the sequence of the first entry here (1 when there is none)."""
+        """Return the sequence of the first entry in the file (1 if it is empty)."""
         return int(self.run("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
     def hash_at(self, sequence: int) -> str:
@@ -145,8 +145,8 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
         return _hex(row[0])
 
-    def sealed(self, after: int = 0) -> Iterator[Sealed]:
-        """Yield every entry after sequence ``after`` with its seal, proving the chain from there on."""
+    def sealed_entries(self, after: int = 0) -> Iterator[SealedEntry]:
+        """Yield every entry after sequence ``after`` with its seal, proving the chain."""
         head_hex = self.hash_at(after)
         sequence = after
         while True:
@@ -160,7 +160,7 @@ class DatabaseReader:
                 entry = follow(body, _hex(digest), sequence + 1, head_hex, str(self._path))
                 self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
-                yield Sealed(entry, seal)
+                yield SealedEntry(entry, seal)
             if len(rows) < _BATCH:
                 return
 
@@ -174,7 +174,7 @@ class DatabaseReader:
         return [self._entry(row) for row in self.run(f"{_SELECT} WHERE ref = ? ORDER BY sequence", (ref,))]
 
     def kinds(self) -> list[str]:
-        """Return every kind of entry there is, sorted (one step of the index a kind)."""
+        """Return every kind of entry in the file, sorted (one index step per kind)."""
         found: list[str] = []
         while True:
             last = found[-1] if found else ""
@@ -194,10 +194,10 @@ class DatabaseReader:
         *,
         newest_first: bool,
     ) -> Iterator[StoredEntry]:
-        """Yield up to ``limit`` entries after ``since`` and before ``until``, of ``kinds`` (all when empty).
+        """Yield up to ``limit`` entries after ``since`` and before ``until``, of ``kinds`` (all if empty).
 
-        Pages of a bounded size, each its own short read: writing never waits for a slow reader. Raises
-        :class:`EntriesArchived`, oldest first, where the next of them are not here any more.
+        Reads pages of limited size in short transactions, so that writing never waits for a slow reader.
+        Raises :class:`EntriesArchived`, oldest first, if the next of them are no longer in the file.
         """
         bounds = since, _NO_LIMIT if until is None else until
         sources = [self._pages(kind, bounds, newest_first=newest_first) for kind in kinds or (None,)]
@@ -206,7 +206,7 @@ class DatabaseReader:
             yield self._entry(row)
 
     def _pages(self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool) -> Iterator[_Row]:
-        """Yield the rows of one kind (or of all) between ``bounds``, a few at a time and then more."""
+        """Yield the rows of one kind (or of all) between ``bounds``, in batches of growing size."""
         low, high = bounds
         kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
         order = "DESC" if newest_first else "ASC"
@@ -231,7 +231,7 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", str(why)) from why
 
     def _check_columns(self, entry: StoredEntry, tx_id: str, kind: str, ref: str | None) -> None:
-        """Raise :class:`JournalDamaged` unless the columns beside an entry's body say what the body says."""
+        """Raise :class:`JournalDamaged` unless the columns of a row match the entry in its body."""
         if (tx_id, kind, ref) == (entry.id, entry.kind, entry.ref):
             return
         stored = {"id": (tx_id, entry.id), "kind": (kind, entry.kind), "ref": (ref, entry.ref)}
@@ -256,7 +256,7 @@ class DatabaseReader:
 
 
 class DatabaseCopy(DatabaseReader):
-    """The copy the machine writes: the same file with its page sums."""
+    """The copy that the machine writes: the same file with its page sums."""
 
     def __init__(self, database: Database, path: Path, sums: PageSums) -> None:
         super().__init__(database, path)
@@ -264,14 +264,14 @@ class DatabaseCopy(DatabaseReader):
         self._scrub_page = 1
         self._unsettled = True
         self._first = 1
-        """The first entry here. A commit that fails leaves it behind, and the copy is then opened anew."""
+        """The first entry in the file. A failed commit makes it outdated; the copy is then opened again."""
         self._archived = 0
 
     @classmethod
-    def build(cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[Sealed]) -> None:
-        """Make the file in ``folder`` with ``items``, whole or not at all; what was there must be gone.
+    def build(cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[SealedEntry]) -> None:
+        """Create the file in ``folder`` with ``items``, completely or not at all; no earlier file may exist.
 
-        Built under another name and renamed, so that a power cut leaves it absent, never half made.
+        It is built under another name and renamed, so that a power loss never leaves an incomplete file.
         """
         path = folder / FILE_NAME
         fresh = path.with_name(FILE_NAME + ".new")
@@ -297,7 +297,7 @@ class DatabaseCopy(DatabaseReader):
         sums = PageSums(storage, fresh, key)
         sums.record_all()
         sums.close()
-        # The sums first: where the file is, its sums are.
+        # The sums first: if the file exists, its sums do.
         storage.rename(fresh.with_name(fresh.name + SUMS_SUFFIX), path.with_name(path.name + SUMS_SUFFIX))
         storage.sync_folder(folder)
         storage.rename(fresh, path)
@@ -305,7 +305,7 @@ class DatabaseCopy(DatabaseReader):
 
     @staticmethod
     def put_aside(storage: Storage, folder: Path) -> None:
-        """Keep a damaged file as evidence under another name (the latest only), so that one can be built."""
+        """Rename a damaged file as evidence (only the latest is kept), so that a new one can be built."""
         path = folder / FILE_NAME
         for suffix in ("", "-wal"):
             old = path.with_name(path.name + suffix)
@@ -335,7 +335,7 @@ class DatabaseCopy(DatabaseReader):
             if copy._format != FORMAT:
                 raise JournalDamaged(str(path), f"it is in format {copy._format}, today's is {FORMAT}")
             copy.run("PRAGMA synchronous=FULL")
-            # The WAL moves only under settle(), which keeps the page sums.
+            # Only settle() moves the WAL into the file, because it keeps the page sums.
             copy.run("PRAGMA wal_autocheckpoint=0")
             if copy.run("PRAGMA journal_mode").fetchone()[0] != "wal":
                 raise JournalDamaged(str(path), "the file is not in WAL mode")
@@ -348,7 +348,7 @@ class DatabaseCopy(DatabaseReader):
         return copy
 
     def _check_ends(self) -> None:
-        """Check that sequences run without a gap from what is archived on: first, last and count agree."""
+        """Check that the sequences after the archive have no gap: first, last and count agree."""
         first, last, count = self.run("SELECT min(sequence), max(sequence), count(*) FROM entries").fetchone()
         archived = self.run("SELECT through FROM archived").fetchone()[0]
         if count and (first, last) != (archived + 1, archived + count):
@@ -358,12 +358,12 @@ class DatabaseCopy(DatabaseReader):
         self._first = first or 1
 
     def close(self) -> None:
-        """Close SQLite's descriptors, then ours."""
+        """Close SQLite's file descriptors, then our own."""
         super().close()
         self._sums.close()
 
     # ------------------------------------------------------------------ writing
-    def insert(self, item: Sealed) -> None:
+    def insert(self, item: SealedEntry) -> None:
         """Begin a transaction and insert ``item``; :meth:`commit` makes it durable."""
         self.run("BEGIN IMMEDIATE")
         self._unsettled = True
@@ -372,7 +372,7 @@ class DatabaseCopy(DatabaseReader):
             self._drop_some()
 
     def drop_through(self, sequence: int) -> None:
-        """Let the entries up to ``sequence``, which are archived, leave: some with every few that come."""
+        """Remove archived entries up to ``sequence``, some at a time with later inserts."""
         self._archived = sequence
 
     def _drop_some(self) -> None:
@@ -381,8 +381,8 @@ class DatabaseCopy(DatabaseReader):
         self.run("DELETE FROM entries WHERE sequence <= ?", (after,))
         self._first = after + 1
 
-    def extend(self, items: Iterable[Sealed]) -> None:
-        """Append ``items`` in one transaction (mending)."""
+    def extend(self, items: Iterable[SealedEntry]) -> None:
+        """Append ``items`` in one transaction (for repairs)."""
         try:
             self.run("BEGIN IMMEDIATE")
             self._unsettled = True
@@ -394,19 +394,20 @@ class DatabaseCopy(DatabaseReader):
             raise
 
     def commit(self) -> None:
-        """Commit: what was inserted is durable when this returns."""
+        """Commit; the inserted entries are durable when this returns."""
         self.run("COMMIT")
 
     def rollback(self) -> None:
-        """Give up what was inserted; never raises."""
+        """Discard the inserted entries; never raises."""
         with suppress(JournalUnwritable, JournalDamaged):
             self.run("ROLLBACK")
 
     def settle(self) -> None:
         """Move the WAL into the file and record the new page sums; never waits for a reader.
 
-        The WAL then starts over in place: overwriting costs a sync half of what growing does. Nothing is
-        moved when nothing was written since, so that no page is summed anew but what the WAL just gave it.
+        The WAL then starts over in place, because overwriting costs half as much per sync as growing. If
+        nothing was written since, nothing is moved, so only pages that the WAL has just changed are summed
+        again.
         """
         if self._unsettled:
             self._unsettled = not self._sums.settle(self._move_wal)
@@ -429,9 +430,9 @@ class DatabaseCopy(DatabaseReader):
 
 
 def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
-    """Hold every page of the copy in ``folder`` against its sum; raise :class:`JournalDamaged` for a bad one.
+    """Compare every page of the copy in ``folder`` with its sum; raise :class:`JournalDamaged` for a bad one.
 
-    Not for the process that writes the copy (:class:`PageSums`).
+    Must not be called by the process that writes the copy (:class:`PageSums`).
     """
     sums = PageSums(storage, folder / FILE_NAME, key)
     try:
@@ -440,7 +441,7 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
         sums.close()
 
 
-def _row(item: Sealed) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
+def _row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
     entry = item.entry
     body = pack(entry.body, entry.previous_hex)
     return (

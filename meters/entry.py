@@ -1,7 +1,7 @@
 """A stored entry: a transaction with its place in the hash chain, as canonical JSON bytes.
 
-The body holds the SHA-256 of the body before it, so the hash of the last entry vouches for all of them.
-Canonical JSON here is: UTF-8, keys sorted, no spaces, no floats, empty members left out.
+The body contains the SHA-256 of the previous body, so the hash of the last entry covers all of them.
+Canonical JSON means: UTF-8, sorted keys, no spaces, no floats, empty members omitted.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ from meters.transaction import (
 )
 
 BODY_BYTES_MAX: Final = 64 << 20
-"""Bytes of the longest entry; real ones are a few thousand."""
+"""The longest accepted entry, in bytes; real ones have a few thousand."""
 
 _HASH_DIGITS: Final = 64
 _PLAIN_DEPTH: Final = 200
-"""With no more brackets than this, nothing is nested too deep for any reader."""
+"""With at most this many brackets, nothing is nested too deep for any reader."""
 _PLAIN_TRANSFER: Final = 3
-"""Source, target and amount: a transfer with no dimensions of its own."""
+"""Length of a transfer without dimensions: source, target and amount."""
 _FIELDS: Final = frozenset(
     {
         *("sequence", "time", "previous", "id", "kind", "transfers", "phase", "ref"),
@@ -43,11 +43,11 @@ _SELDOM: Final = frozenset({"phase", "ref", "marks"})
 _NOTHING: Final[dict[str, object]] = {}
 _put: Final = object.__setattr__
 GENESIS_HASH: Final = "0" * _HASH_DIGITS
-"""What the first entry names as the hash before it."""
+"""The previous hash in the first entry."""
 
 
 class StoredEntry(NamedTuple):
-    """One entry of the journal: ``transaction`` at ``sequence`` (from 1), with its bytes and their hash."""
+    """One entry of the journal: a transaction, its sequence (from 1), its bytes and their hash."""
 
     sequence: int
     time_utc: datetime
@@ -58,42 +58,42 @@ class StoredEntry(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The caller's id."""
+        """Return the caller's id."""
         return self.transaction.id
 
     @property
     def kind(self) -> str:
-        """The kind of fact."""
+        """Return the kind of entry."""
         return self.transaction.kind
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
-        """Value moved or set aside."""
+        """Return the transfers of value."""
         return self.transaction.transfers
 
     @property
     def phase(self) -> Phase:
-        """How the value moves."""
+        """Return how the value moves."""
         return self.transaction.phase
 
     @property
     def ref(self) -> str | None:
-        """The entry this one settles, voids or belongs to."""
+        """Return the id of the entry that this one settles, voids or belongs to."""
         return self.transaction.ref
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Occurrence meters added to."""
+        """Return the amounts added to occurrence meters."""
         return self.transaction.counts
 
     @property
     def state(self) -> Mapping[str, JSON]:
-        """Machine state keys set."""
+        """Return the machine state keys that the entry sets."""
         return self.transaction.state
 
     @property
     def record(self) -> JSON:
-        """The whole story."""
+        """Return the entry's details."""
         return self.transaction.record
 
 
@@ -132,7 +132,7 @@ def canonical(value: object) -> bytes:
 
 
 def parse(data: bytes) -> Any:
-    """Read JSON bytes back; floats are refused with ``ValueError``."""
+    """Parse JSON bytes; raise ``ValueError`` for invalid JSON and for floats."""
     text = data.decode()
     try:
         value, end = _decoder.raw_decode(text)
@@ -140,7 +140,9 @@ def parse(data: bytes) -> Any:
         raise ValueError("JSON nested deeper than any entry") from None
     except json.JSONDecodeError:
         raise
-    except ValueError:  # the interpreter reads no number of so many digits, and says how to make it
+    except (
+        ValueError
+    ):  # the number has more digits than the interpreter reads; its own message gives irrelevant advice
         long = _LONG.search(text)
         if long is None:
             raise
@@ -151,10 +153,11 @@ def parse(data: bytes) -> Any:
 
 
 def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous_hex: str) -> StoredEntry:
-    """Give ``transaction`` its place in the chain.
+    """Create the entry that stores ``transaction`` at its place in the chain.
 
-    The returned entry holds the transaction *as read back from its bytes*, so what the ledger applies now is
-    exactly what a replay will apply. Raises :class:`InvalidTransaction` for anything JSON cannot carry whole.
+    The returned entry contains the transaction *as read back from its bytes*, so the ledger applies now
+    exactly what a replay will apply. Raises :class:`InvalidTransaction` for values that JSON cannot represent
+    exactly.
     """
     body = canonical(
         content_of(transaction)
@@ -175,7 +178,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
 
 
 def content_of(transaction: Transaction) -> dict[str, object]:
-    """What the caller said, without what the journal adds; empty members left out."""
+    """Return the caller's part of an entry, without what the journal adds; empty members are omitted."""
     content: dict[str, object] = {"id": transaction.id, "kind": transaction.kind}
     if transaction.transfers:
         content["transfers"] = [
@@ -192,16 +195,17 @@ def content_of(transaction: Transaction) -> dict[str, object]:
 
 
 def same_content(stored: StoredEntry, transaction: Transaction) -> bool:
-    """Whether ``transaction`` says exactly what ``stored`` recorded."""
-    # Through JSON once, as what is stored went: keys that are not text have become text.
+    """Return whether ``transaction`` has exactly the content recorded in ``stored``."""
+    # Encode and parse it, as the stored entry was: keys that are not text have become text.
     given = parse(canonical(content_of(transaction)))
     return canonical(content_of(stored.transaction)) == canonical(given)
 
 
 def decode(body: bytes) -> StoredEntry:
-    """Read an entry back from its bytes; raise ``ValueError`` when they are not one.
+    """Decode an entry from its bytes; raise ``ValueError`` if they are not a valid entry.
 
-    Every field has its type here, whoever wrote it: nothing that reads an entry need ask again.
+    Every field of the result has its declared type, whoever wrote the bytes, so readers need no further
+    checks.
     """
     try:
         raw = parse(body)
@@ -226,16 +230,16 @@ def decode(body: bytes) -> StoredEntry:
 
 
 def _each_once(members: list[tuple[str, object]]) -> dict[str, object]:
-    told = dict(members)
-    if len(told) != len(members):
-        raise ValueError("not written as a journal writes it: a name told twice")
-    return told
+    members_by_name = dict(members)
+    if len(members_by_name) != len(members):
+        raise ValueError("not canonical JSON as a journal writes it: a duplicate name")
+    return members_by_name
 
 
 def _check_written(raw: object, body: bytes) -> None:
-    """Whoever reads the bytes reads the same: a name told twice is two stories under one hash.
+    """Raise ValueError unless ``body`` is the canonical encoding of ``raw``.
 
-    Raises ValueError where they are not the canonical ones of what was read.
+    Otherwise two readers could disagree, for example about a duplicate name, while the hash is the same.
     """
     try:
         written = canonical(raw)
@@ -244,16 +248,16 @@ def _check_written(raw: object, body: bytes) -> None:
     if written == body:
         return
     if len(written) != len(body):
-        raise ValueError("not written as a journal writes it: a name told twice, or in other words")
-    json.loads(body, object_pairs_hook=_each_once)  # keys that were numbers stand in their order
+        raise ValueError("not canonical JSON as a journal writes it: a duplicate name, or another encoding")
+    json.loads(body, object_pairs_hook=_each_once)  # keys that were numbers keep their order
 
 
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
-    """The transaction of an entry's bytes; its story is looked through where they may hide something.
+    """Return the transaction in an entry's bytes; check its record in detail only if the bytes may hide something.
 
-    What a parser of JSON has read is JSON: only depth, and characters that are none, are left to ask about.
+    Parsed JSON only needs a check of its depth and for invalid characters.
     """
-    # One byte is found far sooner than two, and most bodies have none.
+    # Searching for one byte is much faster than for two, and most bodies contain none.
     if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):
         return transaction_of(raw)
     transaction = _at_a_glance(raw) if _SELDOM.isdisjoint(raw) else None
@@ -269,9 +273,10 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
 
 
 def _at_a_glance(raw: dict[str, Any]) -> Transaction | None:
-    """Nearly every entry: a plain fact whose every part is seen at once to be right. None: ask part by part.
+    """Return the transaction of a plain entry by a fast path, or None if its parts must be checked one by one.
 
-    ``raw`` is of a parser, its story proved; what is made here, :class:`Transaction` would make of it.
+    ``raw`` comes from the parser and its record has been checked. The result equals that of
+    :class:`Transaction`.
     """
     tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
     dims, counts, state = raw.get("dims", _NOTHING), raw.get("counts", _NOTHING), raw.get("state", _NOTHING)
@@ -318,7 +323,7 @@ def _at_a_glance(raw: dict[str, Any]) -> Transaction | None:
 
 @lru_cache(maxsize=4096, typed=True)
 def _plain_transfer(source: object, target: object, amount_cents: object) -> Transfer:
-    """A transfer without dimensions: a machine makes the same ones again and again."""
+    """Return a transfer without dimensions; cached, because a machine makes the same ones again and again."""
     return _transfer([source, target, amount_cents])
 
 
@@ -330,7 +335,7 @@ def _time(text: str) -> datetime:
 
 
 def transaction_of(raw: Mapping[str, Any]) -> Transaction:
-    """Read back what :func:`content_of` said. Raises KeyError, TypeError or ValueError where it is none."""
+    """Decode the result of :func:`content_of`. Raises KeyError, TypeError or ValueError if it is invalid."""
     ref = raw.get("ref")
     if ref is not None and type(ref) is not str:
         raise ValueError(f"not an entry (ref {ref!r})")
@@ -361,9 +366,9 @@ def _object(raw: Any, name: str) -> dict[str, Any]:
 
 
 def follow(body: bytes, hash_hex: str, sequence: int, previous_hex: str, where: str) -> StoredEntry:
-    """Decode ``body`` and prove it is entry ``sequence`` following ``previous_hex``.
+    """Decode ``body`` and prove that it is entry ``sequence`` following ``previous_hex``.
 
-    Raises :class:`JournalDamaged` naming ``where`` when hash, sequence or chain disagree.
+    Raises :class:`JournalDamaged` naming ``where`` if hash, sequence or chain disagree.
     """
     try:
         entry = decode(body)

@@ -1,8 +1,8 @@
-"""Every way the money can refuse or fail, one named exception each; all are :class:`JournalError`."""
+"""Errors of the journal, one named exception each; all are :class:`JournalError`."""
 
 
 class JournalError(Exception):
-    """The family of everything :mod:`meters` raises on purpose. The message says what, where and why."""
+    """Base class of everything that :mod:`meters` raises on purpose. The message says what, where and why."""
 
 
 class InvalidTransaction(JournalError, ValueError):
@@ -14,19 +14,19 @@ class UnknownAccount(InvalidTransaction):
 
 
 class ForbiddenTransfer(InvalidTransaction):
-    """The chart does not let value flow that way (out of a sink, between two books): nothing was written."""
+    """The chart does not allow this flow of value (out of a sink, between two books): nothing was written."""
 
 
 class Overdrawn(JournalError):
-    """A player's credit would go below zero, counting what is reserved: nothing was written."""
+    """A player's available credit would be negative: nothing was written."""
 
 
 class UnknownTransfer(JournalError):
-    """A settle or a void names a reservation that is not pending: nothing was written."""
+    """A settle or void names a reservation that is not pending: nothing was written."""
 
 
 class IdConflict(JournalError):
-    """The id was used before with other content: nothing was written."""
+    """The id was already used with other content: nothing was written."""
 
 
 class ExcessiveIncrement(JournalError):
@@ -38,7 +38,7 @@ class SelfAuditFailed(JournalError):
 
 
 class JournalLocked(JournalError):
-    """Another process keeps this state folder; the message names it."""
+    """Another process uses this state folder; the message names it."""
 
 
 class JournalUnwritable(JournalError):
@@ -46,7 +46,7 @@ class JournalUnwritable(JournalError):
 
 
 class MediumMissing(JournalUnwritable):
-    """The second medium is absent, exchanged or does not answer; the first is there. Wait, or go on alone."""
+    """The second medium is absent, exchanged or unresponsive, but the first is there. Wait, or continue alone."""
 
 
 class MediumFull(JournalUnwritable):
@@ -54,7 +54,7 @@ class MediumFull(JournalUnwritable):
 
 
 class JournalDamaged(JournalError):
-    """What is stored is not what was written. ``where`` names the place, ``why`` the disagreement."""
+    """The stored data is not what was written. ``where`` names the location, ``why`` the disagreement."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(f"{where}: {why}")
@@ -62,5 +62,5 @@ class JournalDamaged(JournalError):
         self.why = why
 
     def __reduce__(self) -> tuple[type["JournalDamaged"], tuple[str, str]]:
-        """Keep both parts when the exception crosses a process boundary."""
+        """Preserve both parts when the exception crosses a process boundary."""
         return type(self), (self.where, self.why)

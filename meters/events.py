@@ -1,8 +1,8 @@
 """Significant events: what each means for play, who may clear it, and its SAS exception code.
 
-Which journal entries are significant is data: a pattern of the entry's subject, which is its kind and, after
-a colon, what it is about (``door.opened:main``, ``fault.raised:printer.paper_out``). Effects and clearing
-follow Mississippi 8-2.8, New York 5317.26, AGCO 6.1.1; SAS codes are those of general-poll exceptions.
+The table matches patterns against the entry's subject: its kind and, after a colon, what it concerns
+(``door.opened:main``, ``fault.raised:printer.paper_out``). Effects and clearing follow Mississippi 8-2.8, New
+York 5317.26, AGCO 6.1.1; SAS codes are those of general-poll exceptions.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from meters.entry import StoredEntry
 
 
 class Effect(StrEnum):
-    """What the event does to the machine."""
+    """What an event does to the machine."""
 
     LOG = "log"
     STOP = "stop"
@@ -25,28 +25,28 @@ class Effect(StrEnum):
     PAYOUT_OFF = "payout_off"
     LAMP = "lamp"
     OUT_OF_SERVICE = "out_of_service"
-    """Nothing new is begun, what is owed is paid."""
+    """No new game or payment method starts; what is owed is paid."""
     LOCK = "lock"
-    """Play waits for a person, nothing is wrong."""
+    """Play waits for a person, but nothing is wrong."""
 
 
 class Clear(StrEnum):
-    """Who may clear it."""
+    """Who or what clears an event."""
 
     NOTHING = "nothing"
     """There is nothing to clear."""
     ITSELF = "itself"
-    """It ends with its cause."""
+    """Cleared when its cause ends."""
     ATTENDANT = "attendant"
     TECHNICIAN = "technician"
     RULING = "ruling"
-    """When a person has decided the amount in dispute."""
+    """Cleared when a person has decided the disputed amount."""
     MEMORY_CLEAR = "memory_clear"
 
 
 @dataclass(frozen=True, slots=True)
 class Significant:
-    """One line of the table: subjects matching ``pattern`` are this event; ``sas`` may be None."""
+    """One line of the table: entries whose subject matches ``pattern`` are this event; ``sas`` may be None."""
 
     pattern: str
     effect: Effect
@@ -60,7 +60,7 @@ _OUT = Effect.OUT_OF_SERVICE
 _NO, _SELF, _ATT = Clear.NOTHING, Clear.ITSELF, Clear.ATTENDANT
 _TEC, _MEM, _RUL = Clear.TECHNICIAN, Clear.MEMORY_CLEAR, Clear.RULING
 
-#: The first pattern that matches decides; the last lines are for what a device reports under another name.
+#: The first matching pattern decides; the last lines catch device reports under other names.
 EVENTS: Final[tuple[Significant, ...]] = tuple(
     Significant(*line)
     for line in (
@@ -229,7 +229,7 @@ EVENTS: Final[tuple[Significant, ...]] = tuple(
 
 
 def subject(entry: StoredEntry) -> str:
-    """Return what an entry is about: its kind, and the door, code, menu or denomination it concerns."""
+    """Return the subject of an entry: its kind, and the door, code, menu or denomination it concerns."""
     record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
     for key in ("door", "code", "menu"):
         if isinstance(record.get(key), str):
@@ -242,7 +242,7 @@ def subject(entry: StoredEntry) -> str:
 
 
 def significance(entry: StoredEntry) -> Significant | None:
-    """Return the event an entry is, or None when it is not significant."""
+    """Return the significant event that an entry represents, or None."""
     return significance_of(subject(entry))
 
 
@@ -252,7 +252,7 @@ def significance_of(about: str) -> Significant | None:
 
 
 def person(entry: StoredEntry) -> str:
-    """Return who did it, where the entry names somebody."""
+    """Return the person that the entry names as its author, or an empty string."""
     record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
     found = record.get("person") or record.get("key")
     return str(found) if found else ""

@@ -1,8 +1,9 @@
 """The export: the journal in one signed file that anybody can check without the machine.
 
-Lines of UTF-8 JSON. The first is the header (format, machine, public key, last sequence and hash, time); then
-each entry's bytes exactly as chained, of all entries or of those after one the header names; the last is the
-footer: the SHA-256 of every byte before it, and the machine's Ed25519 signature of that digest.
+It consists of lines of UTF-8 JSON. The first is the header (format, machine, public key, last sequence and
+hash, time). Then follow the entries' bytes exactly as chained: all entries, or those after one that the
+header names. The last line is the footer: the SHA-256 of every byte before it, and the machine's Ed25519
+signature of that digest.
 """
 
 import hashlib
@@ -19,24 +20,24 @@ from meters.view import JournalView
 
 FORMAT: Final = "open-egm journal 1"
 READOUT: Final = b"open-egm readout\0"
-"""What precedes a signed readout of meters in its signature, so that none passes for another document."""
+"""Prefix of a meter readout in its signature, so that the signature fits no other kind of document."""
 _PURPOSE: Final = b"open-egm export\0"
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What an export says of itself before its entries."""
+    """The header of an export."""
 
     public_key: bytes
     sequence: int
     head_hash: str
     time_utc: datetime
     after: int = 0
-    """The entry before the first in the file: 0 in an export of everything."""
+    """The entry before the first in the file; 0 if all entries are exported."""
 
 
 def write(view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after: int = 0) -> int:
-    """Write the export of ``view``, entries after ``after``, to ``file``; return how many those are."""
+    """Write the export of ``view``, entries after ``after``, to ``file``; return the number of entries."""
     digest = hashlib.sha256()
 
     def line(data: bytes) -> None:
@@ -78,15 +79,15 @@ def check_readout(signed: Mapping[str, object], name: str) -> bytes:
 
 
 class ExportReader:
-    """An export being read: :attr:`header`, then :meth:`bodies`, which ends by checking the footer."""
+    """Reader of an export: :attr:`header`, then :meth:`bodies`, which ends by checking the footer."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
-        """Read the header; raise :class:`JournalDamaged` when ``file`` is no export."""
+        """Read the header; raise :class:`JournalDamaged` if ``file`` is not an export."""
         self._file = file
         self._name = name
         self._digest = hashlib.sha256()
         self.footer_fault = "the footer was not read"
-        """What is wrong with the footer, or nothing; valid after :meth:`bodies`."""
+        """What is wrong with the footer, or an empty string; valid after :meth:`bodies`."""
         self._line = 0
         first = self._next_line()
         self._digest.update(first)
@@ -105,7 +106,7 @@ class ExportReader:
             raise JournalDamaged(f"{name} line 1", f"not an export of a journal ({why})") from why
 
     def bodies(self) -> Iterator[bytes]:
-        """Yield the bytes of each entry; afterwards :attr:`footer_fault` tells of digest and signature.
+        """Yield the bytes of each entry; then set :attr:`footer_fault` from digest and signature.
 
         Raises :class:`JournalDamaged` for a line that is longer than any entry.
         """
@@ -118,7 +119,7 @@ class ExportReader:
         self.footer_fault = self._check_footer(last or b"")
 
     def _next_line(self) -> bytes:
-        """The next line with its end, or nothing: a file that somebody hands over may be one without end."""
+        """Return the next line with its newline, or nothing at the end; limits the length of hostile input."""
         self._line += 1
         line = self._file.readline(BODY_BYTES_MAX + 2)
         if len(line.removesuffix(b"\n")) > BODY_BYTES_MAX:

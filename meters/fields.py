@@ -1,20 +1,20 @@
-"""Fields of JSON that somebody handed over: each is what is due, or is named with what it is.
+"""Typed access to the fields of untrusted JSON.
 
-Every function raises ValueError that says the field, what stands there and what should.
+Every function raises a ValueError that names the field, its value and what was expected.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-#: The characters of a wrong value that are shown.
+#: Characters of a wrong value that are shown.
 _SHOWN: Final = 80
-#: Places in a journal are numbered in 64 bits.
+#: Sequence numbers in a journal have 64 bits.
 _PLACES: Final = 1 << 63
 
 
 def field(raw: object, name: str) -> object:
-    """The field of a JSON object."""
+    """Return the named field of a JSON object."""
     if not isinstance(raw, Mapping):
         raise ValueError("it is no JSON object")  # noqa: TRY004 (of a file, no argument)
     if name not in raw:
@@ -24,13 +24,13 @@ def field(raw: object, name: str) -> object:
 
 
 def wrong(raw: object, name: str, due: str) -> ValueError:
-    """What to say of a field that is something else than is due."""
+    """Return the error for a field that has another value than expected."""
     shown = repr(field(raw, name))
     return ValueError(f"{name} is {shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}...'}, not {due}")
 
 
 def hexadecimal(raw: object, name: str) -> bytes:
-    """The bytes of a field in lower-case hexadecimal."""
+    """Return the bytes of a field in lower-case hexadecimal."""
     text = field(raw, name)
     try:
         data = bytes.fromhex(text) if isinstance(text, str) else None
@@ -42,7 +42,7 @@ def hexadecimal(raw: object, name: str) -> bytes:
 
 
 def place(raw: object, name: str) -> int:
-    """The number of an entry, or 0."""
+    """Return a field that is the number of an entry, or 0."""
     value = field(raw, name)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _PLACES:
         raise wrong(raw, name, "the number of an entry")
@@ -50,7 +50,7 @@ def place(raw: object, name: str) -> int:
 
 
 def moment(raw: object, name: str) -> datetime:
-    """A time with its offset, ISO 8601."""
+    """Return a field that is an ISO 8601 time with offset."""
     text = field(raw, name)
     try:
         found = datetime.fromisoformat(text) if isinstance(text, str) else None

@@ -1,9 +1,9 @@
-"""Which identifiers archived entries had: an index that is kept for ever, of those that cannot be derived.
+"""Permanent index of the identifiers of archived entries, for those that cannot be derived.
 
-Most identifiers say where their entry is: the machine makes them of a place in its own journal. A game's
-entries, and everything that names its own place, are found by that. The others (a host's transfer, what is
-done to a ticket or a hand-pay later) are in the index: sixteen bytes each, sorted, the SHA-256's first eight
-and the entry's number. A repeat of any of them is recognised however old it is.
+Most identifiers state the position of their entry, because the machine derives them from it. A game's entries
+are found by the position in their identifiers. All others (a host's transfer, later entries about a ticket or
+a hand-pay) are in the index, sorted, sixteen bytes each: the first eight bytes of the SHA-256 and the entry's
+number. A repeat of any identifier is recognised, however old it is.
 """
 
 import hashlib
@@ -27,36 +27,36 @@ _ROOT: Final = re.compile(r"[a-z0-9_.]+-(\d+)-([0-9a-f]{8})(?:\..+)?")
 
 
 def own_place(tx_id: str) -> int | None:
-    """Return the place an identifier names as its own entry's, or None."""
+    """Return the sequence that an identifier states for its own entry, or None."""
     found = _OWN.fullmatch(tx_id)
     return None if found is None else int(found[1] or found[2])
 
 
 def play_place(tx_id: str) -> tuple[int, str] | None:
-    """Return where the play of a game's later entry began and the id of that beginning, or None."""
+    """Return the sequence at which the play of a game's later entry began and the id of its beginning, or None."""
     found = _OF_PLAY.fullmatch(tx_id)
     return None if found is None else (int(found[2]), f"{found[1]}.start")
 
 
 def root_place(tx_id: str, mark: str) -> int | None:
-    """Return the place at which the journal ``mark`` made the identifier or what it stems from, or None.
+    """Return the sequence at which journal ``mark`` made the identifier or the one it derives from, or None.
 
-    No entry before that place can have it.
+    No earlier entry can have it.
     """
     found = _ROOT.fullmatch(tx_id)
     return int(found[1]) if found is not None and found[2] == mark else None
 
 
 class Gatherer:
-    """Takes the entries of a segment in order; :meth:`records` are those the index must hold."""
+    """Collector of the index records of a segment; pass it the segment's entries in order."""
 
     def __init__(self) -> None:
         self._open: dict[str, int] = {}
-        """Plays begun in this segment and not ended in it, by the id of their beginning."""
+        """Plays started but not ended in this segment, by the id of their beginning."""
         self._records: list[bytes] = []
 
     def see(self, entry: StoredEntry) -> None:
-        """Take an entry."""
+        """Add an entry."""
         play = play_place(entry.id)
         if own_place(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
@@ -67,7 +67,7 @@ class Gatherer:
             del self._open[play[1]]
 
     def records(self) -> list[bytes]:
-        """Return the records, sorted. A play not ended is one: its end will be in a later segment."""
+        """Return the index records, sorted. An open play has a record, because its end will be in a later segment."""
         return sorted([*self._records, *(_record(tx_id, at) for tx_id, at in self._open.items())])
 
 
@@ -76,7 +76,7 @@ def _record(tx_id: str, sequence: int) -> bytes:
 
 
 class Index:
-    """The index in one file, searched where it lies."""
+    """The index in one file, searched without loading it."""
 
     def __init__(self, storage: Storage, path: Path) -> None:
         self._storage = storage
@@ -91,7 +91,7 @@ class Index:
             raise JournalDamaged(str(self.path), "the index of identifiers is not what was written")
 
     def places(self, tx_id: str) -> list[int]:
-        """Return the numbers of the entries that may have this identifier: mostly none, else one."""
+        """Return the numbers of the entries that may have this identifier: usually none, else one."""
         wanted = _record(tx_id, 0)
         file = self._storage.open_file(self.path, write=False)
         try:
@@ -130,7 +130,7 @@ class Index:
 
 
 def joined(records: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield ``records`` put together, a chunk at a time."""
+    """Yield ``records`` concatenated, a chunk at a time."""
     chunk: list[bytes] = []
     for record in records:
         chunk.append(record)

@@ -1,4 +1,4 @@
-"""The journal: the one place money, meters and machine state are written."""
+"""The journal: the only place where money, meters and machine state are written."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import suppress
@@ -10,7 +10,7 @@ from typing import Final
 from meters import checkpoint, stop
 from meters.archive import Boundary
 from meters.archiving import Archivist
-from meters.beginning import check_beginning, has_begun, key_of
+from meters.beginning import check_beginning, complete_first_start, key_of
 from meters.copies import SECOND_FOLDER, Copies, Place, check_seal
 from meters.entry import StoredEntry, encode, same_content
 from meters.errors import (
@@ -25,7 +25,7 @@ from meters.errors import (
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
-from meters.log import Sealed
+from meters.log import SealedEntry
 from meters.media import Pairing, label, pair
 from meters.mending import Finding, Mending
 from meters.policy import Policy
@@ -44,9 +44,9 @@ _SETTLED_WHEN_FULL: Final = 50
 class Journal(JournalView):
     """An append-only, hash-chained journal of double-entry transactions, in two copies.
 
-    One machine a state folder, one thread at a time. :meth:`append` returns once the entry is durable in
-    both copies. When it raises, either nothing was written (a refusal), or the medium failed
-    (:class:`JournalUnwritable`): reopen, and repeating the same id tells which.
+    One machine per state folder, used by one thread. :meth:`append` returns once the entry is durable in both
+    copies. If it raises, either nothing was written (a refusal), or the medium failed
+    (:class:`JournalUnwritable`): reopen the journal, and repeating the same id shows which.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Journal(JournalView):
         self._missing = pairing.missing
         self._room = Room(place.storage, place.media, policy.reserve_bytes)
         self._full = ""
-        self._copies = Copies(place, key, begun=pairing.begun, refill=pairing.refill)
+        self._copies = Copies(place, key, journal_exists=pairing.journal_exists, refill=pairing.refill)
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
         if place.alone:
             self._copies.findings.append(Finding(Mending.MEDIUM_MISSING, SECOND_MEDIUM, pairing.missing))
@@ -75,7 +75,7 @@ class Journal(JournalView):
         self._comparing: Generator[None, None, list[Path]] | None = None
         self._archive_rests = 0
         self._compare_rests = 0
-        """Checks to pass before the archive, which a medium refused or lost, is tried again."""
+        """Checks to skip before the archive is tried again after a medium refused or lost it."""
         super().__init__(
             self._copies.database,
             Ledger(),
@@ -99,15 +99,15 @@ class Journal(JournalView):
         alone: bool = False,
         may_begin: Callable[[], None] = lambda: None,
     ) -> "Journal":
-        """Open the journal in ``state_dir``, making it at first, and rebuild its exact state.
+        """Open the journal in ``state_dir``, creating it at first, and rebuild its exact state.
 
-        ``now`` gives the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is written
-        into a new journal; a journal of another machine is refused (A-23). One copy damaged is repaired from
-        the other and an event says so. ``cleared`` tells a new journal of the clear it begins with.
-        ``may_begin`` is asked before a new journal is begun otherwise; it raises where none may be.
-        ``alone``: where the second medium is missing, go on on the first (:attr:`missing` says why).
-        Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``alone``, :class:`JournalUnwritable`,
-        :class:`JournalDamaged` or :class:`SelfAuditFailed`.
+        ``now`` returns the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is
+        written into a new journal; a journal of another machine is refused (A-23). If one copy is damaged, it
+        is repaired from the other and an event is recorded. ``cleared`` is recorded in a new journal that
+        begins with a clear. ``may_begin`` is called before a new journal is begun otherwise; it raises if
+        none may be. ``alone``: if the second medium is missing, continue on the first (:attr:`missing` gives
+        the reason). Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``alone``,
+        :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
         medium = storage or DiskStorage()
         second = second_dir or state_dir / SECOND_FOLDER
@@ -121,11 +121,11 @@ class Journal(JournalView):
             except JournalUnwritable as why:
                 if not alone or isinstance(why, MediumFull):
                     raise
-                # Whichever medium it was: on the first alone it is seen whether it was the second.
+                # It may have been either medium; opening the first alone shows whether it was the second.
                 found = replace(found, missing=str(why))
         elif not alone:
             raise MediumMissing(found.missing)
-        if not found.begun:
+        if not found.journal_exists:
             raise JournalUnwritable(f"a journal begins on both media: {found.missing}")
         return cls._open(how, found)
 
@@ -152,15 +152,15 @@ class Journal(JournalView):
                 stop.check(place.storage, place.media)
             if found.first is not None:
                 found.first.write(place.storage, place.state_dir)
-            if how.cleared is None and not found.begun and not place.used:
+            if how.cleared is None and not found.journal_exists and not place.used:
                 check_beginning(place)
                 how.may_begin()
             journal = cls(place, key_of(place), found, locks, how.now, how.policy)
-            if how.cleared is None and not found.begun and journal._database.last()[0] == 0:
+            if how.cleared is None and not found.journal_exists and journal._database.last()[0] == 0:
                 how.may_begin()
             journal._start(how.machine_id, how.cleared)
             label(place.storage, place.media, journal._key, how.machine_id)
-            has_begun(place)
+            complete_first_start(place)
             journal.look_for_room()
         except BaseException:
             if journal is not None:
@@ -172,26 +172,26 @@ class Journal(JournalView):
 
     @property
     def media(self) -> tuple[Path, ...]:
-        """The folders the memory lies in now, for what else is on both media (:mod:`meters.mirror`).
+        """Return the folders in use now, the first medium's first, for data mirrored on both (:mod:`meters.mirror`).
 
-        The first medium's first; only that while the second is missing.
+        Only the first while the second is missing.
         """
         return self._place.media
 
     @property
     def missing(self) -> str:
-        """Why the second medium is not in use, or nothing."""
+        """Return why the second medium is not in use, or an empty string."""
         return self._missing
 
     @property
     def full(self) -> str:
-        """Which medium has no room left and how, as last looked, or nothing."""
+        """Return which medium was full at the last check and why, or an empty string."""
         return self._full
 
     def look_for_room(self) -> str:
-        """See whether each medium has room and its reserve; where not, give the reserves up and record it.
+        """Check that each medium has room and its reserve; if not, release the reserves and record it.
 
-        Returns and keeps :attr:`full`. Then nothing new is to be begun, and what is owed can be recorded.
+        Returns and stores :attr:`full`. Nothing new may start then, but what is owed can still be recorded.
         """
         if self._failure is None:
             before, self._full = self._full, self._room.look()
@@ -204,7 +204,7 @@ class Journal(JournalView):
         return self._key.derive(purpose)
 
     def _start(self, machine_id: str, cleared: JSON) -> None:
-        """Rebuild the state of an existing journal or begin a new one, and record what was mended."""
+        """Rebuild the state of an existing journal or begin a new one, and record all repairs."""
         if self._copies.database.last()[0] == 0:
             record: dict[str, JSON] = {"format": FORMAT, "machine_id": machine_id}
             record["public_key"] = self.public_key.hex()
@@ -275,7 +275,7 @@ class Journal(JournalView):
         self._drop_archived(None if newest is None else boundary_of(newest))
 
     def close(self) -> None:
-        """Sign a last checkpoint, close the files and give the folders up."""
+        """Sign a last checkpoint, close the files and release the folders."""
         try:
             if self._failure is None:
                 self.checkpoint()
@@ -283,19 +283,19 @@ class Journal(JournalView):
             self.abandon()
 
     def abandon(self) -> None:
-        """Close the files and give the folders up without writing anything more."""
+        """Close the files and release the folders without writing anything more."""
         self._copies.close()
         for lock in self._locks:
             lock.release()
 
     # ------------------------------------------------------------------ writing
     def append(self, transaction: Transaction) -> Posted:
-        """Record ``transaction``, all or nothing; it is durable in both copies when this returns.
+        """Record ``transaction`` completely or not at all; it is durable in both copies when this returns.
 
-        A repeat of an id with the same content is answered with its first place and ``existed=True``.
-        Raises :class:`IdConflict`, :class:`InvalidTransaction` and its kinds, :class:`Overdrawn`,
-        :class:`UnknownTransfer`, :class:`ExcessiveIncrement` (nothing written), :class:`SelfAuditFailed`
-        (the machine must stop) or :class:`JournalUnwritable` (reopen).
+        A repeated id with the same content returns its first place and ``existed=True``. Raises
+        :class:`IdConflict`, :class:`InvalidTransaction` and its subclasses, :class:`Overdrawn`,
+        :class:`UnknownTransfer`, :class:`ExcessiveIncrement` (nothing written), :class:`SelfAuditFailed` (the
+        machine must stop) or :class:`JournalUnwritable` (reopen).
         """
         if self._failure is not None:
             raise JournalUnwritable(
@@ -321,9 +321,9 @@ class Journal(JournalView):
             if posted.sequence % self._policy.checkpoint_every == 0:
                 self.checkpoint()
             elif self._full and posted.sequence % _SETTLED_WHEN_FULL == 0:
-                self._copies.database.settle()  # so that the WAL needs no more room than it has
+                self._copies.database.settle()  # so that the WAL does not need to grow
         except JournalUnwritable as why:
-            # The caller's entry is durable all the same; the next append says that the medium fails.
+            # The caller's entry is durable nevertheless; the next append reports that the medium fails.
             self._failure = why
             if isinstance(why, MediumFull):
                 with suppress(JournalUnwritable):
@@ -344,7 +344,7 @@ class Journal(JournalView):
         return self._write(transaction)
 
     def _reopen_in_reserve(self, why: MediumFull) -> None:
-        """Give the reserves up and open again. Raises ``why`` where there is none."""
+        """Release the reserves and open the copies again. Raises ``why`` if there is no reserve."""
         if not self._room.release():
             raise why
         self._reopen(why)
@@ -359,7 +359,7 @@ class Journal(JournalView):
         self._policy.check_increments(transaction.id, plan.moves)
         try:
             self._ledger.self_audit()
-            self._copies.append(Sealed(entry, self._key.seal(bytes.fromhex(entry.hash_hex))))
+            self._copies.append(SealedEntry(entry, self._key.seal(bytes.fromhex(entry.hash_hex))))
             self._ledger.commit(plan, entry)
             self._ledger.self_audit()
         except SelfAuditFailed as why:
@@ -374,20 +374,22 @@ class Journal(JournalView):
     def checkpoint(self) -> None:
         """Move SQLite's WAL into its file and append a signed checkpoint, unless the last entry is one.
 
-        In this order: the checkpoint's own commit starts the WAL over, and what it held before is void.
+        In this order, because the checkpoint's own commit starts the WAL over and invalidates its previous
+        content.
         """
         self._copies.database.settle()
         if self._database.by_id(f"{checkpoint.KIND}:{self.sequence}") is None:
             self._ledger.full_audit()
             self._write(checkpoint.make(self._ledger, self._key))
-            # Only now does a start find where the archive ends without what it archived.
+            # Only from this checkpoint on can a start find the end of the archive without the archived
+            # entries.
             self._drop_archived(self._boundary())
 
     # ------------------------------------------------------------------ checking while running
     def check(self) -> None:
-        """Before play (A-03): the self-audit, both copies' last entry, and the next stretch of each.
+        """Check before play (A-03): the self-audit, both copies' last entry, and the next stretch of each.
 
-        Damage to one copy is repaired here and now; damage to both raises :class:`JournalDamaged`, a failed
+        Damage to one copy is repaired immediately. Damage to both raises :class:`JournalDamaged`, a failed
         self-audit :class:`SelfAuditFailed`: the machine must then stop.
         """
         if self._failure is not None:
@@ -409,9 +411,9 @@ class Journal(JournalView):
         self._copies.drop_through(0 if boundary is None else boundary.through)
 
     def _archive_some(self) -> None:
-        """Take one small step of moving old entries into the archive, when there are enough of them.
+        """Take one small step of archiving if there are enough old entries.
 
-        A medium that refuses, or is missing, delays the archive and nothing else: the entries stay.
+        If a medium refuses or is missing, only the archiving is delayed: the entries stay.
         """
         if self._place.alone or self._archive_rests:
             self._archive_rests = max(0, self._archive_rests - 1)
@@ -432,7 +434,7 @@ class Journal(JournalView):
             self._note(Mending.ARCHIVE_DELAYED, str(why))
 
     def _compare_archives(self) -> None:
-        """Go on with the round that holds one medium's archive against the other's, and mends either."""
+        """Continue comparing the archives of both media, repairing each from the other."""
         if self._compare_rests:
             self._compare_rests -= 1
             return
@@ -475,7 +477,7 @@ class Journal(JournalView):
         if self._database.last() != acknowledged:
             raise damage
         if not self._copies.findings:
-            # The damaged page was due to be written over from SQLite's WAL, and now is.
+            # The damaged page was about to be overwritten from SQLite's WAL, and now has been.
             self._copies.findings.append(Finding(Mending.REPAIRED, damage.where, damage.why))
         self._failure = None
         self._start("", None)
@@ -485,13 +487,13 @@ class Journal(JournalView):
         self._failure = why
         self._sealing = self._comparing = None
         self._copies.close()
-        self._copies = Copies(self._place, self._key, begun=True)
+        self._copies = Copies(self._place, self._key, journal_exists=True)
         self._database = self._copies.database
 
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """What a journal is opened with."""
+    """Parameters with which a journal is opened."""
 
     storage: Storage
     state_dir: Path

@@ -1,10 +1,10 @@
 """The machine key: it signs checkpoints and exports, and seals every entry.
 
-Ed25519 (RFC 8032), made at the first start, kept on both media of the machine's memory and nowhere else: one
-lost with a medium is read from the other. The seal of an entry is an HMAC-SHA256 under a key derived from
-it: fast enough for every entry, so that somebody who can write to both copies but lacks the key cannot add
-one, not even after the last signed checkpoint. What else a machine must be able to tell from a forgery has a
-key of its own, by its purpose (:meth:`MachineKey.derive`).
+Ed25519 (RFC 8032), created at the first start, stored on both media of the machine's memory and nowhere else;
+if one medium loses it, it is read from the other. The seal of an entry is an HMAC-SHA256 under a key derived
+from it: fast enough for every entry, so that a person who can write to both copies but lacks the key cannot
+add one, not even after the last signed checkpoint. Other data that the machine must distinguish from
+forgeries uses a key derived for its purpose (:meth:`MachineKey.derive`).
 """
 
 import hashlib
@@ -28,13 +28,13 @@ _SEED_BYTES: Final = 32
 
 
 def fingerprint(public_key: bytes) -> str:
-    """Return the short name of a public key, as shown on the screen: 16 hex digits in fours."""
+    """Return the short form of a public key, as shown on the screen: 16 hex digits in groups of four."""
     digest = hashlib.sha256(public_key).hexdigest()[:16]
     return "-".join(digest[n : n + 4] for n in range(0, 16, 4))
 
 
 def signed_by(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether ``signature`` is that of ``message`` under the Ed25519 ``public_key`` (32 bytes)."""
+    """Return whether ``signature`` is valid for ``message`` under the Ed25519 ``public_key`` (32 bytes)."""
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
     except (InvalidSignature, ValueError):
@@ -43,7 +43,7 @@ def signed_by(public_key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 class MachineKey:
-    """The secret of one machine; ``findings`` is what reading it mended."""
+    """The secret key of one machine; ``findings`` lists repairs made while reading it."""
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
@@ -54,10 +54,10 @@ class MachineKey:
 
     @classmethod
     def load(cls, storage: Storage, *folders: Path, mend: bool = False) -> "MachineKey | None":
-        """Read the key from ``folders``, one a medium, or return None when there is none in any.
+        """Read the key from ``folders``, one per medium, or return None if there is none in any.
 
-        ``mend`` writes it where its copy is lost or damaged. Raises :class:`JournalDamaged` when no copy is
-        whole, or two differ.
+        ``mend`` rewrites a lost or damaged copy. Raises :class:`JournalDamaged` if no copy is intact, or two
+        differ.
         """
         old = _before_mirrors(storage, folders[0])
         if old is not None:
@@ -80,7 +80,7 @@ class MachineKey:
 
     @classmethod
     def create(cls, storage: Storage, *folders: Path) -> "MachineKey":
-        """Make a key in ``folders``, one a medium, durably, from the storage's random bytes."""
+        """Create a key in ``folders``, one per medium, durably, from the storage's random bytes."""
         seed = storage.random_bytes(_SEED_BYTES)
         Mirror(storage, folders, FILE_NAME).write(seed)
         return cls(seed)
@@ -88,7 +88,8 @@ class MachineKey:
     def derive(self, purpose: bytes) -> bytes:
         """Return the 32-byte secret key of this machine for ``purpose``, such as ``b"tickets"``.
 
-        Keys of two purposes tell nothing of each other or of the machine key (HKDF-SHA256, RFC 5869).
+        Keys for different purposes reveal nothing about each other or the machine key (HKDF-SHA256, RFC
+        5869).
         """
         if not purpose:
             raise ValueError("a derived key has a purpose")
@@ -96,15 +97,15 @@ class MachineKey:
 
     @property
     def fingerprint(self) -> str:
-        """The short name of the public key."""
+        """Return the short form of the public key."""
         return fingerprint(self.public_key)
 
     def seal(self, message: bytes) -> bytes:
-        """Return the 32-byte seal of ``message``; only this machine can make or check it."""
+        """Return the 32-byte seal of ``message``; only this machine can create or check it."""
         return hmac.digest(self._seal_key, message, "sha256")
 
-    def sealed(self, message: bytes, seal: bytes) -> bool:
-        """Whether ``seal`` is this machine's seal of ``message``."""
+    def verify_seal(self, message: bytes, seal: bytes) -> bool:
+        """Return whether ``seal`` is this machine's seal of ``message``."""
         return hmac.compare_digest(self.seal(message), seal)
 
     def sign(self, message: bytes) -> bytes:
@@ -113,7 +114,7 @@ class MachineKey:
 
 
 def _before_mirrors(storage: Storage, folder: Path) -> bytes | None:
-    """The seed of a machine made when the key had one copy: the seed and its SHA-256, and nothing else."""
+    """Return the seed of a machine whose key had one copy: the file holds the seed and its SHA-256, nothing else."""
     data = read_file(storage, folder / FILE_NAME) or b""
     seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]
     return seed if len(seed) == _SEED_BYTES and hashlib.sha256(seed).digest() == check else None

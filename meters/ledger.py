@@ -1,7 +1,7 @@
-"""The ledger: what the journal adds up to. Pure: entries in, balances, meters and machine state out.
+"""The ledger: the sums over the journal. Pure: entries in, balances, meters and machine state out.
 
-The machine, a reader beside it and an auditor on another computer all run this same replay; the journal is
-the truth and everything here can be rebuilt from it.
+The machine, a reader beside it and an auditor on another computer all run this same replay. The journal is
+the truth, and everything here can be rebuilt from it.
 """
 
 from collections import Counter
@@ -19,12 +19,12 @@ DimsKey: TypeAlias = tuple[tuple[str, str | int], ...]
 
 
 Cell: TypeAlias = tuple[str, str, DimsKey]
-"""A meter cell: what flows from an account to an account under the same dimensions."""
+"""A meter cell: flow from one account to another under the same dimensions."""
 
 
 @dataclass(slots=True)
 class Flow:
-    """One meter cell: what flowed from one account to another under the same dimensions."""
+    """One meter cell: the amount that flowed from one account to another under the same dimensions."""
 
     amount_cents: int = 0
     times: int = 0
@@ -32,7 +32,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Value set aside by transaction ``id`` until it is settled or voided."""
+    """Value reserved by transaction ``id`` until it is settled or voided."""
 
     id: str
     kind: str
@@ -41,10 +41,10 @@ class Reservation:
 
 
 class Plan(NamedTuple):
-    """What one checked transaction will do, worked out before it is written: doing it cannot fail.
+    """The effect of one checked transaction, computed before it is written, so that applying it cannot fail.
 
-    ``moves``: transfers to move; ``cells``: the meter cell of each; ``counts``: what is added to which;
-    the reservation it ``opens`` or ``closes``.
+    ``moves``: transfers to apply; ``cells``: the meter cell of each; ``counts``: amounts to add to occurrence
+    meters; ``opens`` / ``closes``: the reservation it opens or closes.
     """
 
     moves: tuple[Transfer, ...]
@@ -60,14 +60,14 @@ def dims_key(dims: Dims) -> DimsKey:
 
 
 def merged(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, ...]:
-    """Return ``transfers`` with the transaction's ``dims`` beneath their own."""
+    """Return ``transfers`` with the transaction's ``dims`` added, which their own override."""
     if not dims:
         return transfers
     return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
 
 
 def _cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
-    """The meter cell of each of ``moves``; ``dims``, whose key is ``key``, lie beneath their own."""
+    """Return the meter cell of each of ``moves``; ``key`` is the key of the default dimensions ``dims``."""
     return tuple([(t.source, t.target, dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
 
 
@@ -78,16 +78,16 @@ class Ledger:
     sequence: int = 0
     head_hex: str = GENESIS_HASH
     given: Counter[str] = field(default_factory=Counter)
-    """Account -> minor units that ever flowed out of it."""
+    """Account -> total minor units that have flowed out of it."""
     taken: Counter[str] = field(default_factory=Counter)
-    """Account -> minor units that ever flowed into it."""
+    """Account -> total minor units that have flowed into it."""
     held: Counter[str] = field(default_factory=Counter)
     """Account -> minor units set aside by pending reservations."""
     pending: dict[str, Reservation] = field(default_factory=dict)
     flows: dict[Cell, Flow] = field(default_factory=dict)
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
     marks: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Mark -> the counts, summed over dimensions, as they stood at that moment."""
+    """Mark -> the counts, summed over dimensions, at that moment."""
     state: dict[str, JSON] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ reading
@@ -97,7 +97,7 @@ class Ledger:
         return self.taken[name] - self.given[name]
 
     def available_cents(self, name: str) -> int:
-        """Return the balance of ``name`` minus what reservations set aside from it."""
+        """Return the balance of ``name`` minus its pending reservations."""
         return self.balance_cents(name) - self.held[name]
 
     def credits_cents(self) -> int:
@@ -109,7 +109,7 @@ class Ledger:
         )
 
     def accounts(self) -> set[str]:
-        """Return the names of all accounts value ever touched."""
+        """Return the names of all accounts that value has ever touched."""
         return self.taken.keys() | self.given.keys()
 
     def count_totals(self) -> dict[str, int]:
@@ -121,7 +121,7 @@ class Ledger:
 
     # ------------------------------------------------------------------ applying
     def plan(self, transaction: Transaction) -> Plan:
-        """Check ``transaction`` against the books, changing nothing.
+        """Check ``transaction`` against the books without changing them.
 
         Raises :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`UnknownAccount` or
         :class:`ForbiddenTransfer`.
@@ -157,7 +157,7 @@ class Ledger:
 
     def _check_funds(self, tx_id: str, moves: tuple[Transfer, ...], holds: tuple[Transfer, ...]) -> None:
         change: dict[str, int] = {}
-        if len(moves) == 1 and not holds:  # what takes it has more than before
+        if len(moves) == 1 and not holds:  # the receiving account only gains, so no check is needed
             (t,) = moves
             change[t.source] = -t.amount_cents
             moves = ()
@@ -176,7 +176,7 @@ class Ledger:
                 )
 
     def commit(self, plan: Plan, entry: StoredEntry) -> None:
-        """Do what ``plan`` says; it was made for ``entry``, and nothing here can fail."""
+        """Apply ``plan``, which was made for ``entry``; nothing here can fail."""
         self._move(plan)
         if plan.opens:
             self.pending[plan.opens.id] = plan.opens
@@ -210,7 +210,7 @@ class Ledger:
             cell.times += 1
 
     def replay(self, entries: Iterable[StoredEntry]) -> None:
-        """Apply stored ``entries`` in order; raise :class:`JournalDamaged` at one that cannot be."""
+        """Apply stored ``entries`` in order; raise :class:`JournalDamaged` at an impossible one."""
         for entry in entries:
             try:
                 plan = self.plan(entry.transaction)
@@ -222,7 +222,7 @@ class Ledger:
 
     # ------------------------------------------------------------------ the self-audit
     def self_audit(self) -> None:
-        """Prove credits = all in + wins - wagers - all out, that nobody is below zero, every book is even.
+        """Prove credits = all in + wins - wagers - all out, that no balance is negative, that every book is even.
 
         A-27. Raises :class:`SelfAuditFailed` with the figures; the machine must then stop.
         """
@@ -230,12 +230,14 @@ class Ledger:
         books: Counter[Book] = Counter()
         for name in self.accounts():
             line = account(name)
-            rest_cents = self.taken[name] - self.given[name]
-            books[line.book] += rest_cents
+            difference_cents = self.taken[name] - self.given[name]
+            books[line.book] += difference_cents
             if line.book is Book.LIVE:
-                live[line.role] += rest_cents
-            if line.limited and rest_cents < self.held[name]:
-                raise SelfAuditFailed(f"{name} is below zero: {rest_cents - self.held[name]} cents available")
+                live[line.role] += difference_cents
+            if line.limited and difference_cents < self.held[name]:
+                raise SelfAuditFailed(
+                    f"{name} is below zero: {difference_cents - self.held[name]} cents available"
+                )
         paid_in, won = -live[Role.IN], -live[Role.WIN]
         due_cents = paid_in + won - live[Role.WAGER] - live[Role.OUT]
         if live[Role.CREDIT] != due_cents:
@@ -243,12 +245,12 @@ class Ledger:
                 f"credits are {live[Role.CREDIT]} cents, but in {paid_in} + wins {won}"
                 f" - wagers {live[Role.WAGER]} - out {live[Role.OUT]} = {due_cents}"
             )
-        for book, rest_cents in books.items():
-            if rest_cents:
-                raise SelfAuditFailed(f"the {book} book is off by {rest_cents} cents")
+        for book, difference_cents in books.items():
+            if difference_cents:
+                raise SelfAuditFailed(f"the {book} book is off by {difference_cents} cents")
 
     def full_audit(self) -> None:
-        """The self-audit, and account totals and holds against the meter cells and reservations they sum."""
+        """Run the self-audit, and compare account totals and reserves with the cells and reservations they sum."""
         self.self_audit()
         given: Counter[str] = Counter()
         taken: Counter[str] = Counter()
@@ -259,11 +261,11 @@ class Ledger:
         for reservation in self.pending.values():
             for t in reservation.transfers:
                 held[t.source] += t.amount_cents
-        for what, kept, summed in (
+        for what, stored, summed in (
             ("out", self.given, given),
             ("in", self.taken, taken),
             ("held", self.held, held),
         ):
-            if +kept != +summed:
-                names = sorted(n for n in kept.keys() | summed.keys() if kept[n] != summed[n])
+            if +stored != +summed:
+                names = sorted(n for n in stored.keys() | summed.keys() if stored[n] != summed[n])
                 raise SelfAuditFailed(f"account totals {what} and meter cells disagree on {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""One machine a state folder: a lock the operating system drops when the process dies, however it dies."""
+"""Lock on a state folder, released by the operating system however the process ends."""
 
 import fcntl
 import os
@@ -15,9 +15,9 @@ class FolderLock:
     """An exclusive lock on a state folder, held until :meth:`release` or the end of the process."""
 
     def __init__(self, folder: Path, name: str = FILE_NAME) -> None:
-        """Take the lock; raise :class:`JournalLocked` naming who holds it, or :class:`JournalUnwritable`.
+        """Take the lock; raise :class:`JournalLocked` naming its holder, or :class:`JournalUnwritable`.
 
-        ``name``: of the locked file in the folder, where it is not the journal that is locked.
+        ``name``: the locked file in the folder, if it is not the journal that is locked.
         """
         path = folder / name
         try:
@@ -31,10 +31,10 @@ class FolderLock:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
             os.close(self._fd)
             raise JournalLocked(f"state folder {folder} is kept by the machine of process {holder}") from why
-        # Who holds it is for whoever is refused; on a full disk the lock holds without.
+        # The holder's name is only for error messages; on a full disk the lock works without it.
         with suppress(OSError):
             os.pwrite(self._fd, f"{os.getpid():<31}\n".encode(), 0)
 
     def release(self) -> None:
-        """Give the folder up."""
+        """Release the lock."""
         os.close(self._fd)

@@ -1,11 +1,11 @@
-"""The second copy: a segmented log of checksummed records, another format on a medium of its own choice.
+"""The second copy: a segmented log of checksummed records, in another format and on another medium.
 
-A segment is a file named by its first sequence: a header, records, then zeros laid out ahead (so that
-syncing an append needs no change of the file's size). When the next record would not fit, the segment is
-closed: a trailer carries the SHA-256 of every byte before it, and start-up checks closed segments whole
-without reading their records. Every byte of the log is under the header's CRC-32, a record's CRC-32, the
-trailer's digest, or must be zero. The first segment says where the log begins: at entry 1, or after the
-entries that were archived, whose segments were then removed.
+A segment is a file named by its first sequence: a header, records, then preallocated zeros (so that syncing
+an append need not change the file's size). When the next record would not fit, the segment is closed: a
+trailer holds the SHA-256 of every byte before it, and start-up checks closed segments completely without
+reading their records. Every byte of the log is covered by the header's CRC-32, a record's CRC-32 or the
+trailer's digest, or must be zero. The first segment states where the log begins: at entry 1, or after
+archived entries whose segments were removed.
 
     header   magic 8 | first sequence u64 | previous hash 32 | CRC-32 of these u32
     record   length u32 | CRC-32 of length and payload u32 | payload: seal 32, packed body
@@ -29,7 +29,7 @@ from meters.storage import Storage, StorageFile, read_file
 
 MAGIC: Final = b"OEGMLOG2"
 _MAGICS: Final = (MAGIC, b"OEGMLOG1")
-"""The first form held bodies as they are, which :func:`unpack` takes too."""
+"""Formats. The first stored bodies unpacked, which :func:`unpack` accepts too."""
 SUFFIX: Final = ".log"
 SEGMENT_BYTES: Final = 4 << 20
 
@@ -43,7 +43,7 @@ _CLOSED: Final = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SealedEntry:
     """An entry with the machine's seal of its hash."""
 
     entry: StoredEntry
@@ -52,9 +52,9 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class LogScan:
-    """What a scan proved: entries up to ``sequence`` are whole; ``damage`` says what is wrong after them.
+    """Result of a scan: entries up to ``sequence`` are intact; ``damage`` says what is wrong after them.
 
-    ``bad_segment`` is the first sequence of the segment the damage is in.
+    ``bad_segment`` is the first sequence of the damaged segment.
     """
 
     sequence: int
@@ -65,7 +65,7 @@ class LogScan:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """A scanned segment: its end (where the next record goes) and last entry; closed or not."""
+    """A scanned segment: its end (where the next record goes), its last entry, and whether it is closed."""
 
     first: int
     sequence: int
@@ -76,7 +76,7 @@ class _Segment:
 
 
 class LogCopy:
-    """The log in one folder. :meth:`scan` first; then append, sync, read."""
+    """The log in one folder. Call :meth:`scan` first; then append, sync, read."""
 
     def __init__(self, storage: Storage, folder: Path, *, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._storage = storage
@@ -92,10 +92,10 @@ class LogCopy:
         self._head_hex = GENESIS_HASH
         self._scrub: Generator[int] | None = None
         self.base: tuple[int, str] = 0, GENESIS_HASH
-        """The entry before the first one here, and its hash; valid after :meth:`scan`."""
+        """Sequence and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
     def close(self) -> None:
-        """Close the active segment, and the one a round of checking stands in."""
+        """Close the active segment and the one that :meth:`check_some` has open."""
         if self._scrub is not None:
             self._scrub.close()
             self._scrub = None
@@ -113,7 +113,7 @@ class LogCopy:
         ]
 
     def scan(self) -> LogScan:
-        """Check every byte and get ready to append after the last whole record, if nothing is damaged."""
+        """Check every byte and, if nothing is damaged, prepare to append after the last record."""
         self.close()
         firsts, segment = self.firsts(), None
         try:
@@ -137,7 +137,7 @@ class LogCopy:
         return LogScan(sequence, head_hex)
 
     def _read_base(self, first: int) -> tuple[int, str]:
-        """Return the entry before the first segment, and its hash, as that segment's header names it."""
+        """Return sequence and hash of the entry before the first segment, from that segment's header."""
         if first == 1:
             return 0, GENESIS_HASH
         path = self._path(first)
@@ -175,10 +175,10 @@ class LogCopy:
         if data[:_HEADER_BYTES] not in [header + _CRC.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
-    def records(self, after: int = 0, until: int | None = None) -> Iterator[Sealed]:
+    def records(self, after: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
         """Yield the records after sequence ``after`` and up to ``until``.
 
-        Raises :class:`JournalDamaged` where they break.
+        Raises :class:`JournalDamaged` at the first record that is not intact.
         """
         firsts = self.firsts()
         for n, first in enumerate(firsts):
@@ -198,13 +198,13 @@ class LogCopy:
                     return
 
     def hash_at(self, sequence: int) -> str:
-        """Return the hash of entry ``sequence`` (which must be whole)."""
+        """Return the hash of entry ``sequence``, which must be intact."""
         if sequence == self.base[0]:
             return self.base[1]
         return next(self.records(sequence - 1)).entry.hash_hex
 
     # ------------------------------------------------------------------ writing
-    def write(self, item: Sealed) -> None:
+    def write(self, item: SealedEntry) -> None:
         """Write the next record; durable only after :meth:`sync`."""
         payload = item.seal + pack(item.entry.body, item.entry.previous_hex)
         length = _CRC.pack(len(payload))
@@ -225,11 +225,11 @@ class LogCopy:
             self._file.sync()
 
     def _roll(self, record_bytes: int) -> None:
-        """Close the active segment, if any, and lay out the next one."""
+        """Close the active segment, if any, and preallocate the next one."""
         if self._file is not None:
             trailer = _TRAILER.pack(_CLOSED, self._sequence, bytes.fromhex(self._head_hex))
             self._digest.update(trailer)
-            # The size first: a trailer is one only at the end of its file.
+            # Set the size first: a trailer is only recognised at the end of its file.
             self._file.truncate(self._end + _TRAILER_BYTES)
             self._file.sync()
             self._file.write_at(self._end, trailer + self._digest.digest())
@@ -240,7 +240,7 @@ class LogCopy:
         header = _HEADER.pack(MAGIC, self._first, bytes.fromhex(self._head_hex))
         header += _CRC.pack(zlib.crc32(header))
         self._size = max(self._segment_bytes, len(header) + record_bytes + _TRAILER_BYTES)
-        # Laid out under another name and then renamed: a power cut never leaves a half-made segment.
+        # Create it under another name and rename it: a power loss never leaves an incomplete segment.
         path = self._path(self._first)
         fresh = path.with_name(path.name + ".new")
         self._file = self._storage.open_file(fresh, write=True)
@@ -253,16 +253,16 @@ class LogCopy:
         self._digest = hashlib.sha256(header)
 
     def _resume(self, segment: _Segment) -> None:
-        """Get ready to append to a scanned open segment."""
+        """Prepare to append to a scanned open segment."""
         self._first, self._last, self._end = segment.first, segment.last, segment.end
         self._file = self._storage.open_file(self._path(segment.first), write=True)
         self._size = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._end))
 
     def put_aside(self, sequence: int) -> None:
-        """Keep the segment starting at ``sequence`` and all after it as evidence, out of the log.
+        """Rename the segment starting at ``sequence`` and all later ones as evidence.
 
-        What they held is then rewritten from the other copy.
+        Their entries are then rewritten from the other copy.
         """
         self.close()
         for first in reversed(self.firsts()):
@@ -272,10 +272,10 @@ class LogCopy:
         self._storage.sync_folder(self._folder)
 
     def drop_torn(self, acknowledged: int, head_hex: str) -> bool:
-        """Take away what was being written after the last acknowledged entry; whether that is where it ends.
+        """Remove an incomplete record after the last acknowledged entry; return whether the log now ends there.
 
-        For a log that is alone: nobody was told of a record that was torn before it was synced. Anything else
-        that is wrong with the log stays as it is.
+        For a log without the other copy: an entry whose record was torn before it was synced was never
+        acknowledged. Any other damage stays as it is.
         """
         self.close()
         firsts = self.firsts()
@@ -299,23 +299,24 @@ class LogCopy:
         return True
 
     def begin_after(self, sequence: int, head_hex: str) -> None:
-        """Let an empty log begin after entry ``sequence`` with this hash; what is before is archived."""
+        """Let an empty log begin after entry ``sequence`` with this hash; earlier entries are archived."""
         if self.firsts():
             raise JournalDamaged(str(self._folder), "a log that holds entries cannot begin anew")
         self.base = self._sequence, self._head_hex = sequence, head_hex
 
     def drop_through(self, sequence: int) -> None:
-        """Remove the oldest segment when all of it is at or before entry ``sequence``, which is archived.
+        """Remove the oldest segment if all of it is at or before entry ``sequence``, which is archived.
 
-        One at a time, each gone for good before the next: a power cut never leaves a gap.
+        Segments are removed one at a time, each durably before the next, so that a power loss never leaves a
+        gap.
         """
-        first, *rest = self.firsts() or [0]
-        if not rest or rest[0] - 1 > sequence:
+        first, *later = self.firsts() or [0]
+        if not later or later[0] - 1 > sequence:
             return
         if self._scrub is not None:
             self._scrub.close()
             self._scrub = None
-        base = self._read_base(rest[0])
+        base = self._read_base(later[0])
         self._storage.remove(self._path(first))
         self._storage.sync_folder(self._folder)
         self.base = base
@@ -341,7 +342,7 @@ class LogCopy:
             self._scrub = None
 
     def _check_steps(self, size: int) -> Generator[int]:
-        """One round over the log, a step a chunk: every closed segment, then the open one as it stands."""
+        """Check the whole log once, a chunk per step: every closed segment, then the open one in its current state."""
         for first in self.firsts():
             path = self._path(first)
             file = self._storage.open_file(path, write=False)
@@ -363,15 +364,15 @@ class LogCopy:
 
 
 def _records_limit(data: bytes) -> int:
-    """Where a segment's records must end: before its trailer, or at the end of what was laid out."""
+    """Return where a segment's records must end: before its trailer, or at the end of the preallocated space."""
     at = len(data) - _TRAILER_BYTES
     return at if at >= _HEADER_BYTES and data[at : at + 4] == _CRC.pack(_CLOSED) else len(data)
 
 
 def _records(
     path: Path, data: bytes, limit: int, sequence: int, head_hex: str
-) -> Iterator[tuple[Sealed, int]]:
-    """Yield each record before ``limit`` and where it ends; anything else than zeros after them is damage."""
+) -> Iterator[tuple[SealedEntry, int]]:
+    """Yield each record before ``limit`` and where it ends; anything but zeros after them is damage."""
     at = _HEADER_BYTES
     while at + _RECORD.size <= limit:
         length, crc = _RECORD.unpack_from(data, at)
@@ -389,6 +390,6 @@ def _records(
         entry = follow(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
         sequence, head_hex = entry.sequence, entry.hash_hex
         at += _RECORD.size + length
-        yield Sealed(entry, payload[:SEAL_BYTES]), at
+        yield SealedEntry(entry, payload[:SEAL_BYTES]), at
     if data.count(0, at, limit) != limit - at:
         raise JournalDamaged(f"{path} entry {sequence + 1}", f"bytes after {at} are not what was laid out")

@@ -1,17 +1,17 @@
-"""The two media of a machine's memory, each with a label: an absent or exchanged one is known, not rebuilt.
+"""The two media of a machine's memory, each with a label, so that a missing or exchanged medium is recognised.
 
-A label says whose medium it is, which of the two, its own number and that of the medium beside it. What the
-labels say decides how the memory opens:
+A label states its machine, which of the two media it is, its own number and that of the other medium. The
+labels decide how the memory opens:
 
-* Both name each other: as always.
-* The first medium is blank and the second is this machine's: the first is made again from the second.
-* The second medium is absent, blank, another machine's, or one that was replaced since: it is left alone
+* Both name each other: normal operation.
+* The first medium is blank and the second is this machine's: the first is rebuilt from the second.
+* The second medium is absent, blank, another machine's, or one that has since been replaced: it is left untouched
   (an empty mount point is on another disk), and the machine may run on the first (:class:`MediumMissing`)
-  until the medium is back or a person says that a new one takes its place (:func:`replace_second`).
-* A second folder inside the state folder is no medium of its own: what is lost of it is made again. One that
-  was emptied is a medium that was replaced: a technician is asked.
+  until the medium is back or a person states that a new one replaces it (:func:`replace_second`).
+* A second folder inside the state folder is not a separate medium: what it loses is rebuilt. If it was emptied, it
+  counts as a replaced medium, and a technician must confirm it.
 
-A label is no seal: the copies on the medium prove what they are.
+A label proves nothing: the copies on the medium prove their own authenticity.
 """
 
 import json
@@ -32,7 +32,7 @@ FILE_NAME: Final = "medium.json"
 
 
 class Which(StrEnum):
-    """Which of the two."""
+    """Which of the two media."""
 
     FIRST = "first"
     SECOND = "second"
@@ -40,10 +40,10 @@ class Which(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a medium says of itself.
+    """The label on a medium.
 
     ``machine`` is the fingerprint of the machine's key, ``machine_id`` its serial, ``beside`` the number of
-    the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by``: who put it in,
+    the other medium, ``pairing`` counts how often one of them was replaced. ``put_in_by``: who inserted it,
     until it has been filled.
     """
 
@@ -57,9 +57,9 @@ class Label:
 
     @classmethod
     def read(cls, storage: Storage, folder: Path) -> "Self | None":
-        """Return the label in ``folder``, or None where there is none that is whole.
+        """Return the label in ``folder``, or None if there is no intact one.
 
-        Raises :class:`JournalUnwritable` where the medium cannot be read.
+        Raises :class:`JournalUnwritable` if the medium cannot be read.
         """
         try:
             data = Mirror(storage, (folder,), FILE_NAME).read(mend=False)
@@ -68,28 +68,28 @@ class Label:
             return None
 
     @classmethod
-    def _of(cls, kept: Mapping[str, Any]) -> Self:
-        return cls(**{**kept, "which": Which(kept["which"])})
+    def _of(cls, stored: Mapping[str, Any]) -> Self:
+        return cls(**{**stored, "which": Which(stored["which"])})
 
     def write(self, storage: Storage, folder: Path) -> None:
-        """Put it on the medium in ``folder``, durably."""
+        """Write it to the medium in ``folder``, durably."""
         mirror = Mirror(storage, (folder,), FILE_NAME)
         if Label.read(storage, folder) is None:
-            mirror.remove()  # one that is not whole is worth nothing
+            mirror.remove()  # a damaged label is worthless
         mirror.write(json.dumps(asdict(self), indent=1).encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """How the two media stand to each other.
+    """The relation between the two media, from their labels.
 
-    ``missing``: why the second cannot be used, or nothing. ``begun``: a journal was begun here. ``refill``:
-    whatever is on the second gives way to what is on the first. ``first``: the label a blank first medium is
-    given before anything else, so that it is known for a new one until it is filled. ``findings`` are for
-    the event log.
+    ``missing``: why the second cannot be used, or an empty string. ``journal_exists``: a journal was started here.
+    ``refill``: the content of the second is replaced by that of the first. ``first``: the label that a blank
+    first medium receives before anything else, so that it is recognised as new until it is filled.
+    ``findings`` are for the event log.
     """
 
-    begun: bool = False
+    journal_exists: bool = False
     missing: str = ""
     refill: bool = False
     first: Label | None = None
@@ -97,17 +97,17 @@ class Pairing:
 
 
 def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> Pairing:
-    """Read both labels and say how the media stand; nothing is written.
+    """Read both labels and return the relation of the media; nothing is written.
 
-    Raises :class:`JournalDamaged` when the memory is another machine's, :class:`JournalUnwritable` when a
-    medium cannot be read or the two do not belong together.
+    Raises :class:`JournalDamaged` if the memory is another machine's, :class:`JournalUnwritable` if a medium
+    cannot be read or the two do not belong together.
     """
     first = Label.read(storage, state_dir)
     try:
         second = Label.read(storage, second_dir)
         has_key = storage.exists(second_dir / KEY_NAME)
     except JournalUnwritable as why:
-        return Pairing(begun=first is not None, missing=str(why))
+        return Pairing(journal_exists=first is not None, missing=str(why))
     for label, folder in ((first, state_dir), (second, second_dir)):
         if label is not None and label is (first or second):
             _check_machine(label, folder, machine_id)
@@ -123,11 +123,13 @@ def pair(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -
 def _without_second_label(storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool) -> Pairing:
     is_inside = state_dir in second_dir.parents
     if has_key and (is_inside or _same_key(storage, state_dir, second_dir)):
-        return Pairing(begun=True)
+        return Pairing(journal_exists=True)
     if is_inside:
         why = "it was emptied, and is made again from the first medium"
-        return Pairing(begun=True, findings=(Finding(Mending.MEDIUM_REPLACED, "second medium", why),))
-    return Pairing(begun=True, missing=f"{second_dir}: no medium of this machine is there")
+        return Pairing(
+            journal_exists=True, findings=(Finding(Mending.MEDIUM_REPLACED, "second medium", why),)
+        )
+    return Pairing(journal_exists=True, missing=f"{second_dir}: no medium of this machine is there")
 
 
 def _check_machine(label: Label, folder: Path, machine_id: str) -> None:
@@ -141,22 +143,24 @@ def _pair(first: Label, second: Label, state_dir: Path, second_dir: Path) -> Pai
     if second.machine != first.machine or second.which is not Which.SECOND:
         whose = second.machine_id or second.machine
         return Pairing(
-            begun=True, missing=f"{second_dir}: the medium is the {second.which} of machine {whose}"
+            journal_exists=True, missing=f"{second_dir}: the medium is the {second.which} of machine {whose}"
         )
     if second.put_in_by and second.beside == first.id:
         why = f"a new one, put in by {second.put_in_by}"
         found = Finding(Mending.MEDIUM_REPLACED, "second medium", why)
-        return Pairing(begun=True, refill=True, findings=(found,))
+        return Pairing(journal_exists=True, refill=True, findings=(found,))
     if first.put_in_by and first.beside == second.id:
-        return Pairing(begun=True, findings=(_replaced_first(first),))
+        return Pairing(journal_exists=True, findings=(_replaced_first(first),))
     if _are_a_pair(first, second):
-        return Pairing(begun=True)
+        return Pairing(journal_exists=True)
     if first.pairing == second.pairing:
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} were never used together")
     if first.pairing > second.pairing:
-        return Pairing(begun=True, missing=f"{second_dir}: the medium was replaced since it was last used")
+        return Pairing(
+            journal_exists=True, missing=f"{second_dir}: the medium was replaced since it was last used"
+        )
     why = "it was replaced since it was last used"
-    return Pairing(begun=True, findings=(Finding(Mending.MEDIUM_REPLACED, "first medium", why),))
+    return Pairing(journal_exists=True, findings=(Finding(Mending.MEDIUM_REPLACED, "first medium", why),))
 
 
 def _are_a_pair(first: Label, second: Label) -> bool:
@@ -169,7 +173,7 @@ def _without_first(storage: Storage, second: Label, state_dir: Path, second_dir:
     if storage.exists(state_dir / KEY_NAME):
         if not _same_key(storage, state_dir, second_dir):
             raise JournalUnwritable(f"{state_dir} and {second_dir} are of two machines")
-        return Pairing(begun=True)
+        return Pairing(journal_exists=True)
     made = Label(
         second.machine,
         second.machine_id,
@@ -179,7 +183,7 @@ def _without_first(storage: Storage, second: Label, state_dir: Path, second_dir:
         second.pairing,
         "nobody named",
     )
-    return Pairing(begun=True, first=made, findings=(_replaced_first(made),))
+    return Pairing(journal_exists=True, first=made, findings=(_replaced_first(made),))
 
 
 def _replaced_first(first: Label) -> Finding:
@@ -195,39 +199,39 @@ def _same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
 
 
 def label(storage: Storage, folders: tuple[Path, ...], key: MachineKey, machine_id: str) -> None:
-    """Have the labels of a pair name each other, now that the copies are whole and equal.
+    """Make the labels of a pair name each other, once the copies are intact and equal.
 
-    Of a new pair the medium that is not the new one is labelled first: after a power cut in between, the
-    other is still known for new, or for the older of the two.
+    In a new pair the older medium is labelled first: if the power fails in between, the other is still
+    recognised as new or as the older of the two.
     """
     if len(folders) != len(Which):
         return
     found = [Label.read(storage, folder) for folder in folders]
-    old = [kept if kept is not None and kept.machine == key.fingerprint else None for kept in found]
-    ids = [new_id(storage) if kept is None else kept.id for kept in old]
+    old = [stored if stored is not None and stored.machine == key.fingerprint else None for stored in found]
+    ids = [new_id(storage) if stored is None else stored.id for stored in old]
     first, second = old
-    pairing = max((kept.pairing for kept in old if kept is not None), default=1)
+    pairing = max((stored.pairing for stored in old if stored is not None), default=1)
     new_second = second is not None and bool(second.put_in_by)
     if first is not None and second is not None and not new_second and not _are_a_pair(first, second):
         pairing += 1
     for n in (0, 1) if new_second else (1, 0):
-        kept = old[n]
-        serial = machine_id or ("" if kept is None else kept.machine_id)
+        stored = old[n]
+        serial = machine_id or ("" if stored is None else stored.machine_id)
         wanted = Label(key.fingerprint, serial, tuple(Which)[n], ids[n], ids[1 - n], pairing)
-        if wanted != kept:
+        if wanted != stored:
             wanted.write(storage, folders[n])
 
 
 def new_id(storage: Storage) -> str:
-    """A number for a medium: 16 hexadecimal digits, random."""
+    """Return a new random number for a medium: 16 hexadecimal digits."""
     return storage.random_bytes(8).hex()
 
 
 def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_by: str) -> Label:
-    """Say that the medium in ``second_dir`` is the second from now on; the machine fills it when it opens.
+    """Declare the medium in ``second_dir`` as the new second medium; the machine fills it at its next start.
 
-    ``put_in_by``: who says so and why. Raises :class:`JournalDamaged` when the first medium has no label, or
-    the other medium holds the newest memory of a machine and is not to be written over.
+    ``put_in_by``: who declares it and why. Raises :class:`JournalDamaged` if the first medium has no label,
+    or the other medium holds the newest memory of a machine and must not be overwritten.
     """
     first = Label.read(storage, state_dir)
     if first is None or not put_in_by.strip():

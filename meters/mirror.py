@@ -1,8 +1,8 @@
-r"""A small value on both media: either copy is enough, and each mends the other.
+r"""A small value stored on both media: either copy suffices, and each repairs the other.
 
-For what is not of the journal and must not be lost with one medium: the machine key, the roster, a register.
-Every write leaves the old or the new value whole on each medium, the first medium before the second, so a
-power cut between the two leaves two generations, of which the newer counts.
+For data outside the journal that must not be lost with one medium: the machine key, the staff roster, a
+register. Every write leaves the old or the new value intact on each medium, the first medium before the
+second, so a power loss between the two leaves two generations, of which the newer counts.
 
     OEGM1 NAME GENERATION CHECK\n  then the value. CHECK is the SHA-256 of name, generation and value, or
                                     where a key is given their HMAC-SHA256 (hexadecimal).
@@ -27,7 +27,7 @@ _HEADER: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """One copy as found: whole (``why`` is empty) or not; ``generation`` 0: there is nothing."""
+    """One copy as read: intact (``why`` is empty) or not; ``generation`` 0 means it is absent."""
 
     folder: Path
     generation: int = 0
@@ -37,11 +37,11 @@ class _Copy:
 
 
 class Mirror:
-    """The value ``name`` in ``folders``: one a medium, the first medium's first.
+    """The value ``name`` in ``folders``: one per medium, the first medium's first.
 
-    ``key`` (see :meth:`meters.keys.MachineKey.derive`) makes it a value only this machine can have written.
-    ``findings`` is what was mended or could not be, since this was made. Whoever writes from several
-    processes takes a lock of their own.
+    With ``key`` (see :meth:`meters.keys.MachineKey.derive`), only this machine can have written the value.
+    ``findings`` lists the repairs made or impossible since construction. Writers in several processes need a
+    lock of their own.
     """
 
     def __init__(
@@ -56,11 +56,11 @@ class Mirror:
         self.findings: list[Finding] = []
 
     def read(self, *, expected: bool = False, mend: bool = True) -> bytes | None:
-        """Return the newest whole value, or None where there never was one; write it over a worse copy.
+        """Return the newest intact value, or None if there never was one; repair the other copy.
 
-        ``mend`` False reads only, as beside the machine. Raises :class:`JournalDamaged` when no copy is
-        whole, when copies of one generation differ, or when there is none though one is ``expected``;
-        :class:`JournalUnwritable` when no medium can be read.
+        With ``mend`` False it only reads, as beside a running machine. Raises :class:`JournalDamaged` if no
+        copy is intact, if copies of one generation differ, or if there is none though one is ``expected``;
+        :class:`JournalUnwritable` if no medium can be read.
         """
         copies = [self._found(folder) for folder in self._folders]
         best = self._best(copies, expected=expected)
@@ -72,10 +72,10 @@ class Mirror:
         return best.value
 
     def write(self, value: bytes) -> None:
-        """Put ``value`` in the place of what was, durably, on every medium that takes it.
+        """Replace the value, durably, on every medium that accepts it.
 
-        One medium that takes it is enough; that another did not is a finding. Raises
-        :class:`JournalUnwritable` when none does, :class:`JournalDamaged` as :meth:`read` does.
+        One medium is enough; a failure of the other is a finding. Raises :class:`JournalUnwritable` if none
+        accepts it, :class:`JournalDamaged` like :meth:`read`.
         """
         best = self._best([self._found(folder) for folder in self._folders], expected=False)
         generation = 1 if best is None else best.generation + 1
@@ -92,7 +92,7 @@ class Mirror:
         ]
 
     def remove(self) -> None:
-        """Take the value away, durably; nothing happens where there is none."""
+        """Remove the value, durably; does nothing if there is none."""
         for folder in self._folders:
             if self._storage.exists(folder / self._name):
                 self._storage.remove(folder / self._name)
@@ -100,8 +100,8 @@ class Mirror:
 
     # ------------------------------------------------------------------ one copy
     def _best(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
-        whole = [copy for copy in copies if copy.generation]
-        if not whole:
+        intact = [copy for copy in copies if copy.generation]
+        if not intact:
             reasons = "; ".join(copy.why for copy in copies if copy.why)
             if reasons and all(copy.refused for copy in copies if copy.why):
                 raise JournalUnwritable(reasons)
@@ -109,8 +109,8 @@ class Mirror:
                 where = " and ".join(str(copy.folder / self._name) for copy in copies)
                 raise JournalDamaged(where, reasons or "it is missing")
             return None
-        best = max(whole, key=lambda copy: copy.generation)
-        for copy in whole:
+        best = max(intact, key=lambda copy: copy.generation)
+        for copy in intact:
             if copy.generation == best.generation and copy.value != best.value:
                 raise JournalDamaged(
                     f"{best.folder / self._name} and {copy.folder / self._name}",

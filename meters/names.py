@@ -1,4 +1,4 @@
-"""The meters' names by jurisdiction: each regulation's words for the canonical meters, once.
+"""Meter names by jurisdiction: each regulation's terms for the canonical meters, stated once.
 
 Monaco: arrêté ministériel 88-384 art. 19.4. France: arrêté du 14 mai 2007 art. 68-11. United States: the
 state rules named in the meters' requirements. Australia and New Zealand: the A/NZ national standard.
@@ -11,7 +11,7 @@ from meters.errors import JournalError
 from meters.reading import MeterReading
 
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Local name -> the canonical meters it sums."""
+"""Local name -> the canonical meters that it sums."""
 
 _WINS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
 
@@ -64,7 +64,7 @@ NAMES: Final[Mapping[str, Names]] = {
 
 
 class UnknownJurisdiction(JournalError, KeyError):
-    """No name map is kept under this name."""
+    """There is no name map for this jurisdiction."""
 
 
 def named(reading: MeterReading, jurisdiction: str) -> dict[str, int]:

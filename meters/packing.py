@@ -1,12 +1,12 @@
-"""The stored form of an entry: its bytes made short, and exactly back again.
+"""Stored form of an entry: its bytes, compressed without loss.
 
-A body (canonical JSON) is over a thousand bytes a game and mostly words that stand in every entry; it is
-stored as the hash of the entry before, in binary, and the rest deflated (RFC 1951) with a preset dictionary.
-Hashes, seals and signatures are over the body, never over this form, so how it is packed can change: the
-first byte says how.
+A body (canonical JSON) has over a thousand bytes per game, mostly words that occur in every entry. It is
+stored as the previous entry's hash in binary, and the rest deflated (RFC 1951) with a preset dictionary.
+Hashes, seals and signatures cover the body, never the stored form, so the packing can change: the first byte
+states it.
 
     1  previous hash 32 | deflated with bodies-1.txt: the body with an empty previous hash
-    {  the body itself (journals begun before it was packed; a body that does not name its previous hash so)
+    {  the body itself (journals begun before packing; a body that does not name its previous hash this way)
 
 ``bodies-1.txt`` is a text of entries as the cabinet writes them, the games of the library last, without any
 hash. It never changes: a better one is a new form with a new number.
@@ -25,7 +25,7 @@ _HASH_BYTES: Final = 32
 _NAMED: Final = b'"previous":"%s"'
 _UNNAMED: Final = b'"previous":""'
 _WINDOW: Final = -15
-"""Raw deflate: the entry's hash is check enough."""
+"""Raw deflate, without a checksum: the entry's hash is sufficient."""
 _LEVEL: Final = 9
 _DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
 _deflater: Final = zlib.compressobj(
@@ -35,24 +35,24 @@ _deflater: Final = zlib.compressobj(
 
 
 def without_previous(body: bytes, previous_hex: str) -> bytes | None:
-    """Return ``body`` with the hash of the entry before emptied, or None where that is not reversible."""
+    """Return ``body`` with its previous hash emptied, or None if that is not reversible."""
     head, named, tail = body.partition(_NAMED % previous_hex.encode())
     return None if not named or _UNNAMED in head else head + _UNNAMED + tail
 
 
 def with_previous(short: bytes, previous_hex: str) -> bytes:
-    """Put the hash of the entry before back."""
+    """Return ``short`` with the previous hash restored."""
     return short.replace(_UNNAMED, _NAMED % previous_hex.encode(), 1)
 
 
 def deflate(data: bytes) -> bytes:
-    """Return ``data`` (bodies) deflated with the dictionary."""
+    """Return ``data`` (entry bodies) deflated with the dictionary."""
     deflater = _deflater.copy()
     return deflater.compress(data) + deflater.flush()
 
 
 def inflate(data: bytes, most: int) -> bytes:
-    """Return what was deflated; raise ``ValueError`` when it is not whole, or more than ``most`` bytes."""
+    """Return the inflated data; raise ``ValueError`` if it is incomplete or longer than ``most`` bytes."""
     inflater = zlib.decompressobj(_WINDOW, _DICTIONARY)
     try:
         found = inflater.decompress(data, most)
@@ -65,9 +65,9 @@ def inflate(data: bytes, most: int) -> bytes:
 
 @lru_cache(maxsize=1)
 def pack(body: bytes, previous_hex: str) -> bytes:
-    """Return the stored form of ``body``, which follows the entry with that hash.
+    """Return the stored form of ``body``, whose previous entry has the given hash.
 
-    Both copies ask for that of the same body, one after the other.
+    Cached, because both copies request it for the same body, one after the other.
     """
     short = without_previous(body, previous_hex)
     if short is None:
@@ -76,7 +76,7 @@ def pack(body: bytes, previous_hex: str) -> bytes:
 
 
 def unpack(stored: bytes) -> bytes:
-    """Return the body; raise ``ValueError`` when ``stored`` is no stored form of one."""
+    """Return the body; raise ``ValueError`` if ``stored`` is not a valid stored form."""
     form = stored[:1]
     if form == _PLAIN:
         return stored

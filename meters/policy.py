@@ -1,4 +1,4 @@
-"""What the profile and the cabinet file decide about the journal."""
+"""Journal settings from the profile and the cabinet file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,13 +10,12 @@ from meters.transaction import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What the profile decides about the journal.
+    """Settings of the journal.
 
-    ``checkpoint_every`` entries a signed checkpoint is made. ``increment_max_cents`` maps an account to the
-    most one transaction may move out of or into it (A-26); an account not named has no limit.
-    ``archive_entries`` or somewhat more, up to a checkpoint, go into the archive together, once
-    ``at_hand_entries`` younger ones are at hand.
-    ``reserve_bytes`` are kept free on each medium (:mod:`meters.room`).
+    A signed checkpoint is made every ``checkpoint_every`` entries. ``increment_max_cents`` maps an account to
+    the most that one transaction may move into or out of it (A-26); an account not listed has no limit.
+    ``archive_entries`` or somewhat more, up to a checkpoint, are archived together once there are
+    ``at_hand_entries`` newer ones. ``reserve_bytes`` are kept free on each medium (:mod:`meters.room`).
     """
 
     checkpoint_every: int = 1000
@@ -27,7 +26,7 @@ class Policy:
     increment_max_cents: Mapping[str, int] = field(default_factory=dict)
 
     def check_increments(self, tx_id: str, moves: tuple[Transfer, ...]) -> None:
-        """Raise :class:`ExcessiveIncrement` where a transaction would move an account by more than it may."""
+        """Raise :class:`ExcessiveIncrement` if a transaction would move an account by more than its limit."""
         for name, most_cents in self.increment_max_cents.items():
             moved_cents = sum(t.amount_cents for t in moves if name in {t.source, t.target})
             if moved_cents > most_cents:

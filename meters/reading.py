@@ -1,4 +1,4 @@
-"""A reading of every meter at one entry: for the machine, or for any part of it."""
+"""A reading of every meter at one entry, for the machine or any part of it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class UnknownMeter(JournalError, KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One meter cell: a flow (``source`` to ``target``) or a count (named by ``source``), and its dims."""
+    """One meter cell: a flow (``source`` to ``target``) or a count (named by ``source``), and its dimensions."""
 
     source: str
     target: str
@@ -34,8 +34,8 @@ class Cell:
 class MeterReading:
     """Every meter as of entry ``sequence``, whose hash is ``head_hash``.
 
-    ``values`` maps meter name -> value (minor units, or occurrences); :meth:`by` splits one by a dimension,
-    :meth:`where` is the reading of a part (a position, a game ...).
+    ``values`` maps meter name -> value (minor units, or occurrences). :meth:`by` splits a meter by a
+    dimension; :meth:`where` returns the reading of a part (a position, a game ...).
     """
 
     sequence: int
@@ -46,7 +46,7 @@ class MeterReading:
 
     @property
     def values(self) -> dict[str, int]:
-        """Every meter by name; occurrence meters also ``since_power_up`` and ``since_door_close``."""
+        """Return every meter by name; occurrence meters also as ``since_power_up`` and ``since_door_close``."""
         values = dict.fromkeys((m.name for m in METERS), 0) | dict.fromkeys(OCCURRENCES, 0)
         for cell in self.cells:
             for name, amount in _adds(cell):
@@ -65,7 +65,7 @@ class MeterReading:
         return values[name]
 
     def by(self, name: str, dimension: str) -> dict[str, int]:
-        """Return one meter split by ``dimension``; what carries none is under the empty string."""
+        """Return one meter split by ``dimension``; cells without it are under the empty string."""
         parts: Counter[str] = Counter()
         for cell in self.cells:
             for meter, amount in _adds(cell):
@@ -74,13 +74,13 @@ class MeterReading:
         return dict(parts)
 
     def where(self, **dims: str | int) -> "MeterReading":
-        """Return the reading of the cells that carry all of ``dims``, e.g. ``where(position=1)``."""
+        """Return the reading of the cells that have all of ``dims``, e.g. ``where(position=1)``."""
         wanted = {key: str(value) for key, value in dims.items()}
         cells = tuple(c for c in self.cells if wanted.items() <= c.dims.items())
         return MeterReading(self.sequence, self.head_hash, cells)
 
     def dimension(self, name: str) -> list[str]:
-        """Return the values dimension ``name`` takes, sorted."""
+        """Return the values of dimension ``name``, sorted."""
         return sorted({c.dims[name] for c in self.cells if name in c.dims})
 
 
@@ -94,10 +94,10 @@ def _adds(cell: Cell) -> list[tuple[str, int]]:
 
 
 def shown(value: int, digits: int = DIGITS) -> int:
-    """Return what a meter of ``digits`` digits shows: it rolls over at its capacity (D-05, D-07).
+    """Return what a meter of ``digits`` digits displays: it rolls over at its capacity (D-05, D-07).
 
-    A level below zero (coins paid from a hopper nobody told of its filling) is shown with its sign. Only the
-    display rolls; the ledger's integers have no capacity, so the accounting never notices.
+    A negative level (coins paid from a hopper whose filling was not recorded) is displayed with its sign.
+    Only the display rolls over; the ledger's integers have no capacity.
     """
     capacity = int(10**digits)
     return value % capacity if value >= 0 else -(-value % capacity)
@@ -117,5 +117,5 @@ def read_meters(ledger: Ledger) -> MeterReading:
 
 
 def _dims(source: str, target: str, key: tuple[tuple[str, str | int], ...]) -> dict[str, str]:
-    """A cell's dimensions: what its account names say (position, kind, level), and what the caller said."""
+    """Return a cell's dimensions: those in its account names (position, kind, level), and the caller's."""
     return {**words_of(source), **words_of(target), **{k: str(v) for k, v in key}}

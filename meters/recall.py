@@ -1,6 +1,7 @@
-"""Recall and logs: views of the journal in the sizes the profile asks for.
+"""Recall and logs: views of the journal in the sizes that the profile asks for.
 
-The journal forgets nothing, so a ring is only how far back is shown. Journal kinds map to logs here, once.
+The journal loses nothing, so the size of a log only limits what is shown. Journal kinds are assigned to logs
+here.
 """
 
 from collections import Counter
@@ -18,16 +19,16 @@ PLAY_START: Final = "game.start"
 PLAY_STEPS: Final = ("game.choice", "game.step")
 PLAY_ENDS: Final = ("game.end", "game.void")
 PLAY_PUSH: Final = "game.push"
-"""Stakes of a play given back before its end."""
+"""Kind of the entry that returns the stakes of a play before its end."""
 PLAYS_SHOWN: Final = 100
 """Plays shown unless the profile says otherwise (at least 10, E-01)."""
 STEPS_SHOWN: Final = 50
-"""Steps shown of a long feature: at least the last 50 (E-02)."""
+"""Steps of a long feature that are shown: at least the last 50 (E-02)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log: entries of ``kinds`` (a trailing ``*`` takes any ending), and how many are shown."""
+    """A log: the entries of ``kinds`` (a trailing ``*`` matches any ending), and how many are shown."""
 
     name: str
     kinds: tuple[str, ...]
@@ -35,11 +36,11 @@ class Log:
     source: str
 
     def takes(self, kind: str) -> bool:
-        """Whether entries of ``kind`` belong to this log."""
+        """Return whether entries of ``kind`` belong to this log."""
         return any(kind == k or (k.endswith("*") and kind.startswith(k[:-1])) for k in self.kinds)
 
 
-#: Kinds that are the machine's own bookkeeping, not events.
+#: Kinds of the machine's internal bookkeeping, which are not events.
 _QUIET: Final = (
     "checkpoint",
     "machine.genesis",
@@ -57,7 +58,7 @@ _QUIET: Final = (
     *PLAY_ENDS,
 )
 
-#: What becomes of vouchers; what a host has heard of them is not told again.
+#: Kinds of voucher entries, without those that record reports to a host.
 _VOUCHERS: Final = tuple(
     f"voucher.{what}" for what in ("request", "out", "escrow", "in", "refused", "not_stacked")
 )
@@ -92,7 +93,7 @@ class UnknownLog(JournalError, KeyError):
 
 
 def log(view: JournalView, name: str, size: int | None = None) -> Iterator[StoredEntry]:
-    """Yield a log's entries, newest first, ``size`` of them (the log's own size when None)."""
+    """Yield a log's entries, newest first, at most ``size`` of them (the log's own size if None)."""
     if name not in LOGS:
         raise UnknownLog(f"no log is called {name!r}; there are: {', '.join(LOGS)}")
     chosen = LOGS[name]
@@ -109,35 +110,35 @@ def masked(number: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """One play as recorded: its start, the choices after it, its end (None while it is open)."""
+    """One recorded play: its start, the choices after it, and its end (None while it is open)."""
 
     start: StoredEntry
     steps: tuple[StoredEntry, ...]
     end: StoredEntry | None
     added_cents: Mapping[str, int]
-    """What became credit since the play before, by source account (E-04)."""
+    """Credit added since the previous play, by source account (E-04)."""
     push: StoredEntry | None = None
-    """Where its stakes were given back, if any were."""
+    """The entry that returned its stakes, if any."""
 
     @property
     def play_id(self) -> str:
-        """The play's id."""
+        """Return the play's id."""
         return str(details(self.start)["play_id"])
 
     @property
     def position(self) -> int:
-        """At which position of the machine it was played."""
+        """Return the player position at which it was played."""
         return _position(self.start)
 
     @property
     def bet_cents(self) -> int:
-        """The wager and what answers added to it, in minor units."""
+        """Return the wager plus stakes added during the play, in minor units."""
         staked = (t for entry in (self.start, *self.steps) for t in entry.transfers)
         return sum(t.amount_cents for t in staked if t.target == "house:wager")
 
     @property
     def win_cents(self) -> int | None:
-        """What the play gave back and paid, in minor units, levels included; None while it is open."""
+        """Return what the play paid, including returned stakes and levels, in minor units; None while it is open."""
         if self.end is None:
             return None
         back = (*(() if self.push is None else self.push.transfers), *self.end.transfers)
@@ -145,50 +146,50 @@ class Play:
 
     @property
     def push_cents(self) -> int:
-        """The stakes among it, in minor units."""
+        """Return the returned stakes contained in the win, in minor units."""
         ends = () if self.end is None else self.end.transfers
         back = (*(() if self.push is None else self.push.transfers), *ends)
         return sum(t.amount_cents for t in back if t.source == "house:push")
 
     @property
     def levels_won(self) -> tuple[tuple[str, int], ...]:
-        """The progressive levels it was paid, in order, and what each was worth, in minor units."""
+        """Return the progressive levels that it was paid, in order, with their amounts in minor units."""
         paid = () if self.end is None else self.end.transfers
         named = ((words_of(t.source).get("level"), t.amount_cents) for t in paid)
         return tuple((level, cents) for level, cents in named if level is not None)
 
     @property
     def prizes_won(self) -> tuple[Mapping[str, object], ...]:
-        """The prizes in kind it won, each with its id, names by language and stated value."""
+        """Return the merchandise prizes won, each with its id, names by language and stated value."""
         return () if self.end is None else tuple(details(self.end).get("prizes", ()))
 
     @property
     def credit_before_cents(self) -> int | None:
-        """The credit when the play began, where recorded."""
+        """Return the credit when the play began, if recorded."""
         before = details(self.start).get("credit_before_cents")
         return before if isinstance(before, int) else None
 
     @property
     def outcome(self) -> object:
-        """The outcome with its display, as of the last step: enough to show the play again."""
+        """Return the outcome with its display as of the last step, sufficient to show the play again."""
         return details(self.steps[-1] if self.steps else self.start).get("outcome")
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
-        """The last steps of a long feature."""
+        """Return the last steps of a long feature."""
         return self.steps[-STEPS_SHOWN:]
 
 
 def details(entry: StoredEntry) -> Mapping[str, Any]:
-    """Return an entry's record where it is an object, else an empty one."""
+    """Return an entry's record if it is an object, else an empty one."""
     record = entry.transaction.record
     return record if isinstance(record, dict) else {}
 
 
 def plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
-    """Yield the last ``size`` plays, newest first, each whole."""
+    """Yield the last ``size`` plays, newest first."""
     starts = list(view.entries(PLAY_START, limit=size, newest_first=True))
-    later: dict[str, list[StoredEntry]] = {}  # those of several positions lie between each other
+    later: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
     kinds = (*PLAY_STEPS, PLAY_PUSH, *PLAY_ENDS)
     for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():
         later.setdefault(entry.id.rpartition(".")[0], []).append(entry)
@@ -208,7 +209,7 @@ def _position(entry: StoredEntry) -> int:
 
 
 def _before(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
-    """Where the play before began at the same position; most often it is the ``last`` of all before."""
+    """Return where the previous play of the same position began; usually it is the ``last`` of all plays before."""
     for entry in last:
         if _position(entry) == _position(start):
             return entry.sequence
@@ -217,7 +218,7 @@ def _before(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) 
 
 
 def _added(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
-    """Sum what became credit of the position of a play between an entry and its start, by source account."""
+    """Return the credit added at a play's position between an entry and its start, by source account."""
     added: Counter[str] = Counter()
     for entry in view.entries(since=since, until=start.sequence):
         if _position(entry) != _position(start):

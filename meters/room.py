@@ -1,8 +1,8 @@
-"""Room kept in reserve on each medium, so that a full one still takes what is owed.
+"""Reserved space on each medium, so that a full medium can still record what is owed.
 
-A file of its own size lies on each medium. Where less room than a part of it is left, or a write is refused
-for want of room, both reserves are given up: there is room again for paying out and recording, and the
-machine begins nothing new until somebody has made room and the reserves are back.
+Each medium holds a file of the reserve's size. If free space falls below a fraction of it, or a write fails
+for lack of space, both reserves are released: there is space again for payouts and records, and the machine
+starts nothing new until somebody has freed space and the reserves are restored.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ FILE_NAME: Final = "reserve"
 
 
 class Room:
-    """The reserve of ``size`` bytes in each of ``folders``; none where ``size`` is 0."""
+    """The reserve of ``size`` bytes in each of ``folders``; none if ``size`` is 0."""
 
     def __init__(self, storage: Storage, folders: Sequence[Path], size: int) -> None:
         self._storage = storage
@@ -25,17 +25,18 @@ class Room:
         self._size = size
 
     def look(self) -> str:
-        """Return which medium is full and how; nothing when every reserve is there, or could be made again.
+        """Return which medium is full and why; an empty string if every reserve exists or could be restored.
 
-        It is made again only where twice as much room is left, so that what is done next does not need it.
+        A reserve is restored only if twice as much space is free, so that later writes do not need it at
+        once.
         """
         full = ""
         for folder in self._folders:
             try:
                 free = self._storage.free_bytes(folder)
-                whole = self._is_whole(folder)
-                if free >= (self._size // 4 if whole else 2 * self._size):
-                    if not whole:
+                intact = self._is_intact(folder)
+                if free >= (self._size // 4 if intact else 2 * self._size):
+                    if not intact:
                         self._make(folder)
                     continue
                 full = full or f"{folder}: {free >> 20} MiB left"
@@ -46,7 +47,7 @@ class Room:
         return full
 
     def release(self) -> bool:
-        """Give every reserve up; whether there was one."""
+        """Release every reserve; return whether there was one."""
         given = False
         for folder in self._folders:
             with suppress(JournalUnwritable):
@@ -56,7 +57,7 @@ class Room:
                     given = True
         return given
 
-    def _is_whole(self, folder: Path) -> bool:
+    def _is_intact(self, folder: Path) -> bool:
         path = folder / FILE_NAME
         if not self._storage.exists(path):
             return False

@@ -1,8 +1,8 @@
-"""What can still be read of a memory whose copies are damaged, and what of it is proved.
+"""Reading of a memory whose copies are damaged: what can still be read, and what of it is proved.
 
-Nothing here guesses and nothing changes. Each copy is read as far as it is whole; then both are read
-together, each going on where the other breaks: what the hash chain joins is one history, however many
-holes each copy has. What only one copy has, or they disagree on, is suspect (A-06, A-28).
+Nothing here guesses and nothing is changed. Each copy is read as far as it is intact; then both are read
+together, each continuing where the other breaks: entries joined by the hash chain are one history, however
+many gaps each copy has. Entries in only one copy, or on which they disagree, are suspect (A-06, A-28).
 """
 
 import hashlib
@@ -21,35 +21,35 @@ from meters.entry import StoredEntry, canonical, decode
 from meters.errors import JournalDamaged
 from meters.keys import MachineKey
 from meters.ledger import Ledger
-from meters.log import Sealed
+from meters.log import SealedEntry
 from meters.reading import read_meters
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON
 
 
 class Witness(Protocol):
-    """Whatever the caller makes of the entries of a history, in order."""
+    """Visitor of the entries of a history, in order."""
 
     def see(self, entry: StoredEntry) -> None:
-        """Take one entry."""
+        """Process one entry."""
         ...
 
 
 class Nobody:
-    """Makes nothing of them."""
+    """Visitor that ignores the entries."""
 
     def see(self, entry: StoredEntry) -> None:
-        """Take one entry."""
+        """Ignore the entry."""
 
 
 W = TypeVar("W", bound=Witness)
-Read = Callable[[int], Iterable[Sealed]]
-"""The entries of a copy after a sequence, as far as they can be read."""
+Read = Callable[[int], Iterable[SealedEntry]]
+"""Returns the readable entries of a copy after a sequence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Salvage(Generic[W]):
-    """A history read as far as it is whole: up to entry ``sequence``; ``why`` it ends there, or nothing."""
+    """A history read as far as it is intact: up to entry ``sequence``; ``why`` it ends there, if not complete."""
 
     sequence: int
     head_hex: str
@@ -60,7 +60,7 @@ class Salvage(Generic[W]):
     seen: W = field(repr=False)
 
     def to_json(self) -> dict[str, JSON]:
-        """Return it as the new journal keeps it."""
+        """Return it as stored in the new journal."""
         return {
             "sequence": self.sequence,
             "head": self.head_hex,
@@ -72,10 +72,10 @@ class Salvage(Generic[W]):
 
 @dataclass(frozen=True, slots=True)
 class Inspection(Generic[W]):
-    """Both copies side by side, and what they prove together.
+    """Both copies compared, and what they prove together.
 
-    ``agree``: as far as both go they are one history, so the one that goes further is later and not another.
-    ``acknowledged``: the last entry the machine is known to have acknowledged, 0 where that is not known.
+    ``agree``: the copies are one history up to the end of the shorter, so the longer is newer, not different.
+    ``acknowledged``: the last entry that the machine is known to have acknowledged, 0 if unknown.
     """
 
     first: Salvage[W]
@@ -86,28 +86,28 @@ class Inspection(Generic[W]):
 
     @property
     def good(self) -> dict[str, int]:
-        """Meters both copies vouch for."""
+        """Return the meters on which both copies agree."""
         return {k: v for k, v in self.first.values.items() if self.second.values.get(k) == v}
 
     @property
     def suspect(self) -> dict[str, tuple[int | None, int | None]]:
-        """Meters only one copy has, or they disagree on: what each says."""
+        """Return the meters that only one copy has, or on which they disagree, with both values."""
         names = sorted(self.first.values.keys() | self.second.values.keys())
         both = ((n, self.first.values.get(n), self.second.values.get(n)) for n in names)
         return {name: (one, two) for name, one, two in both if one != two}
 
     @property
     def complete(self) -> bool:
-        """Whether it is proved that no acknowledged entry is missing."""
+        """Return whether it is proved that no acknowledged entry is missing."""
         return self.agree and 0 < self.acknowledged <= self.together.sequence
 
     @property
     def challenge(self) -> str:
-        """Eight hex digits of what was found; a clear must quote them, so that it clears what was seen."""
+        """Return eight hex digits of the findings; a clear must quote them, so that it clears what was inspected."""
         return hashlib.sha256(canonical(self.to_json())).hexdigest()[:8]
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the inspection as the new journal keeps it."""
+        """Return the inspection as stored in the new journal."""
         return {
             "first": self.first.to_json(),
             "second": self.second.to_json(),
@@ -124,9 +124,9 @@ def inspect(
     storage: Storage | None = None,
     witness: Callable[[], W] = Nobody,  # type: ignore[assignment]  # W is Nobody where none is given
 ) -> Inspection[W]:
-    """Read both copies as far as each is whole, and then together, changing nothing. Never raises for damage.
+    """Read both copies as far as each is intact, and then together, changing nothing. Never raises for damage.
 
-    ``witness`` makes what sees the entries of each history.
+    ``witness`` creates the visitor for the entries of each history.
     """
     medium = storage or DiskStorage()
     second = second_dir or state_dir / SECOND_FOLDER
@@ -144,7 +144,7 @@ def inspect(
 
 
 def _first(medium: Storage, state_dir: Path, key: MachineKey | None, opened: ExitStack) -> tuple[Read, str]:
-    """The entries of the first copy, and what is wrong with its file whatever can be read of it."""
+    """Return the reader of the first copy, and what is wrong with its file even if entries can be read."""
     why = ""
     try:
         if key is not None:
@@ -156,16 +156,16 @@ def _first(medium: Storage, state_dir: Path, key: MachineKey | None, opened: Exi
     except Exception as damage:  # noqa: BLE001 (whatever is wrong with it, the other copy must be read)
         return lambda _: (), str(damage)
     opened.callback(database.close)
-    return database.sealed, why
+    return database.sealed_entries, why
 
 
 def _with_archive(read: Read, medium: Storage, folder: Path, key: MachineKey) -> Read:
-    """What is archived on a copy's medium, and then the copy; a segment's signature stands for its seals."""
+    """Return a reader of a medium's archive followed by its copy; a segment's signature replaces the entries' seals."""
 
-    def both(after: int) -> Iterator[Sealed]:
+    def both(after: int) -> Iterator[SealedEntry]:
         for sequence, body, hash_hex in found_in(medium, folder / ARCHIVE, key.public_key).bodies(after):
             after = sequence
-            yield Sealed(decode(body), key.seal(bytes.fromhex(hash_hex)))
+            yield SealedEntry(decode(body), key.seal(bytes.fromhex(hash_hex)))
         yield from read(after)
 
     return both
@@ -178,7 +178,7 @@ def _longer(first: Salvage[W], second: Salvage[W]) -> Salvage[W]:
 def _salvage(
     copies: tuple[Read, ...], witness: Callable[[], W], key: MachineKey | None, why: str
 ) -> Salvage[W]:
-    """Replay what ``copies`` can prove, each going on where another breaks."""
+    """Replay what ``copies`` can prove, each continuing where another breaks."""
     ledger, seen = Ledger(), witness()
     stuck = 0
     while stuck < len(copies):
@@ -204,7 +204,7 @@ def _salvage(
 
 
 def _proved(read: Read, ledger: Ledger, key: MachineKey | None) -> Iterator[StoredEntry]:
-    """The entries of a copy that follow what is known already."""
+    """Yield the entries of a copy that follow the end of ``ledger``."""
     for item in read(ledger.sequence):
         entry = item.entry
         if (entry.sequence, entry.previous_hex) != (ledger.sequence + 1, ledger.head_hex):
@@ -219,7 +219,7 @@ def _values(ledger: Ledger) -> dict[str, int]:
 
 
 def _agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
-    """Whether both have the same entry where the shorter ends."""
+    """Return whether both have the same entry where the shorter ends."""
     common = min(first.sequence, second.sequence)
     longer = two if first.sequence == common else one
     shorter = first if first.sequence == common else second
@@ -232,7 +232,7 @@ def _agree(one: Read, two: Read, first: Salvage[W], second: Salvage[W]) -> bool:
 
 
 def _key(medium: Storage, *folders: Path) -> MachineKey | None:
-    """The machine's key, which proves its seals; None where it cannot be read."""
+    """Return the machine's key, which proves its seals; None if it cannot be read."""
     try:
         return MachineKey.load(medium, *folders)
     except Exception:  # noqa: BLE001 (without it the chain alone must do)
@@ -240,11 +240,11 @@ def _key(medium: Storage, *folders: Path) -> MachineKey | None:
 
 
 def _acknowledged(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
-    """The last entry a sealed head on either medium knows of."""
+    """Return the last entry named by a sealed head on either medium."""
     known = 0
     if key is None:
         return known
     for folder in folders:
-        with suppress(Exception):  # then this medium does not say
+        with suppress(Exception):  # an unreadable medium contributes nothing
             known = max(known, Anchor.read(medium, folder, key).sequence)
     return known

@@ -1,12 +1,12 @@
-"""One segment of the archive: a whole range of entries in a file of its own, signed.
+"""One segment of the archive: a range of entries in a signed file.
 
     blocks   bodies of up to 256 entries, one a line, each with an empty previous hash, deflated together
     facts    canonical JSON: what the segment holds, and the machine's signature of that
     end      length of the facts u32 | magic 8
 
-Each block's facts name the hash before it, so that reading one proves it by itself: the hashes of its entries
-must lead from that one to the next block's, or to the head. The seals of single entries are not kept: the
-signature vouches for all of them.
+Each block's facts name the hash before it, so that a block can be proved by itself: the hashes of its entries
+must lead from that hash to the next block's, or to the head. The seals of single entries are not stored: the
+signature covers them all.
 """
 
 import hashlib
@@ -32,31 +32,31 @@ _MAGIC: Final = b"OEGMSEG1"
 _END: Final = struct.Struct(">I8s")
 _PURPOSE: Final = b"open-egm archive\0"
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
-_WHOLE: Final = b"="
-"""Before a body that is kept with the hash it names."""
+_UNSHORTENED: Final = b"="
+"""Marks a body that is stored with the hash it names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a segment says of itself, and ``digest``, which names it: the SHA-256 of the signed facts."""
+    """The signed facts of a segment, and ``digest``, which names it: the SHA-256 of the facts."""
 
     first: int
     last: int
     previous_hex: str
     head_hex: str
     before: str
-    """The digest of the segment before; nothing before the first."""
+    """The digest of the previous segment; empty for the first."""
     genesis_hex: str
-    """The hash of the journal's first entry: which journal this is of."""
+    """The hash of the journal's first entry, which identifies the journal."""
     kinds: Mapping[str, int]
     kinds_before: Sequence[str]
     blocks: Sequence[tuple[int, int, str]]
-    """Each block's first entry, where it ends, and the hash before it."""
+    """For each block: its first entry, where it ends, and the hash before it."""
     digest: str
 
 
 class SegmentWriter:
-    """Writes the same segment to ``paths``, one a medium; :meth:`finish` makes it whole, a sync durable."""
+    """Writer of one segment to ``paths``, one per medium; :meth:`finish` completes it, :meth:`sync` syncs it."""
 
     def __init__(self, storage: Storage, paths: Sequence[Path], first: int, previous_hex: str) -> None:
         self._files: list[StorageFile] = []
@@ -77,9 +77,9 @@ class SegmentWriter:
         self._kinds: Counter[str] = Counter()
 
     def add(self, entry: StoredEntry) -> None:
-        """Take the next entry."""
+        """Add the next entry."""
         short = without_previous(entry.body, entry.previous_hex)
-        self._lines.append(_WHOLE + entry.body if short is None else short)
+        self._lines.append(_UNSHORTENED + entry.body if short is None else short)
         self._kinds[entry.kind] += 1
         self._last, self._head_hex = entry.sequence, entry.hash_hex
         if len(self._lines) == BLOCK_ENTRIES:
@@ -98,7 +98,7 @@ class SegmentWriter:
         return self._end + len(data)
 
     def finish(self, key: MachineKey, before: str, kinds_before: Sequence[str], genesis_hex: str) -> str:
-        """Write the facts, signed; return the segment's digest. ``before`` is that of the one before."""
+        """Write the signed facts; return the segment's digest. ``before`` is the digest of the previous segment."""
         self._write_block()
         facts: dict[str, object] = {
             "format": _FORMAT,
@@ -118,7 +118,7 @@ class SegmentWriter:
         return hashlib.sha256(signed).hexdigest()
 
     def sync(self) -> Iterator[None]:
-        """Make it durable on every medium, a step each."""
+        """Make it durable on every medium, one per step."""
         for file in self._files:
             file.sync()
             yield
@@ -131,7 +131,7 @@ class SegmentWriter:
 
 
 class Segment:
-    """A segment in one file, its facts proved; entries are proved as they are read."""
+    """A segment in one file; its facts are proved on opening, its entries as they are read."""
 
     def __init__(self, storage: Storage, path: Path, public_key: bytes) -> None:
         """Read the facts in ``path``; raise :class:`JournalDamaged` unless this machine signed them."""
@@ -175,11 +175,11 @@ class Segment:
             raise JournalDamaged(str(self.path), f"the facts of the segment are not whole ({why!r})") from why
 
     def block_of(self, sequence: int) -> int:
-        """Return the number of the block that holds entry ``sequence`` (the nearest there is)."""
+        """Return the number of the block that holds entry ``sequence`` (the nearest one if none does)."""
         return max(0, bisect_right(self._starts, sequence) - 1)
 
     def read_block(self, number: int) -> list[StoredEntry]:
-        """Return the entries of a block, proved; raise :class:`JournalDamaged`."""
+        """Return the entries of a block after proving them; raise :class:`JournalDamaged`."""
         first, _, previous_hex = self.facts.blocks[number]
         entries: list[StoredEntry] = []
         for body, hash_hex in self.read_bodies(number):
@@ -189,7 +189,7 @@ class Segment:
         return entries
 
     def read_bodies(self, number: int) -> list[tuple[bytes, str]]:
-        """Return the bodies of a block's entries with their hashes, proved; raise :class:`JournalDamaged`."""
+        """Return the proved bodies of a block's entries with their hashes; raise :class:`JournalDamaged`."""
         blocks = self.facts.blocks
         first, end, previous_hex = blocks[number]
         start = blocks[number - 1][1] if number else 0
@@ -207,7 +207,7 @@ class Segment:
             raise JournalDamaged(where, str(why)) from why
         found: list[tuple[bytes, str]] = []
         for line in lines:
-            body = line[1:] if line[:1] == _WHOLE else with_previous(line, previous_hex)
+            body = line[1:] if line[:1] == _UNSHORTENED else with_previous(line, previous_hex)
             previous_hex = hashlib.sha256(body).hexdigest()
             found.append((body, previous_hex))
         if (first + len(found), previous_hex) != (after[0], after[2]):

@@ -1,4 +1,4 @@
-"""The mark of a stopped machine: it outlives restarts and only an authorised clear removes it (A-05)."""
+"""The mark of a stopped machine: it survives restarts, and only an authorised clear removes it (A-05)."""
 
 import json
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ FILE_NAME: Final = "stopped.json"
 
 
 def mark(storage: Storage, folders: Sequence[Path], why: str) -> None:
-    """Leave the mark on each medium that takes it, durably; the first reason stays.
+    """Write the mark to each medium that accepts it, durably; an existing reason is kept.
 
-    Raises :class:`JournalUnwritable` when none does.
+    Raises :class:`JournalUnwritable` if none does.
     """
     refusals = []
     for folder in folders:
@@ -28,7 +28,7 @@ def mark(storage: Storage, folders: Sequence[Path], why: str) -> None:
 
 
 def check(storage: Storage, folders: Sequence[Path]) -> None:
-    """Raise :class:`JournalDamaged` when the mark is on any medium."""
+    """Raise :class:`JournalDamaged` if the mark is on any medium."""
     for folder in folders:
         data = read_file(storage, folder / FILE_NAME)
         if data is not None:

@@ -1,7 +1,7 @@
-"""The seam to the medium: how the journal reaches SQLite and files.
+"""Interface to the medium: how the journal accesses SQLite and files.
 
-One small boundary, so that a power-cut rig can stand where the disk is. Nothing above it opens a file; the
-folder lock alone lives outside, for it must vanish with the process.
+It is one small boundary, so that a power-loss test rig can replace the disk. Nothing above it opens a file,
+except the folder lock, which must vanish with the process.
 """
 
 import errno
@@ -18,18 +18,18 @@ from urllib.parse import quote
 
 from meters.errors import JournalUnwritable, MediumFull
 
-#: Where a file takes no disk (Linux).
+#: Where a file uses no disk space (Linux).
 _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 (a folder of our own is made in it)
 _ON_DISK: Final = Path("/tmp")  # noqa: S108 (likewise)
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class MediumError(Exception):
-    """SQLite refused a statement; the text says which error and why."""
+    """SQLite refused a statement; the text is SQLite's error."""
 
 
 class Rows(Protocol):
-    """The rows a statement gives."""
+    """The rows that a statement returns."""
 
     def fetchone(self) -> Any:
         """Return the next row, or None."""
@@ -64,13 +64,13 @@ class StorageFile(Protocol):
         """Set the file's size."""
 
     def allocate(self, size: int) -> None:
-        """Make the file ``size`` bytes, all of which the medium keeps for it."""
+        """Extend the file to ``size`` bytes, with space reserved on the medium."""
 
     def size(self) -> int:
         """Return the file's size in bytes."""
 
     def sync(self) -> None:
-        """Return when everything written is durable."""
+        """Return once everything written is durable."""
 
     def close(self) -> None:
         """Close the file."""
@@ -80,44 +80,44 @@ class Storage(Protocol):
     """A medium: SQLite files and plain files in folders. Refusals raise :class:`JournalUnwritable`."""
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open the SQLite file ``path``, making it unless ``read_only``."""
+        """Open the SQLite file ``path``, creating it unless ``read_only``."""
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
-        """Open ``path``, making it when ``write``."""
+        """Open ``path``, creating it if ``write``."""
 
     def exists(self, path: Path) -> bool:
-        """Whether a file or folder is there."""
+        """Return whether a file or folder exists."""
 
     def names(self, folder: Path) -> list[str]:
-        """Return the names in ``folder``, sorted; none when it is absent."""
+        """Return the names in ``folder``, sorted; empty if it is absent."""
 
     def make_folder(self, folder: Path) -> None:
-        """Make ``folder`` and those above it, readable by its owner only."""
+        """Create ``folder`` and its parents, readable by the owner only."""
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename ``old`` to ``new``, replacing a file; durable only after :meth:`sync_folder`."""
+        """Rename ``old`` to ``new``, replacing an existing file; durable only after :meth:`sync_folder`."""
 
     def remove(self, path: Path) -> None:
-        """Remove the file ``path`` if it is there; durable only after :meth:`sync_folder`."""
+        """Remove the file ``path`` if it exists; durable only after :meth:`sync_folder`."""
 
     def sync_folder(self, folder: Path) -> None:
-        """Return when the names in ``folder`` are durable."""
+        """Return once the names in ``folder`` are durable."""
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Return when everything written to each is durable, in whatever order: they are of several media."""
+        """Return once everything written to all files is durable, in any order: they are on several media."""
 
     def free_bytes(self, folder: Path) -> int:
-        """Return how many bytes more the medium of ``folder`` takes."""
+        """Return the free bytes on the medium of ``folder``."""
 
     def make_private(self, path: Path) -> bool:
-        """Let nobody but its owner read or write ``path``; whether somebody else could."""
+        """Restrict ``path`` to its owner; return whether others had access."""
 
     def random_bytes(self, count: int) -> bytes:
-        """Return bytes nobody can guess, for keys, salts and the numbers of media."""
+        """Return unpredictable bytes, for keys, salts and the numbers of media."""
 
 
 def read_file(storage: Storage, path: Path) -> bytes | None:
-    """Return the whole file, or None when it is absent."""
+    """Return the whole file, or None if it is absent."""
     if not storage.exists(path):
         return None
     file = storage.open_file(path, write=False)
@@ -128,7 +128,7 @@ def read_file(storage: Storage, path: Path) -> bytes | None:
 
 
 def replace_file(storage: Storage, path: Path, data: bytes) -> None:
-    """Make ``data`` the whole content of ``path``, durably: after a power cut it is the old or the new."""
+    """Replace the content of ``path``, durably: after a power loss it is the old or the new one."""
     fresh = path.with_name(path.name + ".new")
     file = storage.open_file(fresh, write=True)
     try:
@@ -155,7 +155,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 class _SqliteDatabase:
-    """:class:`Database` on the standard library's sqlite3; ``beneath`` goes with it."""
+    """:class:`Database` on the standard library's sqlite3; ``beneath`` is closed with it."""
 
     def __init__(self, connection: sqlite3.Connection, beneath: Path | None = None) -> None:
         self._connection = connection
@@ -187,17 +187,17 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
 
 
 def _folder_in_memory() -> Path:
-    """Make a folder of our own, by the first name that is free."""
+    """Create a private folder under the first free name."""
     for number in count():
         folder = (_IN_MEMORY if _IN_MEMORY.is_dir() else _ON_DISK) / f"egm-reading-{number}"
         with suppress(FileExistsError):
             folder.mkdir(0o700)
             return folder
-    raise AssertionError  # numbers do not end
+    raise AssertionError  # unreachable: the loop is infinite
 
 
 def _in_memory(path: Path, wal: Path) -> Database:
-    """A copy of ``path`` and what is not yet in it, to be read; gone with the connection."""
+    """Open an in-memory copy of ``path`` and its WAL for reading; it is deleted with the connection."""
     with _named(path):
         beneath = _folder_in_memory()
         for file in (path, wal):
@@ -214,7 +214,7 @@ class _DiskFile:
             flags = os.O_RDWR | os.O_CREAT if write else os.O_RDONLY
             self._fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
 
-    # The three below run for every entry: plain try, not the context manager.
+    # The next three methods run for every entry, hence plain try instead of the context manager.
     def read_at(self, offset: int, size: int) -> bytes:
         try:
             return os.pread(self._fd, size, offset)
@@ -259,9 +259,9 @@ class DiskStorage:
     def connect(self, path: Path, *, read_only: bool) -> Database:
         """Open ``path``.
 
-        A reader needs a little room for SQLite's index of what is not yet in the file, unless a machine at
-        work has it. Where the medium has none, is read-only or full, the file is opened as immutable; beside
-        a machine that died, with something not yet in the file, a copy in memory is read.
+        A reader needs a little space for SQLite's index of the WAL, unless a running machine provides it. If
+        the medium is full or read-only, the file is opened as immutable; beside a machine that died with data
+        in the WAL, a copy in memory is read.
         """
         if not read_only:
             return _SqliteDatabase(_connect(path, "mode=rwc"))
@@ -276,7 +276,7 @@ class DiskStorage:
                 return _in_memory(path, wal)
             connection = _connect(path, "mode=ro&immutable=1")
         except sqlite3.Error:
-            pass  # what is wrong with the file is told by whoever reads it
+            pass  # damage to the file is reported by its reader
         return _SqliteDatabase(connection)
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
@@ -284,7 +284,7 @@ class DiskStorage:
         return _DiskFile(path, write=write)
 
     def exists(self, path: Path) -> bool:
-        """Whether ``path`` is there."""
+        """Return whether ``path`` exists."""
         return path.exists()
 
     def names(self, folder: Path) -> list[str]:
@@ -293,7 +293,7 @@ class DiskStorage:
             return sorted(p.name for p in folder.iterdir()) if folder.exists() else []
 
     def make_folder(self, folder: Path) -> None:
-        """Make ``folder``."""
+        """Create ``folder``."""
         with _named(folder):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
@@ -317,7 +317,7 @@ class DiskStorage:
                 os.close(fd)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Sync them side by side: it takes as long as the slowest."""
+        """Sync them in parallel: this takes as long as the slowest."""
         first, *others = files
         if others and self._beside is None:
             self._beside = ThreadPoolExecutor(len(others), thread_name_prefix="sync")
@@ -330,13 +330,13 @@ class DiskStorage:
             each.result()
 
     def free_bytes(self, folder: Path) -> int:
-        """Return what the medium of ``folder`` still takes from who is not its administrator."""
+        """Return the space that the medium of ``folder`` still has for unprivileged users."""
         with _named(folder):
             found = os.statvfs(folder)
             return found.f_bavail * found.f_frsize
 
     def make_private(self, path: Path) -> bool:
-        """Take the rights of everybody but its owner away from ``path``."""
+        """Remove the permissions of everybody but the owner from ``path``."""
         with _named(path):
             mode = path.stat().st_mode
             if not mode & 0o077:
@@ -345,5 +345,5 @@ class DiskStorage:
             return True
 
     def random_bytes(self, count: int) -> bytes:
-        """Return bytes of the operating system's generator."""
+        """Return bytes from the operating system's generator."""
         return os.urandom(count)

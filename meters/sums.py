@@ -1,9 +1,9 @@
-"""Page sums of the SQLite file: every byte of the first copy is checked at start-up, used or not.
+"""Page sums of the SQLite file, so that every byte of the first copy is checked at start-up, used or not.
 
 SQLite has no checksums on its pages. In WAL mode the main file changes only when the WAL is moved into it,
-and only :meth:`PageSums.settle` does that: it first notes which pages are about to change (durably), lets
-SQLite move them, then records their new CRC-32. The WAL itself carries SQLite's own chained checksums. The
-sums are sealed with the machine key, so they cannot be refitted around an edit.
+and only :meth:`PageSums.settle` does that: it first records which pages are about to change (durably), lets
+SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained checksums. The sums
+are sealed with the machine key, so they cannot be adjusted to an edit.
 """
 
 import struct
@@ -29,9 +29,9 @@ _SALT: Final = slice(16, 24)
 
 
 class PageSums:
-    """The sums of the SQLite file ``path``, and the one descriptor this process may open on that file.
+    """The sums of the SQLite file ``path``, and the one descriptor that this process may open on that file.
 
-    POSIX drops all of a process's locks on a file when it closes any descriptor of it, SQLite's too; so this
+    POSIX drops all of a process's locks on a file when it closes any descriptor of it, SQLite's too, so this
     descriptor is opened before SQLite connects and closed after SQLite is done.
     """
 
@@ -49,9 +49,9 @@ class PageSums:
 
     # ------------------------------------------------------------------ checking
     def verify(self) -> None:
-        """Check every page not being moved; raise :class:`JournalDamaged` naming the first bad one.
+        """Check every page that is not being moved; raise :class:`JournalDamaged` naming the first bad one.
 
-        Also right beside a machine at work: it stores which pages it moves before it moves them, so a page
+        Also works beside a running machine: it records which pages it moves before it moves them, so a page
         that does not match is judged by sums that were the same before and after it was read.
         """
         self._load()
@@ -64,7 +64,7 @@ class PageSums:
             page = found[0]
 
     def _first_bad(self, first: int) -> tuple[int, JournalDamaged] | None:
-        """Return the first page from ``first`` on that is not what was written, and what is wrong with it."""
+        """Return the first bad page from ``first`` on and its error, or None."""
         size = self._file.size()
         if not self._moving and size != len(self._sums) * PAGE_BYTES:
             why = f"{size} bytes, {len(self._sums)} pages expected"
@@ -76,7 +76,7 @@ class PageSums:
         return None
 
     def verify_some(self, first: int, pages: int) -> int:
-        """Check up to ``pages`` pages from page ``first`` on; return where to go on (1 after the last)."""
+        """Check up to ``pages`` pages from page ``first`` on; return where to continue (1 after the last)."""
         last = min(first + pages - 1, len(self._sums))
         for page, found in self._read_sums(range(first, last + 1)):
             if found != self._sums[page - 1] and page not in self._moving:
@@ -93,14 +93,14 @@ class PageSums:
     # ------------------------------------------------------------------ moving the WAL
     @property
     def moving(self) -> bool:
-        """Whether a move was begun and not finished: it must be settled before anything else."""
+        """Return whether a move was started and not finished: it must be settled before anything else."""
         return bool(self._moving)
 
     def settle(self, move_wal: Callable[[], bool]) -> bool:
-        """Let ``move_wal`` move the WAL into the file, and record the sums of the pages that changed.
+        """Let ``move_wal`` move the WAL into the file, and record the sums of the changed pages.
 
-        ``move_wal`` returns whether all of it was moved, and so does this; if not (a reader holds it), the
-        pages stay noted as moving and the next settle covers them.
+        ``move_wal`` returns whether all of it was moved, and so does this method; if not (a reader holds it),
+        the pages stay recorded as moving, and the next settle covers them.
         """
         moving = self._moving | self._wal_pages()
         if not moving:
@@ -113,16 +113,16 @@ class PageSums:
         return done
 
     def record_all(self) -> None:
-        """Record the sums of every page as it is now (a file just made and verified)."""
+        """Record the current sums of every page (of a file just created and verified)."""
         self._sums = array("I")
         self._record(range(1, self._file.size() // PAGE_BYTES + 1))
         self._save(frozenset())
 
     def _record(self, pages: Iterable[int]) -> None:
-        """Record the sums of ``pages`` and of every page the file has grown by.
+        """Record the sums of ``pages`` and of every page by which the file has grown.
 
         SQLite never writes the page at 1 GiB (file format, section 1.4: the lock-byte page), so it is in no
-        WAL; yet it is there, all zeros, once the file is larger.
+        WAL; yet it exists, all zeros, once the file is larger.
         """
         count = self._file.size() // PAGE_BYTES
         del self._sums[count:]
@@ -133,9 +133,9 @@ class PageSums:
                 self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
 
     def _wal_pages(self) -> frozenset[int]:
-        """The pages with a frame in the current WAL (SQLite file format, section 4: frame header).
+        """Return the pages with a frame in the current WAL (SQLite file format, section 4: frame header).
 
-        Frames beyond, left from before the WAL started over, carry another salt.
+        Later frames, left from before the WAL started over, have another salt.
         """
         path = self._path.with_name(self._path.name + "-wal")
         if not self._storage.exists(path):
@@ -163,7 +163,7 @@ class PageSums:
         if data is None:
             raise JournalDamaged(str(path), "the page sums are missing")
         body, seal = data[:-SEAL_BYTES], data[-SEAL_BYTES:]
-        if not self._key.sealed(body, seal):
+        if not self._key.verify_seal(body, seal):
             raise JournalDamaged(str(path), "the page sums are not what was written")
         magic, page_bytes, moving, pages = _HEAD.unpack_from(body)
         if magic != _MAGIC or page_bytes != PAGE_BYTES:

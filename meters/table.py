@@ -1,8 +1,8 @@
-"""The canonical meters, as data: each is a sum over flows of value between accounts of the chart.
+"""The canonical meters as data: each is a sum over flows of value between accounts of the chart.
 
-Because a meter is nothing but a pattern over the journal's transfers, its value for the machine, a
-position, a game, a paytable version, a denomination or a wager level is the same sum over fewer cells, and
-the parts always add up to the whole.
+Because a meter is only a pattern over the journal's transfers, its value for the machine, a position, a game,
+a paytable version, a denomination or a wager level is the same sum over fewer cells, and the parts always add
+up to the whole.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Flows: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Unit(StrEnum):
-    """What a meter counts."""
+    """The unit of a meter."""
 
     CENTS = "cents"
     """Minor units of the currency."""
@@ -38,7 +38,7 @@ class Meter:
 
     @property
     def is_level(self) -> bool:
-        """Whether it is a level that also falls (credits, hopper), not a cumulative meter."""
+        """Return whether it is a level that can also fall (credits, hopper), not a cumulative meter."""
         return bool(self.minus)
 
 
@@ -56,7 +56,7 @@ _OUTS: Final = (
 
 
 def _pairs() -> tuple[Meter, ...]:
-    """The value and count meters of everything that enters or leaves as single items, by kind."""
+    """Return the value and count meters of everything that enters or leaves as single items, by kind."""
     meters = []
     kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
     for name, kind in kinds.items():
@@ -180,7 +180,7 @@ METERS: Final[tuple[Meter, ...]] = (
 
 BY_NAME: Final = {m.name: m for m in METERS}
 
-#: Occurrence meters every reading shows, also at zero; others (door.<x>.opens, fault.<code>) show once
+#: Occurrence meters that every reading shows, also at zero; others (door.<x>.opens, fault.<code>) appear once
 #: they occur.
 OCCURRENCES: Final = (
     "games_played",
@@ -196,7 +196,7 @@ OCCURRENCES: Final = (
 
 @lru_cache(maxsize=4096)
 def meters_of(source: str, target: str) -> tuple[tuple[Meter, int], ...]:
-    """Return the meters a flow from ``source`` to ``target`` adds to (+1) or takes from (-1)."""
+    """Return the meters that a flow from ``source`` to ``target`` increases (+1) or decreases (-1)."""
     return tuple(
         (meter, sign)
         for meter in METERS

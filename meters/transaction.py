@@ -1,7 +1,7 @@
-"""What callers hand to the journal: transfers of value, counts, and machine state, all or nothing.
+"""Input to the journal: transfers of value, counts and machine state, recorded all or nothing.
 
-Value flows from a source account to a target account, so every transaction is double entry by
-construction: nothing can be added in one place without being taken from another.
+Value flows from a source account to a target account, so every transaction is double entry by construction:
+nothing can be added in one place without being taken from another.
 """
 
 import re
@@ -14,16 +14,16 @@ from typing import Final, TypeAlias
 from meters.errors import InvalidTransaction
 
 JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | bool | None"
-"""What may be recorded. No floats: a float is refused, for money, odds and times alike."""
+"""Values that may be recorded. Floats are refused, for money, odds and times alike."""
 
 Dims: TypeAlias = Mapping[str, str | int]
 """Dimensions of an amount: ``game``, ``paytable``, ``denomination_cents``, ``bill_cents`` ..."""
 
 ID_LENGTH_MAX: Final = 200
 AMOUNT_MAX: Final = 10**15 - 1
-"""The most one transfer moves, in minor units, and one count adds: what a meter of 15 digits holds."""
+"""The most that one transfer moves, in minor units, or one count adds: the capacity of a 15-digit meter."""
 DEPTH_MAX: Final = 50
-"""How deep a record or a state may be nested: every reader of the journal can follow so far."""
+"""The deepest nesting of a record or state, which every reader of the journal supports."""
 _SHOWN_MAX: Final = 120
 _NAMES: Final[set[object]] = set()
 _NAMES_MAX: Final = 4096
@@ -32,7 +32,7 @@ KIND: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 
 @lru_cache(maxsize=1024)
 def is_kind(kind: str) -> bool:
-    """Whether it is the form of a kind: ``bill.in``."""
+    """Return whether ``kind`` has the form of an entry kind, such as ``bill.in``."""
     return KIND.fullmatch(kind) is not None
 
 
@@ -40,24 +40,24 @@ class Phase(StrEnum):
     """How a transaction moves value."""
 
     POST = "post"
-    """At once."""
+    """Immediately."""
     RESERVE = "reserve"
-    """Set aside until a settle or a void names this id; what is set aside cannot be spent."""
+    """Reserve the value until a settle or void names this id; reserved value cannot be spent."""
     SETTLE = "settle"
-    """Move what the reservation ``ref`` set aside, once."""
+    """Move the value reserved by ``ref``, once."""
     VOID = "void"
-    """Give up the reservation ``ref``: nothing moves."""
+    """Cancel the reservation ``ref``: nothing moves."""
 
 
 class Mark(StrEnum):
-    """Moments since which occurrence meters are also read (D-14)."""
+    """Moments from which occurrence meters are also counted (D-14)."""
 
     POWER_UP = "power_up"
     DOOR_CLOSE = "door_close"
 
 
 def _shown(value: object) -> str:
-    """``value`` for a message: short, and never in the way of the refusal itself."""
+    """Return ``value`` shortened for an error message; never raises."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):
@@ -66,12 +66,12 @@ def _shown(value: object) -> str:
 
 
 def _is_name(name: object) -> bool:
-    """Text that can be stored, shown and compared: what is not printable (a lone surrogate too) is not."""
+    """Return whether ``name`` is printable text; unprintable characters (such as a lone surrogate) are refused."""
     return isinstance(name, str) and name != "" and name.isprintable()
 
 
 def are_names(names: Collection[object]) -> bool:
-    """Whether each of ``names`` is printable text. Those of an entry's members are few, and come again."""
+    """Return whether all ``names`` are printable text. Results are cached, because member names repeat."""
     if _NAMES.issuperset(names):
         return True
     if not all(map(_is_name, names)):
@@ -85,10 +85,10 @@ def _check_dims(what: str, dims: object) -> None:
     if not isinstance(dims, Mapping):
         raise InvalidTransaction(f"{what}: dims {_shown(dims)} must be a mapping")
     for key, value in dims.items():
-        whole = (type(value) is int and -AMOUNT_MAX <= value <= AMOUNT_MAX) or (
+        is_plain = (type(value) is int and -AMOUNT_MAX <= value <= AMOUNT_MAX) or (
             type(value) is str and (not value or value.isprintable())
         )
-        if not _is_name(key) or not whole:
+        if not _is_name(key) or not is_plain:
             raise InvalidTransaction(
                 f"{what}: dimension {_shown(key)}={_shown(value)} must be printable text,"
                 " or an int of a meter's size, named by printable text"
@@ -96,7 +96,7 @@ def _check_dims(what: str, dims: object) -> None:
 
 
 def _check_json(value: object, depth: int) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless ``value`` is what JSON carries whole."""
+    """Raise ``TypeError`` or ``ValueError`` unless JSON can represent ``value`` exactly."""
     if value is None or isinstance(value, int):
         return
     if isinstance(value, str):
@@ -112,14 +112,14 @@ def _check_json(value: object, depth: int) -> None:
         members = value
     else:
         raise TypeError(f"the {type(value).__name__} {_shown(value)}")
-    for member in members:  # every entry read passes here: what most members are is told at once
+    for member in members:  # fast path for the most frequent types: every entry passes through here
         kind = type(member)
         if kind is not int and (kind is not str or not member.isascii()):  # type: ignore[attr-defined]
             _check_json(member, depth - 1)
 
 
 def _check_keys(value: Mapping[object, object]) -> None:
-    """Keys are text, or numbers that become different text."""
+    """Check that keys are text, or numbers that become distinct text."""
     if all(type(key) is str and key.isascii() for key in value):
         return
     for key in value:
@@ -132,7 +132,7 @@ def _check_keys(value: Mapping[object, object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """``amount_cents`` (> 0, minor units) from ``source`` to ``target``, broken down by ``dims``."""
+    """A transfer of ``amount_cents`` (> 0, minor units) from ``source`` to ``target``, broken down by ``dims``."""
 
     source: str
     target: str
@@ -160,12 +160,12 @@ class Transfer:
 class Transaction:
     """One fact to be recorded, all or nothing.
 
-    ``id`` is made by the caller, unique for ever, and stored by the caller before it acts: a repeat of the
+    ``id`` is created by the caller, globally unique, and stored by the caller before it acts: a repeat of the
     same id with the same content is recognised and counted once. ``dims`` applies to every transfer (whose
-    own dims win) and every count; each combination of dimensions is a meter cell, so they take few values:
+    own dims override it) and every count; each combination of dimensions is a meter cell, so use few values:
     a game, a denomination, never an id. ``counts`` adds to occurrence meters. ``state`` sets machine state
-    keys (``None`` removes one). ``record`` is the whole story, for recall and audit. ``marks`` are the
-    moments this transaction is. Raises :class:`InvalidTransaction` when malformed.
+    keys (``None`` removes one). ``record`` holds the details for recall and audit. ``marks`` are the moments
+    that this transaction represents. Raises :class:`InvalidTransaction` if malformed.
     """
 
     id: str
@@ -244,7 +244,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """The journal's answer: where the transaction stands, and whether it already stood there."""
+    """Result of appending: the transaction's place, and whether it already existed."""
 
     sequence: int
     hash_hex: str

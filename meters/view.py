@@ -1,4 +1,4 @@
-"""What can be read from a journal: by the machine itself, or beside it without stopping play."""
+"""Read access to a journal: by the machine itself, or beside it without stopping play."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,32 +47,32 @@ class JournalView:
 
     @property
     def sequence(self) -> int:
-        """The number of the last entry."""
+        """Return the number of the last entry."""
         return self._ledger.sequence
 
     @property
     def head_hash(self) -> str:
-        """SHA-256 of the last entry, hexadecimal: it vouches for every entry."""
+        """Return the SHA-256 of the last entry, hexadecimal; it covers every entry."""
         return self._ledger.head_hex
 
     @property
     def mark(self) -> str:
-        """Which journal this is: the beginning of its first entry's hash, eight hexadecimal digits."""
+        """Return the journal's mark: the first eight hexadecimal digits of its first entry's hash."""
         if not self._mark:
             self._mark = self.genesis.hash_hex[:8]
         return self._mark
 
     def fresh_id(self, kind: str) -> str:
-        """An id for the next entry, or for what it is about: ``kind``, its place, and which journal.
+        """Return an id for the next entry or its subject, made of ``kind``, its sequence and the journal's mark.
 
-        The one way ids are made. What is known by one elsewhere (the ticket ledger, a controller, a register)
-        outlives the journal, and the places begin again in the next: so each is marked with its own.
+        All ids are made here. An id may be stored elsewhere (ticket ledger, controller, register) and outlive
+        the journal, and sequences begin again in the next journal, hence the mark.
         """
         return f"{kind}-{self.sequence + 1}-{self.mark}"
 
     @property
     def fingerprint(self) -> str:
-        """The short name of the machine's public key, to be compared with what its screen shows."""
+        """Return the short form of the machine's public key, for comparison with its screen."""
         return fingerprint(self.public_key)
 
     def get(self, tx_id: str) -> StoredEntry | None:
@@ -80,7 +80,7 @@ class JournalView:
         return self._database.by_id(tx_id) or self._archive.find(tx_id, self.mark, self._identifiers())
 
     def knows(self, tx_id: str) -> bool:
-        """Whether there is an entry with this id; where its segment was carried away, by the index alone."""
+        """Return whether there is an entry with this id; if its segment was taken away, by the index alone."""
         return self._database.by_id(tx_id) is not None or self._archive.knows(
             tx_id, self.mark, self._identifiers()
         )
@@ -100,7 +100,7 @@ class JournalView:
     ) -> Iterator[StoredEntry]:
         """Yield up to ``limit`` entries after ``since`` and before ``until``, of one ``kind`` or several.
 
-        Archived ones come from the archive.
+        Archived entries are read from the archive.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
         walk = self._newest_first if newest_first else self._oldest_first
@@ -119,7 +119,7 @@ class JournalView:
                 for entry in self._database.walk(kinds, since, until, None, newest_first=False):
                     since = entry.sequence
                     yield entry
-            except EntriesArchived:  # the machine at work moved them while they were read here
+            except EntriesArchived:  # the running machine archived them while they were being read
                 continue
             return
 
@@ -133,7 +133,7 @@ class JournalView:
             yield from self._archive.walk(kinds, since, end, newest_first=True)
 
     def kinds(self) -> list[str]:
-        """Return every kind of entry there is, sorted."""
+        """Return every kind of entry in the journal, sorted."""
         return sorted({*self._database.kinds(), *self._archive.kinds()})
 
     def credits_cents(self) -> int:
@@ -143,9 +143,8 @@ class JournalView:
     def bodies(self, after: int = 0) -> Iterator[bytes]:
         """Yield the bytes of every entry after ``after`` and up to :attr:`sequence`, proving the chain.
 
-        Archived ones come from the archive: what this yields does not tell where an entry lies. Where the
-        view was opened with the machine's key, each seal is proved too (the archive's segments are signed).
-        Raises :class:`JournalDamaged`.
+        Archived entries are read from the archive transparently. If the view was opened with the machine's
+        key, each seal is proved too (the archive's segments are signed). Raises :class:`JournalDamaged`.
         """
         reached = after
         while reached < self.sequence:
@@ -157,10 +156,10 @@ class JournalView:
             except JournalDamaged:
                 if self._base() == base:
                     raise
-                # The machine at work archived them while they were read here.
+                # The running machine archived them while they were being read.
 
     def bodies_of_second(self, place: Place, after: int = 0) -> Iterator[bytes]:
-        """Yield what the second medium has of :meth:`bodies`: its own archive, then its log."""
+        """Yield the entries of :meth:`bodies` that the second medium has: its own archive, then its log."""
         log = place.log()
         firsts = log.firsts()
         base = firsts[0] - 1 if firsts else 0
@@ -169,7 +168,7 @@ class JournalView:
                 break
             after = sequence
             yield body
-        # The machine may be writing: the log is read as far as the first copy had come.
+        # The machine may be writing: the log is read up to where the first copy had come.
         for item in log.records(after, until=self.sequence) if after < self.sequence else ():
             if self._sealed_by is not None:
                 check_seal(item, self._sealed_by)
@@ -186,7 +185,7 @@ class JournalView:
                 yield sequence, body
                 if sequence == base:
                     break
-        for item in self._database.sealed(max(after, base)):
+        for item in self._database.sealed_entries(max(after, base)):
             if item.entry.sequence > self.sequence:
                 return
             if self._sealed_by is not None:
@@ -195,20 +194,20 @@ class JournalView:
 
     @property
     def archive(self) -> Archive:
-        """The archive of this journal."""
+        """Return the archive of this journal."""
         return self._archive
 
     def _boundary(self) -> Boundary | None:
-        """Where the archive ends."""
+        """Return where the archive ends."""
         stored = self._ledger.state.get(STATE)
         if stored is not self._known[0]:
             self._known = stored, Boundary.from_state(stored)
         return self._known[1]
 
     def _base(self) -> int:
-        """The entry before the first at hand, which is archived.
+        """Return the last archived entry, after which the first copy begins.
 
-        A machine at work may have archived more than it had when this view was opened.
+        A running machine may have archived more than when this view was opened.
         """
         base = self._database.first() - 1
         boundary = self._boundary()
@@ -220,7 +219,7 @@ class JournalView:
 
     @property
     def genesis(self) -> StoredEntry:
-        """The first entry: whose journal this is."""
+        """Return the first entry, which identifies the journal."""
         if self._base():
             boundary = self._boundary()
             if boundary is not None:
@@ -228,7 +227,7 @@ class JournalView:
         return next(self._database.walk((), 0, None, 1, newest_first=False))
 
     def _identifiers(self) -> Index | None:
-        """The index of archived identifiers, its bytes checked once."""
+        """Return the index of archived identifiers; its bytes are checked once."""
         through = self._archive.through
         if self._index[0] != through:
             self._index = through, self._archive.index()
@@ -239,15 +238,15 @@ class JournalView:
         return self._ledger.balance_cents(account)
 
     def available_cents(self, account: str) -> int:
-        """Return the balance of ``account`` minus what pending reservations set aside from it."""
+        """Return the balance of ``account`` minus its pending reservations."""
         return self._ledger.available_cents(account)
 
     def pending(self) -> list[Reservation]:
-        """Return the reservations neither settled nor voided, oldest first."""
+        """Return the reservations that are neither settled nor voided, oldest first."""
         return list(self._ledger.pending.values())
 
     def state(self, key: str, default: JSON = None) -> JSON:
-        """Return the machine state kept under ``key``."""
+        """Return the machine state stored under ``key``."""
         return self._ledger.state.get(key, default)
 
     def states(self, prefix: str = "") -> dict[str, JSON]:
@@ -259,7 +258,7 @@ class JournalView:
         return read_meters(self._ledger)
 
     def self_audit(self) -> None:
-        """Recheck the books: the self-audit, and account totals against the meter cells they sum.
+        """Recheck the books: the self-audit, and account totals against the meter cells that they sum.
 
         Raises :class:`SelfAuditFailed`.
         """
@@ -279,7 +278,7 @@ class JournalView:
 
 
 def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledger, bytes]:
-    """Rebuild the ledger: the newest signed checkpoint, then every entry after it; and the public key.
+    """Rebuild the ledger from the newest signed checkpoint and every entry after it; return it with the public key.
 
     With ``key`` (the machine itself) the seal of each replayed entry is checked too. Raises
     :class:`JournalDamaged`.
@@ -300,7 +299,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     if newest is not None:
         saved = checkpoint.check(newest, public_key, where)
         ledger = checkpoint.restore(saved, newest.sequence, newest.hash_hex)
-    for item in database.sealed(ledger.sequence):
+    for item in database.sealed_entries(ledger.sequence):
         if key is not None:
             check_seal(item, key)
         ledger.replay((item.entry,))
@@ -313,7 +312,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
 
 
 def boundary_of(entry: StoredEntry) -> Boundary | None:
-    """Where the archive ended when this checkpoint was made."""
+    """Return where the archive ended when this checkpoint was made."""
     record: Any = entry.record
     try:
         return Boundary.from_state(record["ledger"]["state"].get(STATE))
@@ -329,22 +328,23 @@ def open_view(
     second_dir: Path | None = None,
     check_pages: bool = False,
 ) -> JournalView:
-    """Open the journal in ``state_dir`` for reading only, beside a running machine or a stopped one.
+    """Open the journal in ``state_dir`` read-only, beside a running or a stopped machine.
 
-    Needs no write access and takes no lock. With ``check_pages`` every page of the file is held against its
-    sum, where the machine key can be read: an entry whose kind or index is damaged would be left out unseen.
-    That opens the file besides SQLite, so no process that writes this journal may ask for it.
+    Needs no write access and takes no lock. With ``check_pages``, every page of the file is compared with its
+    sum, if the machine key can be read: an entry whose kind or index is damaged would otherwise be left out
+    unnoticed. That opens the file independently of SQLite, so the process that writes this journal must not
+    use it.
 
-    With the machine's ``key`` it is proved to be what this machine wrote: every entry read is sealed by it,
-    and none that it acknowledged is cut off the end. Raises :class:`JournalUnwritable` when there is none,
-    :class:`JournalDamaged` when it is not what was written.
+    With the machine's ``key``, it is proved that the machine wrote every entry read, and that no acknowledged
+    entry is cut off the end. Raises :class:`JournalUnwritable` if there is no journal,
+    :class:`JournalDamaged` if it is not what was written.
     """
     medium = storage or DiskStorage()
-    # First: a machine at work may go on after it was read.
+    # Read this first: a running machine may advance afterwards.
     media = state_dir, second_dir or state_dir / SECOND_FOLDER
     acknowledged = None if key is None else _acknowledged(medium, media, key)
-    if check_pages and (sealed_by := key or _readable_key(medium, media)) is not None:
-        verify_pages(medium, state_dir, sealed_by)
+    if check_pages and (seal_key := key or _readable_key(medium, media)) is not None:
+        verify_pages(medium, state_dir, seal_key)
     database = DatabaseReader.open(medium, state_dir)
     try:
         ledger, public_key = load(database, key)
@@ -367,16 +367,16 @@ def _readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey | No
 
 
 def _acknowledged(storage: Storage, media: Iterable[Path], key: MachineKey) -> Head | None:
-    """The last entry the machine acknowledged, by the sealed heads there are: either medium is enough."""
+    """Return the last entry that the machine acknowledged, from the sealed heads; either medium is enough."""
     heads = []
     for folder in dict.fromkeys(media):
-        with suppress(JournalUnwritable, OSError):  # a medium that is not there says nothing
+        with suppress(JournalUnwritable, OSError):  # a missing medium contributes nothing
             heads.append(Anchor.read(storage, folder, key).head)
     return max((head for head in heads if head), key=lambda head: head.sequence, default=None)
 
 
 def _check_end(database: DatabaseReader, acknowledged: Head | None, media: tuple[Path, Path]) -> None:
-    """Raise :class:`JournalDamaged` where the journal ends before what the machine acknowledged."""
+    """Raise :class:`JournalDamaged` if the journal ends before an entry that the machine acknowledged."""
     if acknowledged is None:
         raise JournalDamaged(
             " and ".join(str(folder / ANCHOR_NAME) for folder in dict.fromkeys(media)),

@@ -171,7 +171,7 @@ def clearance(
         reason=reason,
         challenge=challenge,
         opening=(*kept, *opening.values(), *_unproved(found)),
-        told={"claims": told, "roster": roster, "complete": found.inspection.complete},
+        claims_record={"claims": told, "roster": roster, "complete": found.inspection.complete},
         owed_cents=found.inspection.together.credits_cents
         if found.inspection.agree
         else max(copy.credits_cents for copy in copies),

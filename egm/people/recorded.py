@@ -21,7 +21,7 @@ from meters.database import FILE_NAME as JOURNAL_NAME
 from meters.database import DatabaseReader
 from meters.errors import JournalError
 from meters.keys import MachineKey
-from meters.log import Sealed
+from meters.log import SealedEntry
 from meters.storage import DiskStorage
 
 STATE_KEY = "staff"
@@ -113,15 +113,15 @@ def recorded_in(folder: Path, second: Path | None = None) -> Recorded:
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect(found, database.sealed(), key)
+            _collect(found, database.sealed_entries(), key)
     with contextlib.suppress(JournalError):
         _collect(found, place.log().records(), key)
     return max(found, key=lambda one: one.number)
 
 
-def _collect(found: list[Recorded], items: Iterable[Sealed], key: MachineKey) -> None:
+def _collect(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKey) -> None:
     for item in items:
-        if not key.sealed(bytes.fromhex(item.entry.hash_hex), item.seal):
+        if not key.verify_seal(bytes.fromhex(item.entry.hash_hex), item.seal):
             continue
         transaction = item.entry.transaction
         states: list[Any] = [transaction.state]

@@ -43,5 +43,5 @@ def test_what_the_journal_writes_is_read():
 def test_a_name_told_twice_is_two_stories_under_one_hash(found, told):
     body = BODY.replace(found, told, 1)
     assert body != BODY
-    with pytest.raises(ValueError, match="not written as a journal writes it"):
+    with pytest.raises(ValueError, match="not canonical JSON"):
         decode(body)

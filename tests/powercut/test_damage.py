@@ -16,7 +16,7 @@ from powercut_storage import SimStorage
 
 from meters import JournalDamaged, JournalUnwritable, SelfAuditFailed, Transfer
 from meters.entry import GENESIS_HASH, encode
-from meters.log import LogCopy, Sealed
+from meters.log import LogCopy, SealedEntry
 
 COPIES = ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite.sums", ".log")
 
@@ -215,7 +215,7 @@ def test_a_forger_without_the_key_gets_nothing_into_the_journal(tmp_path, closed
             transaction = replace(transaction, transfers=(Transfer(CREDIT, "out:voucher:cashable", 1),))
         entry = encode(transaction, item.entry.sequence, item.entry.time_utc, previous)
         previous = entry.hash_hex
-        log.write(Sealed(entry, item.seal))
+        log.write(SealedEntry(entry, item.seal))
     assert not LogCopy(storage, folder).scan().damage
     if wreck:
         database = next(p for p in closed.names if p.name == "journal.sqlite")

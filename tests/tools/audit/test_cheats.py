@@ -19,7 +19,7 @@ from meters.anchor import Anchor, Head
 from meters.copies import SECOND_FOLDER, Place
 from meters.entry import decode
 from meters.keys import MachineKey
-from meters.log import Sealed
+from meters.log import SealedEntry
 from meters.packing import pack, unpack
 from meters.storage import DiskStorage
 from paytables import load_game
@@ -79,7 +79,7 @@ def rewritten(folder, change):
     log.put_aside(1)
     log.scan()
     for entry, seal in zip(entries, seals, strict=False):
-        log.write(Sealed(entry, seal))
+        log.write(SealedEntry(entry, seal))
     log.sync()
     log.close()
     return entries

@@ -149,7 +149,7 @@ def test_a_clear_cut_short_is_finished_by_the_same_command(tmp_path, monkeypatch
         assert clearing(tmp_path, "--claim", "credit:1:cashable=carry").exit_code == 1
     assert "egm audit clear" in run("inspect", "--state", str(tmp_path)).output
     done = clearing(tmp_path)
-    assert "the clear that was begun is finished" in done.output
+    assert "the clear that was started is completed" in done.output
     with Journal.open(tmp_path, now=now) as journal:
         assert journal.credits_cents() == 2000
 

@@ -63,10 +63,10 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     found = look(folder, FEATURES, second_dir=second)
     inspection = found.inspection
     money = _Money(currency_of(inspection.together.seen.rules))
-    begun = "a clear was begun and not finished: `egm audit clear` finishes it"
+    unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
     before = (
-        *([begun] if unfinished(folder) else []),
+        *([unfinished_clear] if unfinished(folder) else []),
         *(f"{name}: whole up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
         _together(found),
         *([] if inspection.together.sequence else ["nothing of the journal can be read"]),
@@ -280,7 +280,7 @@ def clear_(
     try:
         if unfinished(folder):
             evidence = finish(folder, now=_now, second_dir=second)
-            echo(f"the clear that was begun is finished; the evidence is in {evidence}")
+            echo(f"the clear that was started is completed; the evidence is in {evidence}")
             return
         found = look(folder, FEATURES, second_dir=second)
         if carry_others:
