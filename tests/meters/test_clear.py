@@ -123,7 +123,7 @@ def test_a_clear_cut_short_leaves_the_machine_stopped(broken, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(JournalDamaged):
         Journal.open(broken, now=clock)
-    with pytest.raises(ClearRefused, match="finish that one"):
+    with pytest.raises(ClearRefused, match="complete that one"):
         clear(broken, authorised(inspect(broken)), now=clock)
     finish(broken, now=clock)
     with Journal.open(broken, now=clock) as journal:
