@@ -1,1 +1,1 @@
-"""Authorised memory clear: what the old memory owes, claim by claim, and what becomes of it."""
+"""Authorised memory clear: what the old memory owes, claim by claim, and what happens to each claim."""

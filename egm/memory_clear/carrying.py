@@ -1,8 +1,8 @@
-"""Authorised memory clear as persons decide it: each claim of the old memory, and what becomes of it.
+"""Authorised memory clear: the persons' decision on each claim of the old memory, and its execution.
 
-Where the copies prove one history, what it owes last is owed. Where they contradict each other the larger
-claim is proposed, and whoever decides names the copy to go by. The new journal's first entry tells every
-claim, what each copy said of it and what was decided; its next entries do it.
+If the copies prove one history, its last state is owed. If they contradict each other, the larger claim is
+proposed, and the persons name the copy to follow. The new journal's first entry records every claim, what
+each copy says about it and the decision; its next entries execute the decisions.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ ENDED: Final = "ended"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One claim: what is ``proposed``, and what each copy that has it says. ``proved``: they prove it."""
+    """One claim: the ``proposed`` version, and the version of each copy that has it. ``proved``: they prove it."""
 
     proposed: Claim
     copies: Mapping[str, Claim]
@@ -38,12 +38,12 @@ class Proposal:
 
     @property
     def id(self) -> str:
-        """The claim's id."""
+        """Return the claim's id."""
         return self.proposed.id
 
     @property
     def standing(self) -> str:
-        """Who says so; or that what they say cannot be read."""
+        """Return which copies state the claim, or that it cannot be read."""
         if not self.proposed.is_readable:
             return "cannot be read"
         first, second = self.copies.get("first"), self.copies.get("second")
@@ -57,25 +57,25 @@ class Proposal:
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """What may be decided: where a copy knows nothing of it, also that nothing is owed."""
+        """Return the possible decisions; that nothing is owed is one of them if a copy lacks the claim."""
         missing = not self.proved and len(self.copies) == 1
         return tuple(dict.fromkeys((*self.proposed.acts, *((ENDED,) if missing else ()))))
 
     def to_json(self) -> dict[str, JSON]:
-        """The claim as scripts and the first entry tell it."""
-        told: dict[str, JSON] = {
+        """Return the claim as reported to scripts and in the first entry."""
+        described: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.proposed.amount),
             "says": dict(self.proposed.says),
             "standing": self.standing,
             "copies": {name: str(claim.amount) for name, claim in self.copies.items()},
         }
-        return told
+        return described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What becomes of a claim: ``amount_cents`` and ``by`` of one paid by hand, the ``copy`` to go by."""
+    """The decision on a claim: ``amount_cents`` and ``by`` if it is paid by hand, and the ``copy`` to follow."""
 
     act: str
     amount_cents: int | None = None
@@ -89,16 +89,16 @@ class Found:
 
     inspection: Inspection[Evidence]
     proposals: tuple[Proposal, ...]
-    kept: Transaction | None
+    carried_state: Transaction | None
 
     @property
     def is_readable(self) -> bool:
-        """Whether anything of the memory can be read."""
+        """Return whether any part of the memory can be read."""
         return bool(self.inspection.first.sequence or self.inspection.second.sequence)
 
     @property
     def staff_recorded(self) -> Recorded:
-        """The last change to the staff that the memory had recorded, as far as it can be read."""
+        """Return the last staff change recorded in the memory, as far as it can be read."""
         copies = (self.inspection.first, self.inspection.second, self.inspection.together)
         stored = (Recorded.of(copy.ledger.state.get(StaffKey.STAFF)) for copy in copies)
         return max(stored, key=lambda recorded: recorded.number)
@@ -112,18 +112,18 @@ def look(
     named = {
         name: _claims(copy, features)[0] for name, copy in (("first", found.first), ("second", found.second))
     }
-    last, kept = _claims(found.together, features)
+    last, carried_state = _claims(found.together, features)
     if found.agree:
         proposals = tuple(Proposal(claim, _saying(named, claim.id), True) for claim in last.values())
     else:
         ids = sorted({claim for copy in named.values() for claim in copy})
         proposals = tuple(_larger(_saying(named, claim)) for claim in ids)
-    return Found(found, proposals, kept)
+    return Found(found, proposals, carried_state)
 
 
 def _claims(history: Salvage[Evidence], features: Features) -> tuple[dict[str, Claim], Transaction | None]:
-    made, kept = claims(history, features)
-    return {claim.id: claim for claim in made}, kept
+    made, carried_state = claims(history, features)
+    return {claim.id: claim for claim in made}, carried_state
 
 
 def _saying(named: Mapping[str, Mapping[str, Claim]], claim: str) -> dict[str, Claim]:
@@ -144,10 +144,10 @@ def clearance(
     challenge: str,
     roster: str = "",
 ) -> Clearance:
-    """The clear that does what was decided of each claim.
+    """Return the clear that executes the decision on each claim.
 
-    ``roster`` tells how the persons were proved. Raises :class:`ClearRefused` naming the claims of which
-    nothing, or something impossible, was decided.
+    ``roster`` states how the persons were authenticated. Raises :class:`ClearRefused` naming the claims
+    without a decision, or with an impossible one.
     """
     unknown = sorted(decisions.keys() - {proposal.id for proposal in found.proposals})
     if unknown:
@@ -156,22 +156,24 @@ def clearance(
     if undecided:
         raise ClearRefused(f"not settled and not carried over: {', '.join(undecided)}")
     opening: dict[str, Transaction] = {}
-    told: list[JSON] = []
+    described: list[JSON] = []
     for proposal in found.proposals:
         decision = decisions[proposal.id]
         claim = _chosen(proposal, decision)
         made = _decided(claim, proposal, decision)
         opening.update({each.id: each for each in made})
-        told.append({**proposal.to_json(), **_said(decision), "entries": [each.id for each in made]})
-    kept = () if found.kept is None else (found.kept,)
+        described.append(
+            {**proposal.to_json(), **_decision_json(decision), "entries": [each.id for each in made]}
+        )
+    carried_state = () if found.carried_state is None else (found.carried_state,)
     copies = (found.inspection.first, found.inspection.second, found.inspection.together)
     return Clearance(
         person=person,
         second_person=second_person,
         reason=reason,
         challenge=challenge,
-        opening=(*kept, *opening.values(), *_unproved(found)),
-        claims_record={"claims": told, "roster": roster, "complete": found.inspection.complete},
+        opening=(*carried_state, *opening.values(), *_unproved(found)),
+        claims_record={"claims": described, "roster": roster, "complete": found.inspection.complete},
         owed_cents=found.inspection.together.credits_cents
         if found.inspection.agree
         else max(copy.credits_cents for copy in copies),
@@ -204,13 +206,13 @@ def _decided(claim: Claim, proposal: Proposal, decision: Decision) -> tuple[Tran
     return () if claim.paid is None else claim.paid(decision.amount_cents)
 
 
-def _said(decision: Decision) -> dict[str, JSON]:
+def _decision_json(decision: Decision) -> dict[str, JSON]:
     paid: dict[str, JSON] = {"paid_cents": decision.amount_cents, "by": decision.by}
     return {"act": decision.act, "copy": decision.copy, **(paid if decision.act == PAID else {})}
 
 
 def _unproved(found: Found) -> tuple[Transaction, ...]:
-    """Without proof that every transfer is known, none moves value before the host registers anew."""
+    """Return the entries that block transfers until the host registers anew, if not every transfer is proved."""
     if found.inspection.complete:
         return ()
     last = found.inspection.together

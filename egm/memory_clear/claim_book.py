@@ -1,7 +1,7 @@
-"""One claim, and the book in which the claims of one history are made.
+"""One claim, and the book in which the claims of one history are collected.
 
-What of a memory is accounted for by the claims made so far is written down here, so that nothing is claimed
-twice and what nobody claims is kept or shown.
+The book tracks which parts of the memory the claims account for, so that nothing is claimed twice and
+everything else is either carried over or shown.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ PAID: Final = "clear.paid"
 ENDED: Final = "clear.ended"
 SOURCE: Final = "house:carried_over"
 BY_HAND: Final = "out:handpay_cancelled_credit"
-KEPT: Final = "clear.kept"
+CARRIED_STATE: Final = "clear.kept"
 IDENTIFIERS: Final = "clear.identifiers"
 _CHUNK: Final = 4096
 _NOTHING: Final[Mapping[str, str]] = {}
@@ -36,11 +36,11 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing owed. ``amount`` is minor units, exact; ``says`` its particulars, for whoever decides.
+    """One thing owed. ``amount`` is in minor units, exact; ``says`` are the details for the person who decides.
 
-    ``carried``, ``paid`` and ``ended`` are what the new journal records when it is carried over, paid by hand
-    (``least_cents`` at least and ``amount`` at most), or nothing is owed on it any more; None where that
-    cannot be said of it.
+    ``carried``, ``paid`` and ``ended`` are the new journal's entries if it is carried over, paid by hand (at
+    least ``least_cents`` and at most ``amount``), or nothing is owed any more; None if that decision is
+    impossible.
     """
 
     id: str
@@ -52,21 +52,21 @@ class Claim:
     ended: tuple[Transaction, ...] | None = None
     least_cents: int | None = None
     is_readable: bool = True
-    """False: what is kept of it is no such record, so nobody knows what is owed, and nothing can go along."""
+    """False if its record is malformed, so that nobody knows what is owed and nothing can be carried over."""
 
     @property
     def acts(self) -> tuple[str, ...]:
-        """What may be said of it."""
+        """Return the possible decisions."""
         acts = (("carried", self.carried or None), ("paid", self.paid), ("ended", self.ended))
         return tuple(act for act, possible in acts if possible is not None)
 
     def same_as(self, other: "Claim | None") -> bool:
-        """Whether another copy says just this."""
+        """Return whether another copy has exactly the same claim."""
         return other is not None and (self.amount, self.says) == (other.amount, other.says)
 
 
 class ClaimBook:
-    """One history, and what of it is accounted for by the claims made so far."""
+    """One history, and the parts of it that the claims so far account for."""
 
     def __init__(self, history: Salvage[Evidence], keys: Keys) -> None:
         self.keys: Final = keys
@@ -78,7 +78,7 @@ class ClaimBook:
         self.used: set[str] = set()
         self.pending = dict(history.ledger.pending)
         self.promised: Counter[str] = Counter()
-        """Credit that another claim than the credit's accounts for."""
+        """Credit that is part of other claims than the credit claim."""
 
     # ------------------------------------------------------------------ making entries
     def entry(
@@ -95,7 +95,7 @@ class ClaimBook:
         state: Mapping[str, JSON] = _NOTHING,
         record: Mapping[str, JSON] = _NOTHING,
     ) -> Transaction:
-        """An entry of the new journal about a claim; its own ids carry the mark of the old one."""
+        """Return an entry of the new journal about a claim; its new ids carry the mark of the old journal."""
         return Transaction(
             id=id or f"{kind}-{claim}-{number}-{self.mark}",
             kind=named or kind,
@@ -107,7 +107,7 @@ class ClaimBook:
         )
 
     def fund(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
-        """The credit that flows need, from what the old journal owed."""
+        """Return the transfers that provide the credit needed by ``flows``, from what the old journal owed."""
         needed: Counter[str] = Counter()
         for flow in flows:
             if is_credit(flow.source):
@@ -115,11 +115,11 @@ class ClaimBook:
         return tuple(Transfer(SOURCE, name, cents) for name, cents in needed.items())
 
     def read(self, kind: type[R], name: str) -> R:
-        """The record the memory holds under a name."""
+        """Return the record stored under a name of the memory."""
         return from_json(kind, self.state[name], f"the memory's {name!r}")
 
     def take(self, *names: str) -> dict[str, JSON]:
-        """The state under these names, accounted for from here on."""
+        """Return the state under these names, and mark it as accounted for."""
         found = {name: self.state[name] for name in names if name in self.state}
         self.used |= found.keys()
         return found
@@ -127,9 +127,9 @@ class ClaimBook:
     def again(
         self, claim: str, held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
-        """Reservations made again under their ids, the last with its state; the credit they hold first."""
+        """Return entries that make reservations again under their ids, first providing the credit they reserve."""
         made: list[Transaction] = []
-        for number, each in enumerate(kept := list(held), start=1):
+        for number, each in enumerate(reservations := list(held), start=1):
             if funds := self.fund(each.transfers):
                 made.append(self.entry(claim, CARRIED, number, transfers=funds))
             made.append(
@@ -140,53 +140,53 @@ class ClaimBook:
                     phase=Phase.RESERVE,
                     transfers=each.transfers,
                     record={"reserved_as": self._made_as(each), **record},
-                    state=state if number == len(kept) else {},
+                    state=state if number == len(reservations) else {},
                 )
             )
         return tuple(made)
 
     def _made_as(self, held: Reservation) -> str:
-        """The kind of entry that set it aside first, however often it was carried over since."""
+        """Return the kind of the entry that first made a reservation, before any clear carried it over."""
         return self.seen.reserved_as.get(held.id, held.kind)
 
     def add(self, claim: Claim) -> None:
-        """Write down a claim."""
+        """Add a claim."""
         self.claims.append(claim)
 
     def describe(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
-        """Make the claim of a key; what cannot be understood is shown as it is, and decided by people."""
+        """Add the claim of a key; a malformed value becomes a claim for persons to decide."""
         before = self.pending.copy(), self.promised.copy(), self.used.copy(), list(self.claims)
         try:
             make(self, name)
         except Exception as why:  # noqa: BLE001 (whatever is wrong with one must not hide the others)
             self.pending, self.promised, self.used, self.claims = before
             self.used.add(name)
-            said = str(why) if isinstance(why, RecordError) else repr(why)
-            says = {"cannot be read": said, "state": self.state[name]}
+            reason = str(why) if isinstance(why, RecordError) else repr(why)
+            says = {"cannot be read": reason, "state": self.state[name]}
             self.add(Claim(f"unreadable:{name}", 0, says, carried=(), ended=(), is_readable=False))
 
     # ------------------------------------------------------------------ what no key names
     def reservations(self) -> None:
-        """What is set aside and no state tells of."""
+        """Add claims for reservations that belong to no key."""
         for held in list(self.pending.values()):
             name = f"reservation:{held.id}"
             self.add(
                 Claim(
                     name,
                     sum(flow.amount_cents for flow in held.transfers),
-                    {"kind": self._made_as(held), "flows": flows_told(held.transfers)},
+                    {"kind": self._made_as(held), "flows": flows_json(held.transfers)},
                     carried=self.again(name, [held], {}),
                     ended=self._unspent(name, held),
                 )
             )
 
     def _unspent(self, claim: str, held: Reservation) -> tuple[Transaction, ...]:
-        """What a reservation given up leaves on the meter."""
+        """Return the entries that return a cancelled reservation to the credit meter."""
         funds = self.fund(held.transfers)
         return (self.entry(claim, ENDED, transfers=funds),)
 
     def credits(self) -> None:
-        """The credit on the meter that nothing else accounts for, each kind of each position."""
+        """Add claims for the credit that nothing else accounts for, per kind and position."""
         for name in sorted(self.ledger.accounts()):
             cents = self.ledger.available_cents(name) - self.promised[name] if is_credit(name) else 0
             if cents <= 0:
@@ -211,7 +211,7 @@ class ClaimBook:
         return lambda _: (self.entry(claim, PAID, transfers=flows),)
 
     def identifiers(self) -> None:
-        """The transfers that have moved value and move it never again."""
+        """Add the identifiers of past transfers, which must not move value again."""
         known = sorted(self.seen.identifiers)
         if not known:
             return
@@ -229,8 +229,8 @@ class ClaimBook:
             )
         )
 
-    def kept(self) -> Transaction | None:
-        """Everything else that is not of the old journal only."""
+    def carried_state(self) -> Transaction | None:
+        """Return the entry that carries over all remaining state that is not specific to the old journal."""
         keep = {
             name: value
             for name, value in sorted(self.state.items())
@@ -239,17 +239,17 @@ class ClaimBook:
         record: dict[str, JSON] = {"ended": list(self.seen.ended_ids)}
         if self.seen.ticket_ledger is not None:
             record[MoneyKey.TICKETS] = to_json(self.seen.ticket_ledger)
-        return self.entry("", KEPT, state=keep, record=record) if keep or len(record) > 1 else None
+        return self.entry("", CARRIED_STATE, state=keep, record=record) if keep or len(record) > 1 else None
 
     def _is_forgotten(self, name: str) -> bool:
-        """Whether it was true of the old journal only; what no key names goes on, but the journal's own."""
+        """Return whether a state is dropped because it was specific to the old journal."""
         key = self.keys.of(name)
         return name.startswith("journal.") if key is None else key.fate is Fate.TRANSIENT
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMaker:
-    """What makes the claim of a key that is owed; a feature offers one for a key of its own."""
+    """Creates the claim of a key with fate OWED; a feature offers one for each such key."""
 
     key: Key
     make: Callable[[ClaimBook, str], None]
@@ -257,26 +257,26 @@ class ClaimMaker:
 
 # ---------------------------------------------------------------------------------------------- names
 def position_of(name: str) -> int:
-    """The position whose state has this name."""
+    """Return the position that a state name belongs to."""
     number, slash, _ = name.partition("/")
     return int(number) if slash and number.isdigit() else 1
 
 
 def at(position: int, key: Key) -> str:
-    """The name of a position's key in the journal's state."""
+    """Return the journal state name of a position's key."""
     return f"{position}/{key}" if position > 1 else str(key)
 
 
 def is_credit(name: str) -> bool:
-    """Whether an account is a player's credit."""
+    """Return whether an account is a player's credit."""
     return account(name).role is Role.CREDIT and account(name).book is Book.LIVE
 
 
 def is_restricted(name: str) -> bool:
-    """Whether an account is of restricted credit; nonrestricted credit is money."""
+    """Return whether an account is restricted credit; nonrestricted credit is money."""
     return name.rpartition(":")[2] == CreditKind.RESTRICTED
 
 
-def flows_told(flows: Iterable[Transfer]) -> list[list[JSON]]:
-    """Flows as a claim tells them."""
+def flows_json(flows: Iterable[Transfer]) -> list[list[JSON]]:
+    """Return flows as JSON for the description of a claim."""
     return [[flow.source, flow.target, flow.amount_cents] for flow in flows]

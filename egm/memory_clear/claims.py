@@ -1,9 +1,9 @@
-"""Claims: what a machine owes, one by one, derived from what is left of its memory.
+"""Claims: everything a machine owes, item by item, derived from what is left of its memory.
 
-An authorised clear settles or carries over each of them by name (:mod:`egm.memory_clear.carrying`).
-Which keys of the memory are part of a claim stands with the keys (:class:`egm.kernel.keys.Fate`); what
-each means is here. Carrying a claim over makes the same reservation under the same id, and the same state,
-in the new journal: the device, the host or the attendant who had begun goes on where it stood.
+An authorised clear settles or carries over each of them by name (:mod:`egm.memory_clear.carrying`). The keys
+declare which of them are part of a claim (:class:`egm.kernel.keys.Fate`); this module interprets their
+values. Carrying a claim over makes the same reservation under the same id, and the same state, in the new
+journal, so that the device, host or attendant continues where it was.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ from egm.memory_clear.claim_book import (
     ClaimBook,
     ClaimMaker,
     at,
-    flows_told,
+    flows_json,
     is_credit,
     is_restricted,
     position_of,
@@ -45,13 +45,14 @@ from meters.ledger import Reservation
 from meters.salvage import Salvage
 from meters.transaction import JSON
 
-#: Contributions counted last, of which a controller may yet say what they have won: their games go along.
+#: The number of latest contributions of which a controller may still report a win: their games are carried
+#: over.
 _HEARD_LATE: Final = 8
 _HELD: Final = ("current", "hidden", "overflow", "won")
 
 
 def claims(history: Salvage[Evidence], features: Features) -> tuple[tuple[Claim, ...], Transaction | None]:
-    """Every claim of a history, in order; and the entry that keeps what the machine is known by."""
+    """Return every claim of a history, in order, and the entry that carries over the machine's identity."""
     book = ClaimBook(history, features.keys)
     for key, describe in makers(features).items():
         for name in sorted(n for n in book.state if book.keys.of(n) is key):
@@ -60,15 +61,15 @@ def claims(history: Salvage[Evidence], features: Features) -> tuple[tuple[Claim,
     book.reservations()
     book.credits()
     book.identifiers()
-    return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.kept()
+    return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.carried_state()
 
 
 # ---------------------------------------------------------------------------------------------- paper
 def _paper(book: ClaimBook, name: str) -> None:
-    """A bill or ticket ordered into the box, and neither credited nor given back."""
+    """Claim a bill or ticket that was ordered into the box and neither credited nor returned."""
     paper = book.read(PaperRecord, name)
     held = book.pending.pop(paper.id, None)
-    if held is None:  # it is credited: only the driver has not ended it
+    if held is None:  # it is already credited: only the driver has not finished
         return
     position, claim = position_of(name), f"paper:{position_of(name)}"
     state = book.take(name)
@@ -89,7 +90,7 @@ def _paper(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- payouts
 def _pay_out(book: ClaimBook, name: str) -> None:
-    """Credits on their way out: a ticket that is printed, or coins that are counted."""
+    """Claim credits being paid out: a ticket being printed, or coins being counted."""
     pay_out, position = book.read(CashOutRecord, name), position_of(name)
     held = book.pending.pop(pay_out.id, None)
     if held is None:
@@ -104,10 +105,10 @@ def _pay_out(book: ClaimBook, name: str) -> None:
     restricted = is_restricted(source)
 
     def paid(amount_cents: int) -> tuple[Transaction, ...]:
-        """What the hopper had paid before leaves by it."""
-        gone = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
+        """Return the entries for coins that the hopper had already paid."""
+        already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
         by_hand = [Transfer(source, BY_HAND, amount_cents)] if amount_cents else []
-        return (book.entry(claim, PAID, transfers=(*funds, *by_hand, *gone)),)
+        return (book.entry(claim, PAID, transfers=(*funds, *by_hand, *already_paid)),)
 
     ended = f"{held.id}.{'printed' if pay_out.way == 'ticket' else 'paid'}"
     book.add(
@@ -123,25 +124,25 @@ def _pay_out(book: ClaimBook, name: str) -> None:
     )
 
 
-def _coins_gone(book: ClaimBook, name: str) -> None:
-    """Coins that have left and whose credit is not yet taken off: carried over, to be taken off."""
-    gone, position = book.read(CoinsGone, name), position_of(name)
+def _coins_paid(book: ClaimBook, name: str) -> None:
+    """Claim coins that were paid and not yet deducted from the credit: carried over, to be deducted."""
+    record, position = book.read(CoinsGone, name), position_of(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
-    cents = gone.paid_cents
+    cents = record.paid_cents
     book.promised[credit] += cents
     state = book.take(name)
     funds = (Transfer(SOURCE, credit, cents),)
     carried = (book.entry(claim, CARRIED, transfers=funds, state=state),)
-    book.add(Claim(claim, 0, {"coins": gone.paid_coins, "amount_cents": cents}, carried=carried))
+    book.add(Claim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carried=carried))
 
 
 # ---------------------------------------------------------------------------------------------- in dispute
 def _disputed(book: ClaimBook, name: str) -> None:
-    """What a person must decide: carried over, and decided on the new machine."""
+    """Claim a dispute: carried over, and decided on the new machine."""
     disputed, state = book.read(DisputedAmount, name), book.take(name)
     held = book.pending.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
-    kept = () if held is None else book.again(claim, [held], state)
+    carried = () if held is None else book.again(claim, [held], state)
     book.add(
         Claim(
             claim,
@@ -152,13 +153,13 @@ def _disputed(book: ClaimBook, name: str) -> None:
                 "ticket": disputed.ticket,
                 "least_cents": disputed.least_cents,
             },
-            carried=kept or (book.entry(claim, CARRIED, state=state),),
+            carried=carried or (book.entry(claim, CARRIED, state=state),),
         )
     )
 
 
 def _ruling(book: ClaimBook, name: str) -> None:
-    """A dispute decided and not posted: carried over, to be posted from the credit it was held of."""
+    """Claim a dispute that is decided but not posted: carried over, to be posted from the credit reserved for it."""
     ruling, position = book.read(DisputeRuling, name), position_of(name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed.held_cents
     book.promised[credit] += held_cents
@@ -179,7 +180,7 @@ def _ruling(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- by hand
 def _handpay(book: ClaimBook, name: str) -> None:
-    """Money and prizes in kind that wait for an attendant."""
+    """Claim money and merchandise prizes that wait for an attendant."""
     handpay, position = book.read(HandpayRecord, name), position_of(name)
     ids = (handpay.instead_of, handpay.id)
     held = [found for each in ids if each and (found := book.pending.pop(each, None)) is not None]
@@ -201,7 +202,7 @@ def _handpay(book: ClaimBook, name: str) -> None:
 
 
 def _unclaimed(book: ClaimBook, name: str) -> None:
-    """A hand-pay given up, on its way into the register of orphans."""
+    """Claim a hand-pay that is being moved into the register of orphans."""
     unclaimed, claim = book.read(UnclaimedRecord, name), f"unclaimed:{position_of(name)}"
     flows = unclaimed.transfers
     funds = book.fund(flows)
@@ -209,24 +210,24 @@ def _unclaimed(book: ClaimBook, name: str) -> None:
         book.promised[flow.target] += flow.amount_cents
     carried = (book.entry(claim, CARRIED, transfers=funds, state=book.take(name)),)
     cents = sum(flow.amount_cents for flow in flows if account(flow.source).book is Book.LIVE)
-    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": flows_told(flows)}, carried=carried))
+    book.add(Claim(claim, cents, {"id": unclaimed.id, "flows": flows_json(flows)}, carried=carried))
 
 
 # ---------------------------------------------------------------------------------------------- games
 def _game(book: ClaimBook, name: str) -> None:
-    """A game begun and not ended: the new machine shows it again and ends it as it was decided."""
+    """Claim an open game: the new machine shows it again and ends it with the recorded outcome."""
     position, play_id = position_of(name), book.read(GamePointer, name).play_id
     game = book.seen.games.get(play_id)
     if game is None:
-        return  # its beginning cannot be read: what is kept of it leads to a tilt, and people decide
+        return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
     round_steps = book.seen.rounds.get(game.round_id, ())
     behind = len(round_steps) - len(game.steps) if game.wager.seat is not None else 0
     game = replace(game, round_steps=round_steps if behind > 0 else ())
     claim, outcome = f"game:{position}", game.outcome
-    wins = {key: kept for key, kept in _claims_of(book).items() if kept.play_id == play_id}
+    wins = {key: won for key, won in _claims_of(book).items() if won.play_id == play_id}
     names = (name, at(position, ProgressiveKey.AWAITING), at(position, ProgressiveKey.UNDECIDED), *wins)
     table = at(position, TableKey.TABLE) + game.game.digest
-    decides = outcome is not None and table in book.state  # it says what becomes of the bets that stood
+    decides = outcome is not None and table in book.state  # the outcome decides the standing bets
     state = book.take(*names, *([table] if decides else []))
     stake_cents = sum(cents for _, cents in game.staked or ())
     awards = [(hit.pool, _award_cents(hit, wins)) for hit in game.levels.hits]
@@ -247,10 +248,10 @@ def _game(book: ClaimBook, name: str) -> None:
             if cents
         ]
     way = "hand" if outcome is not None else "void"
-    told = {key: to_json(replace(kept, way=way)) for key, kept in wins.items()}
+    closed = {key: to_json(replace(won, way=way)) for key, won in wins.items()}
     over = (
         _game_entry(book, claim, play_id, replace(game, ended=PAID), {}),
-        book.entry(claim, PAID, transfers=tuple(by_hand), state=told),
+        book.entry(claim, PAID, transfers=tuple(by_hand), state=closed),
     )
     book.add(
         Claim(
@@ -273,7 +274,7 @@ def _game(book: ClaimBook, name: str) -> None:
 
 
 def _table(book: ClaimBook, name: str) -> None:
-    """A table between two games, and the bets that stand on it."""
+    """Claim a table between two games, and the bets standing on it."""
     table, state = book.read(TableRecord, name), book.take(name)
     claim, cents = name, table.standing_cents
     by_hand = (book.entry(claim, PAID, transfers=(Transfer(PUSH, BY_HAND, cents),)),) if cents else ()
@@ -300,20 +301,20 @@ def _game_entry(
 
 
 def _claims_of(book: ClaimBook) -> dict[str, ClaimRecord]:
-    """The hits of linked levels that are not over."""
+    """Return the hits of linked levels that are not completed."""
     return {
         key: book.read(ClaimRecord, key) for key in book.state if book.keys.of(key) is ProgressiveKey.CLAIM
     }
 
 
 def _award_cents(hit: Hit, wins: Mapping[str, ClaimRecord]) -> int | None:
-    kept = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
-    return hit.amount_cents if kept is None else kept.amount_cents
+    record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim}")
+    return hit.amount_cents if record is None else record.amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- levels
 def _level(book: ClaimBook, name: str) -> None:
-    """An amount that grows, kept here: carried over to the fraction."""
+    """Claim the amount of a stand-alone progressive level: carried over exactly, as a fraction."""
     pool = name.removeprefix(ProgressiveKey.LEVEL)
     state = book.take(name)
     level = book.read(Level, name)
@@ -323,20 +324,20 @@ def _level(book: ClaimBook, name: str) -> None:
         for part in _HELD
         if (cents := book.ledger.balance_cents(f"pool:{pool}:{part}")) > 0
     )
-    told = {part: str(amount) for part, amount in amounts.items()}
+    says = {part: str(amount) for part, amount in amounts.items()}
     record = {"pool": pool, "opened": book.seen.levels.get(pool)}
     book.add(
         Claim(
             name,
             sum(amounts.values()),
-            told,
+            says,
             carried=(book.entry(name, CARRIED, transfers=flows, state=state, record=record),),
         )
     )
 
 
 def _link(book: ClaimBook, name: str) -> None:
-    """How far the contributions to a linked level have come, and those not known to be counted."""
+    """Claim the contributions to a linked level that its controller is not known to have counted."""
     pool, stored = name.removeprefix(ProgressiveKey.LINK), book.read(LinkMark, name)
     book.take(name)
     fed = {
@@ -350,7 +351,7 @@ def _link(book: ClaimBook, name: str) -> None:
     }
     open_games = (key for key in book.state if book.keys.of(key) is PlayKey.GAME)
     is_open = {book.read(GamePointer, key).play_id for key in open_games}
-    # The entries after which they stand begin anew with the journal.
+    # The new journal numbers its entries from the beginning.
     mark = to_json(replace(stored, since=0))
     carried = [
         _game_entry(book, "games", play_id, book.seen.games[play_id], {})
@@ -368,7 +369,7 @@ def _is_of(share: Share, pool: str, after: int) -> bool:
 
 
 def _linked_claim(book: ClaimBook, name: str) -> None:
-    """A hit of a linked level that its controller has not closed, of a game that is over."""
+    """Claim a hit of a linked level, of a completed game, that its controller has not closed."""
     state = book.take(name)
     stored = book.read(ClaimRecord, name)
     says = {"pool": stored.pool, "way": stored.way, "amount_cents": stored.amount_cents}
@@ -376,7 +377,7 @@ def _linked_claim(book: ClaimBook, name: str) -> None:
 
 
 def _held_prize(book: ClaimBook, name: str) -> None:
-    """A prize a controller has told and nobody can prove: carried over with its game, and ruled on."""
+    """Claim a prize reported by a controller that cannot be proved: carried over with its game, for a ruling."""
     state = book.take(name)
     held = book.read(HeldPrize, name)
     game = book.seen.games.get(held.play_id)
@@ -388,7 +389,7 @@ def _held_prize(book: ClaimBook, name: str) -> None:
 
 
 def _registration(book: ClaimBook, name: str) -> None:
-    """With what the machine is registered for transfers."""
+    """Carry over the machine's registration for transfers."""
     state = book.take(name)
     book.add(
         Claim(
@@ -402,15 +403,15 @@ def _registration(book: ClaimBook, name: str) -> None:
 
 
 def makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
-    """What makes the claim of each key that is owed: of the table below, then of what features offer."""
+    """Return the claim maker of each key with fate OWED: those of the table below and those that features offer."""
     return {**CLAIMS, **{one.key: one.make for one in features.offered(ClaimMaker)}}
 
 
-#: What makes a claim of each key that is owed, in this order. A game takes its claims along.
+#: Claim makers by key, in the order in which they are called. A game takes its claims along.
 CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER: _paper,
     MoneyKey.PAY_OUT: _pay_out,
-    MoneyKey.COINS_GONE: _coins_gone,
+    MoneyKey.COINS_GONE: _coins_paid,
     MoneyKey.RULING: _ruling,
     MoneyKey.DISPUTED: _disputed,
     MoneyKey.HANDPAY: _handpay,
@@ -423,7 +424,7 @@ CLAIMS: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     ProgressiveKey.HELD: _held_prize,
     HostKey.REGISTRATION: _registration,
 }
-#: Keys that tell more of what another one owes, and go with it. Restricted credit has its terms.
+#: Keys whose value is part of another key's claim. Restricted credit has its terms.
 WITH: Final[Mapping[Key, Key | None]] = {
     MoneyKey.PRINT: MoneyKey.PAY_OUT,
     MoneyKey.HOPPER: MoneyKey.PAY_OUT,
@@ -434,5 +435,5 @@ WITH: Final[Mapping[Key, Key | None]] = {
 
 
 def _from_credit(held: Reservation) -> tuple[Transfer, ...]:
-    """What a reservation takes from the player; a stock of coins is not carried over."""
+    """Return the transfers by which a reservation takes the player's credit; a stock of coins is not carried over."""
     return tuple(flow for flow in held.transfers if is_credit(flow.source))

@@ -1,8 +1,8 @@
-"""Evidence of a journal's history that its claims need and that stands in no state.
+"""Evidence for claims that is in a journal's history but not in its state.
 
-The games still open, and those whose share of a linked level is not known to be counted; how levels were
-opened; which transfers have moved value; which tickets the ticket ledger may not know to have ended, and how
-far that ledger had come.
+This covers: open games, and games whose contribution to a linked level may not be counted; how levels were
+opened; which transfers have moved value; which tickets may have ended unknown to the ticket ledger, and the
+ledger's end.
 """
 
 from collections import deque
@@ -23,35 +23,35 @@ from meters.transaction import JSON
 
 _TRANSFER: Final = "transfer:"
 _PUSH: Final = "game.push"
-#: Tickets whose end the ticket ledger may not have heard of: one a position, and there are at most sixteen.
+#: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
 _ENDED_MAX: Final = 32
 
 
-#: Contributions counted since, within which a controller says what one has won.
+#: The number of later contributions within which a controller reports what one has won.
 _HEARD_LATE: Final = 64
 
 
 class Evidence:
-    """Sees the entries of one history, in order."""
+    """Visitor of the entries of one history, in order."""
 
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dims: dict[str, dict[str, str | int]] = {}
         self.rounds: dict[str, tuple[Step, ...]] = {}
-        """The steps of the furthest game of each round that seats play together, while one of it is open."""
+        """The steps of the longest game of each shared round that has an open game."""
         self.levels: dict[str, JSON] = {}
         self.identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_MAX)
         self.ticket_ledger: EarlierLedger | None = None
-        """How far the ticket ledger had come, and as which ones it was known (egm.tickets.audit)."""
+        """The ticket ledger's end, and all ledgers known to be the machine's (egm.tickets.audit)."""
         self.reserved_as: dict[str, str] = {}
-        """What a reservation was made as, by its id, that an earlier clear has carried over."""
+        """The original kind of each reservation that an earlier clear has carried over, by id."""
         self.rules = ""
         """The profile in force at the last power-up."""
         self._counted: dict[str, int] = {}
 
     def see(self, entry: StoredEntry) -> None:
-        """Take one entry."""
+        """Process one entry."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == "power.up":
             self.rules = str(record.get("profile", ""))
@@ -66,20 +66,20 @@ class Evidence:
             self.ended_ids.append(entry.id)
         self._see_kind(entry, record)
 
-    def _see_ledger(self, kept: LedgerAnchor | None) -> None:
-        if kept is None:
+    def _see_ledger(self, anchor: LedgerAnchor | None) -> None:
+        if anchor is None:
             return
         known = () if self.ticket_ledger is None else self.ticket_ledger.known
-        if kept.begun not in known:
-            known = (*known, kept.begun)
+        if anchor.begun not in known:
+            known = (*known, anchor.begun)
         self.ticket_ledger = EarlierLedger(
-            begun=kept.begun, place=kept.place, digest=kept.digest, known=known
+            begun=anchor.begun, place=anchor.place, digest=anchor.digest, known=known
         )
 
     def _see_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, CHOICE, _PUSH, MYSTERY_WON}:
-            with suppress(RecordError):  # a game that cannot be read: people decide
+            with suppress(RecordError):  # an unreadable game is decided by persons
                 self._see_game(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
             self.games[record["play_id"]] = replace(self.games[record["play_id"]], ended=kind)
@@ -128,7 +128,7 @@ class Evidence:
             self.rounds[game.round_id] = max(known, game.steps, game.round_steps, key=len)
 
     def _forget(self) -> None:
-        """Let go of games that are over, and of which no controller can have anything to say any more."""
+        """Drop completed games about which no controller can have anything more to report."""
         for play_id, game in list(self.games.items()):
             waits = any(
                 share.sequence is not None and share.sequence > self._counted.get(share.pool, 0) - _HEARD_LATE
@@ -142,5 +142,5 @@ class Evidence:
 
 
 def _staked(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
-    """What an entry stakes, and of which credit."""
+    """Return what an entry stakes, by credit account."""
     return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER)

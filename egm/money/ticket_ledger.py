@@ -26,12 +26,12 @@ from egm.tickets.audit import (
     Comparison,
     LedgerAnchor,
     before_a_clear,
-    begun_as,
     compare,
     disagreement,
     journal_knows,
     ledger_cents,
     put_back,
+    restoration_text,
 )
 from egm.tickets.desk import TicketDesk
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
@@ -200,13 +200,13 @@ def _beginning(machine: Machine) -> LedgerAnchor:
     A journal that neither was begun by a clear nor has a restored ledger beside it knows all there is.
     """
     store, journal = machine.state(TicketDesk).store, machine.journal
-    begun = store.begun()
+    begun = store.restoration()
     base: Mapping[str, int] = {}
     if begun is not None or _is_cleared(journal):
         known = ledger_cents(store, machine.identity.serial)
         base = {name: cents - abs(journal.balance_cents(name)) for name, cents in known.items()}
     return LedgerAnchor(
-        begun=begun_as(store),
+        begun=restoration_text(store),
         from_=_known_to(journal, begun, store.end[0]) if base else 0,
         base={name: cents for name, cents in base.items() if cents},
         place=0,
@@ -224,7 +224,7 @@ def _known_to(journal: Journal, begun: Move | None, end: int) -> int:
 
 
 def _who_began(store: TicketStore) -> dict[str, JSON]:
-    begun = store.begun()
+    begun = store.restoration()
     return {} if begun is None else {"by": begun.by, **begun.story}
 
 

@@ -1,4 +1,4 @@
-"""The people who work on the machine: who they are, what their role lets them do, and how they prove it."""
+"""Staff: who works on the machine, what each role permits, and how persons authenticate."""
 
 from egm.people.person import Person
 from egm.people.pins import PinRefusedError, check_pin

@@ -1,7 +1,7 @@
-"""The staff of a demonstration, whose PINs are told to whoever starts it: never where a real device is.
+"""Staff of a demonstration, whose PINs are printed for the person who starts it; never used with real devices.
 
-The roster itself bears the mark, in who made its changes, and so does the file of the PINs beside it. A state
-folder that was a demonstration's stays one: its money was never anybody's.
+The roster itself and the file of PINs beside it are marked as a demonstration's. A state folder that was a
+demonstration's remains one: its money never belonged to anybody.
 """
 
 from typing import Final
@@ -11,13 +11,13 @@ from egm.errors import OperatorError
 from egm.people.roster import Roster
 
 FILE_NAME: Final = "demonstration-staff.json"
-"""Where the PINs are, in clear."""
+"""File with the PINs in clear text."""
 BY: Final = "demonstration"
-"""Who enrolled the staff of a demonstration; no staff number can be this."""
+"""Author of a demonstration's enrolments; not a valid staff number."""
 
 
 def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
-    """Raise OperatorError where a real port is named and the state folder is a demonstration's."""
+    """Raise OperatorError if a real port is configured and the state folder is a demonstration's."""
     ports = cabinet.real_ports
     if not ports:
         return

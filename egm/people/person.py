@@ -1,4 +1,4 @@
-"""One person of the staff."""
+"""One staff member."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ NUMBER: Final = re.compile(r"[0-9]{1,8}")
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who somebody is: a staff number, never given twice, a name, and a role."""
+    """A staff number, never reused, a name, and a role."""
 
     id: str
     name: str
@@ -20,5 +20,5 @@ class Person:
     disabled: bool = False
 
     def may(self, permission: Permission) -> bool:
-        """Whether this person's role allows it; nothing is allowed to somebody disabled."""
+        """Return whether this person's role grants the permission; a disabled person has none."""
         return not self.disabled and permission in permissions_of(self.role)

@@ -1,8 +1,8 @@
-"""PINs: kept only as a scrypt digest (RFC 7914) with a salt of each person's own.
+"""PINs, stored only as a scrypt digest (RFC 7914) with an individual salt.
 
-A PIN of six digits is guessed in a moment by whoever has the digests and enough computers; scrypt makes each
-guess dear, the file is for the machine's user only, and the machine locks a number after wrong tries. What
-none of these can do is make up for a PIN that everybody tries first: such are refused.
+A six-digit PIN can be guessed quickly by anybody who has the digests and enough computers. scrypt makes each
+guess expensive, only the machine's user can read the file, and the machine locks a number after wrong tries.
+PINs that everybody tries first are refused, because nothing else protects them.
 """
 
 import hmac
@@ -18,7 +18,7 @@ from egm.errors import OperatorError
 
 _SALT_BYTES: Final = 16
 _DIGEST_BYTES: Final = 32
-#: scrypt's cost for new PINs: 16 MiB and about 50 ms, which a person does not notice at the key pad.
+#: scrypt's cost for new PINs: 16 MiB and about 50 ms, unnoticeable at the key pad.
 _COST: Final = 2**14
 _BLOCK: Final = 8
 _LANES: Final = 1
@@ -27,12 +27,12 @@ DIGITS_MAX: Final = 12
 
 
 class PinRefusedError(OperatorError):
-    """A PIN nobody should have: says why."""
+    """A PIN that is too weak or malformed; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinDigest:
-    """What is kept of a PIN. ``cost`` is scrypt's n, kept so that it may grow."""
+    """The stored digest of a PIN. ``cost`` is scrypt's n, stored so that the default may grow."""
 
     salt_hex: str
     digest_hex: str
@@ -48,18 +48,18 @@ class PinDigest:
         return cls(salt.hex(), _scrypt(pin, salt, cost).hex(), cost)
 
     def matches(self, pin: str) -> bool:
-        """Whether it is the PIN, in a time that does not depend on where it differs."""
+        """Return whether it is the PIN, in constant time."""
         found = _scrypt(pin, bytes.fromhex(self.salt_hex), self.cost)
         return hmac.compare_digest(found, bytes.fromhex(self.digest_hex))
 
 
-#: Matches no PIN that can be typed: trying it takes as long as a real one, so an unknown number is not told
-#: from a wrong PIN by the clock.
+#: Matches no PIN that can be typed. Trying it takes as long as a real one, so that timing does not
+#: distinguish an unknown number from a wrong PIN.
 NOBODY: Final = PinDigest("00" * _SALT_BYTES, "00" * _DIGEST_BYTES)
 
 
 def check_pin(pin: str) -> None:
-    """Raise :class:`PinRefusedError` unless it is 4 to 12 digits, neither all alike nor in a row."""
+    """Raise :class:`PinRefusedError` unless it is 4 to 12 digits, not all equal and not a sequence."""
     if not (pin.isascii() and pin.isdigit() and DIGITS_MIN <= len(pin) <= DIGITS_MAX):
         raise PinRefusedError(f"a PIN has {DIGITS_MIN} to {DIGITS_MAX} digits and nothing else")
     steps = {int(after) - int(before) for before, after in pairwise(pin)}

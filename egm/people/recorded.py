@@ -1,11 +1,11 @@
-"""Recorded roster: the one the journal names, or one the machine's own key has sealed since.
+"""Recorded roster: the one that the journal names, or a later one sealed with the machine's own key.
 
-With each change the journal holds its number and the digest of the whole roster after it. A roster is refused
-where it lacks the last recorded change (it was deleted, or an older one was put back), where that change has
-another digest (it was edited, or is another machine's), and where it goes on from there without the machine's
-seal. Until a change is recorded there is nothing to hold it against: whoever comes first enrols first.
+For each change the journal holds its number and the digest of the whole roster after it. A roster is refused
+if it lacks the last recorded change (it was deleted, or an older one was restored), if that change has
+another digest (it was edited, or belongs to another machine), and if later changes lack the machine's seal.
+Until a change is recorded there is nothing to compare with: the first person to enrol decides.
 
-The machine keeps a second copy with the journal's, and puts it in the place of a roster it refuses.
+The machine stores a second copy with the journal's, and replaces a refused roster by it.
 """
 
 import contextlib
@@ -25,29 +25,29 @@ from meters.log import SealedEntry
 from meters.storage import DiskStorage
 
 STATE_KEY = "staff"
-"""Where the journal's machine state holds it."""
+"""Its key in the journal's machine state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the journal says of the roster: the number of its last change, and its digest after it."""
+    """The journal's record of the roster: the number of its last change, and its digest after it."""
 
     number: int = 0
     digest: str = ""
 
     @classmethod
     def of(cls, state: Any) -> "Recorded":
-        """Read the journal's state; journals of before hold the number only."""
+        """Decode the journal's state; journals of earlier versions hold the number only."""
         if isinstance(state, dict):
             return cls(int(state["number"]), str(state["digest"]))
         return cls(int(state or 0))
 
     def to_json(self) -> dict[str, int | str]:
-        """Return it as the journal's state holds it."""
+        """Encode it as the journal's state."""
         return {"number": self.number, "digest": self.digest}
 
     def vouch_for(self, roster: Roster) -> None:
-        """Raise :class:`RosterError` unless ``roster`` is the one recorded, or goes on from it sealed."""
+        """Raise :class:`RosterError` unless ``roster`` is the recorded one, or a sealed continuation of it."""
         count = len(roster.changes)
         if count < self.number:
             what = "is an older one" if roster.changes else "is missing"
@@ -61,10 +61,10 @@ class Recorded:
 
 
 def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[Roster, RosterError | None]:
-    """Read the roster that is believed, and why it is the second copy where it is; None where it is not.
+    """Return the roster to trust, and, if it is the second copy, why the first was refused (else None).
 
-    Of two that are the one recorded, or go on from it, the older has been put back. Raises
-    :class:`RosterError` where neither copy is. Nothing is written.
+    Of two that are the recorded one or continue it, the newer is used. Raises :class:`RosterError` if neither
+    copy qualifies. Nothing is written.
     """
     try:
         roster = Roster.load(path, spare)
@@ -73,11 +73,11 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
         if spare is None or not spare.exists():
             raise
         try:
-            kept = replace(Roster.load(spare), path=path, spare=spare)
-            recorded.vouch_for(kept)
+            second_copy = replace(Roster.load(spare), path=path, spare=spare)
+            recorded.vouch_for(second_copy)
         except RosterError as worse:
             raise RosterError(f"{refused}; and the second copy: {worse}") from None
-        return kept, refused
+        return second_copy, refused
     if spare is not None and spare.exists():
         with contextlib.suppress(RosterError):
             newer = replace(Roster.load(spare), path=path, spare=spare)
@@ -89,10 +89,10 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
 
 
 def recorded_in(folder: Path, second: Path | None = None) -> Recorded:
-    """What the journal of a state folder records, also of one too damaged to be opened.
+    """Return what the journal of a state folder records, even if it is too damaged to be opened.
 
-    Of a damaged one it is the last change that either copy still shows. Only entries that this machine has
-    sealed are believed. Raises :class:`RosterError` for a journal without the machine's key.
+    For a damaged journal it is the last change that either copy still shows. Only entries that this machine
+    has sealed count. Raises :class:`RosterError` for a journal without the machine's key.
     """
     storage, second = DiskStorage(), second or folder / SECOND_FOLDER
     place = Place(storage, folder, second)
@@ -125,7 +125,7 @@ def _collect(found: list[Recorded], items: Iterable[SealedEntry], key: MachineKe
             continue
         transaction = item.entry.transaction
         states: list[Any] = [transaction.state]
-        if transaction.kind == checkpoint.KIND:  # which holds what entries said that are archived
+        if transaction.kind == checkpoint.KIND:  # a checkpoint holds the state of archived entries
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
         found += [Recorded.of(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None]

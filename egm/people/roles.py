@@ -1,10 +1,10 @@
-"""Roles and what each may do, read from ``roles.toml``: the least that its work needs.
+"""Roles and their permissions, read from ``roles.toml``; each has the least that its work requires.
 
-The regulations' words map to these roles: Monaco art. 23-1's supervisors (*contrôleurs*: control, keys,
+The regulations' terms map to these roles: Monaco art. 23-1's supervisors (*contrôleurs*: control, keys,
 accounting, collections, changes and manual payments, relations with clients) are ``supervisor``, its
 mechanics (*mécaniciens*) ``mechanic``, its changers ``attendant``; the public control service (arts 23-2, 24)
-and any regulator or laboratory is ``inspector``. The certified technician of FR-door, who alone may open the
-logic area, is ``technician``; the house's direction is ``manager``.
+and any regulator or laboratory is ``inspector``. The certified technician of FR-door, the only one who may
+open the logic area, is ``technician``; the venue's management is ``manager``.
 """
 
 import tomllib
@@ -20,7 +20,7 @@ _FILE: Final = Path(__file__).with_name("roles.toml")
 
 
 class Role(StrEnum):
-    """What somebody is here for."""
+    """The role of a staff member."""
 
     ATTENDANT = "attendant"
     SUPERVISOR = "supervisor"
@@ -31,38 +31,38 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """One thing that may be allowed."""
+    """One permission."""
 
     ANSWER_CALLS = "answer_calls"
     CLEAR_TILTS = "clear_tilts"
     PAY_BY_HAND = "pay_by_hand"
     RESTART = "restart"
-    """Start a failed generator, or the machine, anew."""
+    """Restart a failed random number generator, or the machine."""
     READ_METERS = "read_meters"
     READ_RECALL = "read_recall"
     READ_LOGS = "read_logs"
     READ_SOFTWARE = "read_software"
     READ_INVENTORY = "read_inventory"
     OPEN_DOORS = "open_doors"
-    """Intervene: say who is about to open the machine, and what was done."""
+    """Intervene: state who is about to open the machine, and what was done."""
     TEST_DEVICES = "test_devices"
     CONFIGURE = "configure"
     HOLD = "hold"
-    """Take the machine out of service and give it back."""
+    """Take the machine out of service and return it to service."""
     SETTLE = "settle"
     """Decide what is owed beyond the meters: complements, orphans, forfeitures, disputes."""
     JUDGE = "judge"
-    """Judge an incident without appeal, as the management does (Monaco art. 24)."""
+    """Decide an incident without appeal, as the management does (Monaco art. 24)."""
     COLLECT = "collect"
-    """Empty and fill what holds money: boxes, hopper."""
+    """Empty and fill boxes and hopper."""
     CLEAR_MEMORY = "clear_memory"
     ENROL = "enrol"
-    """Add people, disable them, set their PINs."""
+    """Enrol and disable staff, set their PINs."""
 
 
 @cache
 def _matrix() -> Mapping[Role, frozenset[Permission]]:
-    """The file, checked: every role, no unknown permission. Raises OperatorError naming what is wrong."""
+    """Return the validated file: every role, no unknown permission. Raises OperatorError naming the fault."""
     try:
         table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
         matrix = {Role(role): frozenset(map(Permission, held)) for role, held in table.items()}
@@ -75,5 +75,5 @@ def _matrix() -> Mapping[Role, frozenset[Permission]]:
 
 
 def permissions_of(role: Role) -> frozenset[Permission]:
-    """What a role may do."""
+    """Return the permissions of a role."""
     return _matrix()[role]

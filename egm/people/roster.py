@@ -1,11 +1,11 @@
-"""The roster: everybody enrolled on one machine, in a file of its state folder, for its user only.
+"""The roster: everybody enrolled on one machine, in a file of its state folder, readable by the machine's user only.
 
-The file also holds every change ever made to it, numbered, with who made it and the digest of the whole
-roster after it. The machine alone writes the journal; it copies the changes it has not yet seen into it when
-it starts and at every sign-in, so people can be enrolled while it runs: :mod:`egm.people.recorded` says which
-file it believes. A machine without the file has no staff: nobody can sign in.
+The file also contains every change ever made to it, numbered, with its author and the digest of the whole
+roster after it. Only the machine writes the journal; it copies new changes into it when it starts and at
+every sign-in, so people can be enrolled while it runs. :mod:`egm.people.recorded` decides which file is
+trusted. A machine without the file has no staff: nobody can sign in.
 
-What is written beside a machine key is sealed with it, so that changes the journal does not have yet can be
+If there is a machine key beside it, the file is sealed with it, so that changes not yet in the journal can be
 told from a forgery.
 """
 
@@ -33,22 +33,22 @@ from meters.storage import DiskStorage
 
 FORMAT: Final = 2
 _UNSEALED_FORMAT: Final = 1
-"""As it was before digests and seals."""
+"""The first format, without digests and seals."""
 _SEAL_PURPOSE: Final = b"roster"
 _NAME_MAX: Final = 60
 
 
 class RosterError(OperatorError):
-    """The roster cannot be read or changed as asked: says which file, who and why."""
+    """The roster cannot be read, or cannot be changed as requested; the text says which file, who and why."""
 
 
 class RosterDamaged(RosterError):
-    """The file cannot be read, or is no roster any more: a medium's doing, where another copy is whole."""
+    """The file cannot be read or is not a roster, because the medium failed; another copy may be intact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change: ``what`` is added, disabled, enabled or pin; ``by`` who made it, "" for the first."""
+    """One change: ``what`` is added, disabled, enabled or pin; ``by`` is its author, "" for the first."""
 
     number: int
     at: str
@@ -62,20 +62,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Everybody, as of one reading of the file. What changes it writes the file and returns the new one."""
+    """The roster as read from the file. Methods that change it write the file and return the new roster."""
 
     path: Path | None = None
     people: Mapping[str, Person] = field(default_factory=dict)
     pins: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     is_sealed: bool = field(default=False, compare=False)
-    """Whether it was written with the machine key that lies beside it."""
+    """Whether it was sealed with the machine key beside it."""
     spare: Path | None = field(default=None, compare=False)
-    """Where the machine keeps its second copy."""
+    """Path of the machine's second copy."""
 
     @classmethod
     def load(cls, path: Path, spare: Path | None = None) -> "Roster":
-        """Read the file; without one, nobody. Raises :class:`RosterError` naming what is wrong with it."""
+        """Read the file; return an empty roster if there is none. Raises :class:`RosterError` naming the fault."""
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -83,20 +83,20 @@ class Roster:
         except (OSError, UnicodeDecodeError) as error:
             raise RosterDamaged(f"{path}: cannot be read: {error}") from error
         try:
-            kept = json.loads(text)
-            if kept["format"] not in {FORMAT, _UNSEALED_FORMAT}:
-                raise RosterError(f"{path}: format {kept['format']!r} is not {FORMAT}")
+            parsed = json.loads(text)
+            if parsed["format"] not in {FORMAT, _UNSEALED_FORMAT}:
+                raise RosterError(f"{path}: format {parsed['format']!r} is not {FORMAT}")
             people = {
                 key: Person(key, entry["name"], Role(entry["role"]), bool(entry["disabled"]))
-                for key, entry in kept["people"].items()
+                for key, entry in parsed["people"].items()
             }
-            pins = {key: PinDigest(**entry["pin"]) for key, entry in kept["people"].items()}
-            changes = tuple(Change(**change) for change in kept["changes"])
-            seal = str(kept.get("seal", ""))
+            pins = {key: PinDigest(**entry["pin"]) for key, entry in parsed["people"].items()}
+            changes = tuple(Change(**change) for change in parsed["changes"])
+            seal = str(parsed.get("seal", ""))
         except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
         roster = cls(path, people, pins, changes, spare=spare)
-        if changes and kept["format"] == _UNSEALED_FORMAT:
+        if changes and parsed["format"] == _UNSEALED_FORMAT:
             roster = replace(roster, changes=(*changes[:-1], replace(changes[-1], digest=_digest(roster))))
         if roster.digest != _digest(roster):
             raise RosterError(f"{path}: is not as it was written: somebody has changed it by other means")
@@ -106,31 +106,31 @@ class Roster:
     # ------------------------------------------------------------------ what it is
     @property
     def digest(self) -> str:
-        """The digest of the whole roster, as its last change says it."""
+        """Return the digest of the whole roster, as stated in its last change."""
         return self.changes[-1].digest if self.changes else ""
 
     # ------------------------------------------------------------------ asking
     def get(self, person_id: str) -> Person | None:
-        """The person of this number, unless there is none or the person is disabled."""
+        """Return the person with this number, or None if there is none or the person is disabled."""
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
 
     def proves(self, person_id: str, pin: str) -> Person | None:
-        """The person of this number if this is the PIN; takes as long for a number nobody has."""
+        """Return the person with this number if the PIN is right; takes equally long for an unknown number."""
         digest = self.pins.get(person_id, NOBODY)
         return self.get(person_id) if digest.matches(pin) else None
 
     def since(self, number: int) -> tuple[Change, ...]:
-        """The changes after the one of this number."""
+        """Return the changes after the one with this number."""
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
     def added(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
-        """Enrol somebody, with a new PIN or what is kept of one.
+        """Enrol a person, with a new PIN or a stored digest.
 
         Raises :class:`RosterError`, or PinRefusedError.
 
-        The first person enrolled must be able to enrol others, or nobody ever could.
+        The first person enrolled must be able to enrol others; otherwise nobody ever could.
         """
         if not NUMBER.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
@@ -146,7 +146,7 @@ class Roster:
         return self._changed("added", person, digest, by, at)
 
     def disabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
-        """Let somebody in no more. Raises :class:`RosterError` for the last who can enrol."""
+        """Disable a person. Raises :class:`RosterError` for the last one who can enrol others."""
         person = self._known(person_id)
         others = (other for other in self.people.values() if other.id != person_id)
         if person.may(Permission.ENROL) and not any(other.may(Permission.ENROL) for other in others):
@@ -154,12 +154,12 @@ class Roster:
         return self._changed("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
 
     def enabled(self, person_id: str, *, by: str, at: datetime) -> "Roster":
-        """Let somebody in again."""
+        """Enable a disabled person."""
         person = replace(self._known(person_id), disabled=False)
         return self._changed("enabled", person, self.pins[person_id], by, at)
 
     def with_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
-        """Give somebody a new PIN."""
+        """Set a person's new PIN."""
         return self._changed("pin", self._known(person_id), PinDigest.of(pin), by, at)
 
     def _known(self, person_id: str) -> Person:
@@ -196,7 +196,7 @@ class Roster:
             raise RosterError(f"{self.path}: cannot be written: {error}") from error
 
     def written_to(self, path: Path) -> "Roster":
-        """Write it to ``path``, sealed by the machine key of its own folder. Raises OSError."""
+        """Write it to ``path``, sealed by the machine key in the same folder. Raises OSError."""
         seal = _seal(self)
         document = _content(self) | {"seal": seal}
         replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
@@ -217,7 +217,7 @@ def _content(roster: Roster) -> dict[str, object]:
 
 
 def _digest(roster: Roster) -> str:
-    """The digest over everything but the last change's own."""
+    """Return the digest over everything but the last change's own digest."""
     if not roster.changes:
         return ""
     changes = (*roster.changes[:-1], replace(roster.changes[-1], digest=""))
@@ -225,7 +225,7 @@ def _digest(roster: Roster) -> str:
 
 
 def _seal(roster: Roster) -> str:
-    """The seal by the machine key beside the file; empty where there is none yet, or none whole."""
+    """Return the seal by the machine key beside the file; empty if there is no intact key yet."""
     folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None
@@ -238,7 +238,7 @@ def _seal(roster: Roster) -> str:
 
 @contextmanager
 def _only_one(path: Path) -> Iterator[None]:
-    """Keep every other process from changing the file meanwhile."""
+    """Lock the file against changes by other processes."""
     descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

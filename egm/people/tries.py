@@ -1,9 +1,9 @@
-"""Wrong PINs at a terminal: counted in a file of the state folder, until the machine has journalled them.
+"""Wrong PINs at a terminal, counted in a file of the state folder until the machine has recorded them in its journal.
 
-The machine alone writes the journal, and may be running or stopped while somebody types at a terminal. One
-line a wrong PIN, under the lock that keeps two terminals from guessing at once. Age is counted in seconds
-of the computer's running, not by the time of day, which anybody there may set: what was noted before
-it was switched on last is taken for no older than that.
+Only the machine writes the journal, and it may be running or stopped while a person types at a terminal. Each
+wrong PIN is one line, written under a lock that prevents two terminals from guessing at once. Age is counted
+in seconds since the computer started, not by the clock, which anybody there may set; a line from before the
+last start counts as no older than that.
 """
 
 import fcntl
@@ -20,46 +20,46 @@ from egm.people.person import NUMBER
 
 FILE_NAME: Final = "people.tries"
 WRONG_MAX: Final = 3
-"""As many wrong PINs lock a number at every terminal of this machine."""
+"""Wrong PINs that lock a number at every terminal of this machine."""
 LOCKED_SECONDS: Final = 15 * 60
 
 
 @dataclass(frozen=True, slots=True)
 class WrongPin:
-    """One wrong PIN; ``number`` as :func:`counted_as` has it."""
+    """One wrong PIN; ``number`` as returned by :func:`counted_as`."""
 
     id: str
     number: str
     up_seconds: int
     at: str
-    """The wall clock's time, for people."""
+    """The clock's time, for display."""
     recorded: bool = False
-    """Whether it was typed at the machine, whose journal has it already."""
+    """Whether it was typed at the machine, whose journal already has it."""
 
     @classmethod
     def of(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
-        """Note a wrong PIN now."""
+        """Return a wrong PIN entered now."""
         return cls(os.urandom(8).hex(), counted_as(number), _up_seconds(), at, recorded)
 
     @property
     def locks(self) -> bool:
-        """Whether it still counts."""
+        """Return whether it still counts towards the lock."""
         now = _up_seconds()
-        # Less than was noted: the computer was switched on since.
+        # Less than the stored uptime means that the computer has restarted since.
         age = now - self.up_seconds if now >= self.up_seconds else now
         return age < LOCKED_SECONDS
 
 
 def counted_as(number: str) -> str:
-    """What a number is counted under: itself, or "?" for anything that is no staff number."""
+    """Return the number under which a try is counted: itself, or "?" for anything that is not a staff number."""
     return number if NUMBER.fullmatch(number) else "?"
 
 
 @contextmanager
 def wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
-    """Hold the file: what is in the list at the end is what stays in it.
+    """Lock the file and yield its list; the list's content at the end is stored.
 
-    Raises BlockingIOError where another process holds it and this one may not ``wait``; OSError.
+    Raises BlockingIOError if another process holds the file and this one may not ``wait``; OSError.
     """
     descriptor = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
@@ -78,7 +78,7 @@ def wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
 
 
 def _read(lines: Iterator[str]) -> Iterator[WrongPin]:
-    """What can be read; a line that cannot is nobody's try."""
+    """Yield the readable lines; unreadable lines are skipped."""
     for line in lines:
         try:
             one = WrongPin(**json.loads(line))

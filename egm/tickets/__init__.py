@@ -1,1 +1,1 @@
-"""Tickets: numbers, the paper, and the ledger that says which is owed."""
+"""Tickets: validation numbers, the printed ticket, and the ledger that records which tickets are owed."""

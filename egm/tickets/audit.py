@@ -1,4 +1,4 @@
-"""The ticket ledger held against the machine's meters (H-15): two records of the same money, kept apart."""
+"""Comparison of the ticket ledger with the machine's meters (H-15), two independent records of the same money."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,11 +13,12 @@ from meters import JournalView
 from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
 
-#: The state of a journal that tells how far the ledger had come, and from what on it is this journal's.
+#: Journal state key: the ledger's end when the journal last saw it, and from where on it belongs to this
+#: journal.
 STATE_KEY: Final = "tickets"
 DIGEST_DIGITS: Final = 16
 
-#: The accounts of a journal that tickets stand for.
+#: The journal accounts that tickets represent.
 ACCOUNTS: Final = tuple(
     f"{side}:{kind}" for side in ("out:voucher", "world:voucher_in") for kind in CREDIT_KINDS
 )
@@ -25,10 +26,11 @@ ACCOUNTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnchor:
-    """How far the ticket ledger had come when a journal last looked: the place and digest of a move.
+    """The ticket ledger's end when the journal last saw it: place and digest of a move.
 
-    ``begun``: as which one it was begun anew (:func:`begun_as`). ``from_`` and ``base``, minor units by
-    account: what it knew already when the journal began, by a clear or beside a restored ledger.
+    ``begun``: the restored ledger that it belongs to (:func:`begun_as`). ``from_`` and ``base`` (minor units
+    by account): what the ledger already contained when the journal began, by a clear or with a restored
+    ledger.
     """
 
     begun: str
@@ -40,7 +42,7 @@ class LedgerAnchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierLedger:
-    """The same of the journal before a clear, with every ledger that it ``known`` to be the machine's."""
+    """The anchor of the journal before a clear, with every ledger that it ``known`` to be the machine's."""
 
     begun: str
     place: int
@@ -50,7 +52,7 @@ class EarlierLedger:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One account of the machine beside the tickets it stands for, in minor units."""
+    """One account of the machine compared with the tickets it represents, in minor units."""
 
     account: str
     journal_cents: int
@@ -58,7 +60,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether they are equal. A ticket on its way when the power went is the one innocent difference."""
+        """Return whether both are equal. Only a ticket in progress at a power loss may cause a difference."""
         return self.journal_cents == self.ledger_cents
 
 
@@ -67,7 +69,7 @@ def _issuers(records: Iterable[Record]) -> set[str]:
 
 
 def _redeemers(records: Iterable[Record]) -> set[str]:
-    """The machines of a ledger in which nothing was issued."""
+    """Return the machines of a ledger in which nothing was issued."""
     moves = [move for record in records for move in record.moves if move.action is Action.LOCK]
     return {move.by for move in moves if not move.by.startswith(CAGE)}
 
@@ -78,11 +80,11 @@ def compare(
     machine_serial: str | None = None,
     base_cents: Mapping[str, int] | None = None,
 ) -> list[Comparison]:
-    """Compare what the journal says went out and came in by ticket with what the ledger says.
+    """Compare what the journal says was issued and redeemed by ticket with what the ledger says.
 
-    ``balance_cents`` gives the balance of an account of the machine's journal. ``machine_serial`` may be left
-    out where all tickets are one machine's. ``base_cents``: what the ledger knew already when that journal
-    began, by a clear. Raises :class:`OperatorError` where it must not.
+    ``balance_cents`` returns the balance of an account of the machine's journal. ``machine_serial`` may be
+    omitted if all tickets belong to one machine. ``base_cents``: what the ledger already contained when that
+    journal began, by a clear. Raises :class:`OperatorError` if it is needed and missing.
     """
     if machine_serial is None:
         records = list(store.records())
@@ -92,7 +94,7 @@ def compare(
         machine_serial = next(iter(serials), "")
     sums = ledger_cents(store, machine_serial)
     base_cents = base_cents or {}
-    # The journal counts what comes in as given by the world, below zero.
+    # The journal counts value that enters as a negative balance of its source.
     return [
         Comparison(name, abs(balance_cents(name)), sums[name] - base_cents.get(name, 0)) for name in ACCOUNTS
     ]
@@ -100,18 +102,18 @@ def compare(
 
 def disagreement(
     store: TicketStore,
-    kept: LedgerAnchor,
+    anchor: LedgerAnchor,
     balance_cents: Callable[[str], int],
     machine_serial: str | None = None,
 ) -> str:
-    """Why a ledger is not the one a journal knows; empty where it is.
+    """Return why a ledger is not the one that the journal knows, or an empty string if it is.
 
-    ``kept`` is what the journal keeps of it. Raises :class:`OperatorError` where several machines share the
+    ``anchor`` is the journal's stored anchor. Raises :class:`OperatorError` if several machines share the
     ledger and none is named.
     """
-    if put_back := _exchanged(store, kept):
+    if put_back := _exchanged(store, anchor):
         return put_back
-    for pair in compare(store, balance_cents, machine_serial, kept.base):
+    for pair in compare(store, balance_cents, machine_serial, anchor.base):
         if not pair.agrees:
             return (
                 f"{pair.account}: the journal says {pair.journal_cents} cents, the ticket ledger"
@@ -120,44 +122,44 @@ def disagreement(
     return ""
 
 
-def _exchanged(store: TicketStore, kept: LedgerAnchor | EarlierLedger) -> str:
-    found = store.digest_at(kept.place)
-    if found is not None and found.startswith(kept.digest):
+def _exchanged(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
+    found = store.digest_at(anchor.place)
+    if found is not None and found.startswith(anchor.digest):
         return ""
     return (
         f"the ticket ledger ends at move {store.end[0]} and is not the one that had come to"
-        f" {kept.place}: it was put back or exchanged"
+        f" {anchor.place}: it was put back or exchanged"
     )
 
 
 def put_back(store: TicketStore, journal: JournalView) -> str:
-    """Why a ledger is an older one than a machine's journal knows, or another; empty where it is neither.
+    """Return why a ledger is older than a machine's journal knows, or another one; an empty string if neither.
 
-    For whoever acts beside the machine, which may be at work: sums are not compared, for a ticket on its way
-    is in one of them only. A journal that has never seen a ledger, nor the one before a clear, says nothing;
-    and none says anything of a ledger that two persons have begun anew and the machine has not seen yet.
-    What the cage itself has done since stands in the ledger's own head.
+    For use beside the machine, which may be running: sums are not compared, because a ticket in progress is
+    in one of them only. The check passes if the journal (or the one before a clear) has never seen a ledger,
+    and if two persons have restored the ledger and the machine has not seen that yet. Later acts of the cage
+    itself are in the ledger's own head.
     """
     if behind := store.behind():
         return behind
     stored = anchor_of(journal.state(STATE_KEY)) or before_a_clear(journal)
     if stored is None:
         return ""
-    begun = begun_as(store)
-    if begun == stored.begun:
+    restoration = restoration_text(store)
+    if restoration == stored.begun:
         return _exchanged(store, stored)
-    if was_known(journal, begun):
+    if ledger_was_known(journal, restoration):
         return "the ticket ledger is that of before it was begun anew: it was put back"
     return ""
 
 
 def anchor_of(state: JSON) -> LedgerAnchor | None:
-    """What a journal's state tells of the ledger, or None. Raises RecordError where it is no such record."""
+    """Return the ledger anchor in a journal's state, or None. Raises RecordError if it is malformed."""
     return None if state is None else from_json(LedgerAnchor, state, f"the memory's {STATE_KEY!r}")
 
 
 def before_a_clear(journal: JournalView) -> EarlierLedger | None:
-    """How far the ledger had come when a clear began this journal; None where none did."""
+    """Return the ledger's end when a clear began this journal; None if none did."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
     found = record.get(STATE_KEY)
@@ -165,33 +167,33 @@ def before_a_clear(journal: JournalView) -> EarlierLedger | None:
 
 
 def _ended_before(journal: JournalView) -> list[JSON]:
-    """The last entries by which tickets ended in the journal before a clear, by id."""
+    """Return the last entries by which tickets ended in the journal before a clear, by id."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     ended = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
     return ended if isinstance(ended, list) else []
 
 
-def begun_as(store: TicketStore) -> str:
-    """What stands in a journal for the last time two persons began the ledger anew; empty: they never did."""
-    begun = store.begun()
-    return "" if begun is None else str(store.digest_at(begun.place))[:DIGEST_DIGITS]
+def restoration_text(store: TicketStore) -> str:
+    """Return the text by which a journal identifies the last restoration of the ledger; empty if there was none."""
+    restoration = store.restoration()
+    return "" if restoration is None else str(store.digest_at(restoration.place))[:DIGEST_DIGITS]
 
 
-def was_known(journal: JournalView, begun: str) -> bool:
-    """Whether a journal that goes by another ledger now went by the one :func:`begun_as` this before."""
+def ledger_was_known(journal: JournalView, restoration: str) -> bool:
+    """Return whether a journal whose ledger was replaced used the ledger identified by ``restoration`` before."""
     before = before_a_clear(journal)
-    if not begun or (before is not None and begun in before.known):
+    if not restoration or (before is not None and restoration in before.known):
         return True
     checked = (anchor_of(entry.state.get(STATE_KEY)) for entry in journal.entries("tickets.checked"))
-    return any(kept is not None and kept.begun == begun for kept in checked)
+    return any(anchor is not None and anchor.begun == restoration for anchor in checked)
 
 
 def journal_knows(journal: JournalView, record: Record) -> bool:
-    """Whether a machine's journal knows a ticket that the ledger says the machine has issued.
+    """Return whether a machine's journal knows a ticket that the ledger says the machine issued.
 
-    Of one from before this journal began, by a clear or with a restored ledger, what the journal knows is how
-    far the ledger had come then: such a ticket stands before that place, or among the last that had ended.
-    One that a clear knew nothing of is refused: what it paid may have been carried over as credit.
+    For the time before this journal began (by a clear or with a restored ledger), the journal only knows the
+    ledger's end at that time: such a ticket comes before that place, or is among the last that ended. A
+    ticket unknown to the clear is refused, because the credit that paid for it may have been carried over.
     """
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
@@ -200,13 +202,13 @@ def journal_knows(journal: JournalView, record: Record) -> bool:
         if issued is None or stored is None:
             return False
         return issued <= stored.from_ or f"{record.issue_id}.printed" in _ended_before(journal)
-    told = entry.record if isinstance(entry.record, Mapping) else {}
-    said = (told.get("amount_cents"), told.get("kind"))
-    return entry.kind == "voucher.out" and said == (record.ticket.amount_cents, record.ticket.kind.value)
+    details = entry.record if isinstance(entry.record, Mapping) else {}
+    recorded = (details.get("amount_cents"), details.get("kind"))
+    return entry.kind == "voucher.out" and recorded == (record.ticket.amount_cents, record.ticket.kind.value)
 
 
 def ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
-    """What the ledger says went out of and came into one machine, by account of its journal."""
+    """Return what the ledger says was issued by and redeemed at one machine, by account of its journal."""
     out = store.moved_cents(machine_serial, Action.ISSUE)
     taken = store.moved_cents(machine_serial, Action.REDEEM)
     return {

@@ -1,26 +1,27 @@
-"""Interleaved 2 of 5: digits to bars and spaces (ISO/IEC 16390), with nothing drawn.
+"""Interleaved 2 of 5 bar code: digits to bar and space widths (ISO/IEC 16390), without drawing.
 
-Each pair of digits is five bars (the first digit) interleaved with five spaces (the second); two of five are
-wide. Tickets carry 18 digits and no check digit of the symbology's own: readers are told the length.
+Each pair of digits is five bars (the first digit) interleaved with five spaces (the second); two of each five
+are wide. Tickets carry 18 digits without the symbology's check digit: readers are configured for the length.
 """
 
 from typing import Final
 
 from egm.tickets.errors import InvalidTicket
 
-#: Clear space wanted on each side, in modules (narrow elements).
+#: Quiet zone on each side, in modules (narrow elements).
 QUIET_MODULES: Final = 10
-#: Width of a wide element, in modules: within ISO/IEC 16390's 2.0 to 3.0, and whole so that dots are exact.
+#: Width of a wide element, in modules: within ISO/IEC 16390's 2.0 to 3.0, and an integer so that dots are
+#: exact.
 WIDE_MODULES: Final = 3
 
-#: Which two of a digit's five elements are wide.
+#: Which two of each digit's five elements are wide.
 _WIDE: Final = ("00110", "10001", "01001", "11000", "00101", "10100", "01100", "00011", "10010", "01010")
 _START: Final = (1, 1, 1, 1)
 _STOP: Final = (WIDE_MODULES, 1, 1)
 
 
 def bars(digits: str) -> tuple[int, ...]:
-    """The widths, in modules, of bars and spaces in turn, beginning and ending with a bar; no quiet zones.
+    """Return the widths, in modules, of alternating bars and spaces, from a bar to a bar, without quiet zones.
 
     Raises :class:`InvalidTicket` unless ``digits`` is an even number of digits, at least two.
     """
@@ -34,5 +35,5 @@ def bars(digits: str) -> tuple[int, ...]:
 
 
 def width_modules(digits: int) -> int:
-    """The width of a symbol of so many digits, in modules, quiet zones included."""
+    """Return the width of a symbol with this number of digits, in modules, quiet zones included."""
     return 2 * QUIET_MODULES + sum(_START) + sum(_STOP) + digits // 2 * (4 * WIDE_MODULES + 6)

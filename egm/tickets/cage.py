@@ -1,8 +1,8 @@
-"""The cage: what a cashier does with tickets by hand, each act with the person who did it.
+"""The cage: what a cashier does with tickets by hand; each act records the person.
 
-The ledger is the authority, the paper is not: a torn, stained or unreadable ticket is paid from its number
-(H-12), a forged one has none. A cash payment is one transaction: the ticket is redeemed or it is not, and
-there is no moment at which a power cut leaves it locked to the cage.
+The ledger is the authority, not the paper: a torn, stained or unreadable ticket is paid from its number
+(H-12), a forged one has none. A cash payment is one transaction: the ticket is either redeemed or not, and no
+power loss can leave it locked to the cage.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,13 +18,13 @@ from egm.tickets.redemption import Reason, Redemption, Refusal, end, lock
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import CageAct, load_template
 
-#: What a person may type or scan: any of the numbers a machine here can print.
+#: Checks for the validation numbers that a person may type or scan: all that a machine here can print.
 _READS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_system)
 
 
 @dataclass(frozen=True, slots=True)
 class Payee:
-    """Who was paid, where the place wants it written down (H-14, Q-01)."""
+    """The person paid, if the venue requires it to be recorded (H-14, Q-01)."""
 
     name: str
     address: str
@@ -40,11 +40,11 @@ class RegisterLine:
 
 
 class Cage:
-    """The tickets of a ledger in the hands of ``person``, and of ``second`` where a second one is needed.
+    """Cashier access to the tickets of a ledger for ``person``, and ``second`` if a second person is required.
 
-    Both are enrolled and have proved who they are to whoever makes this. ``date_is_known``: whether the clock
-    may be believed; while it may not, no ticket is past its date here either: the cashier reads the paper.
-    ``is_accounted``: whether the machine's journal knows of a ticket the ledger says was issued.
+    The caller has enrolled and authenticated both. ``date_is_known``: whether the clock is trusted; if not,
+    no ticket counts as expired here, and the cashier reads the printed date. ``is_accounted``: returns
+    whether the machine's journal knows a ticket that the ledger says was issued.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Cage:
         date_is_known: bool = True,
         is_accounted: Callable[[Record], bool] = lambda _: True,
     ) -> None:
-        """Raise :class:`OperatorError` without a person, or where the second is the first."""
+        """Raise :class:`OperatorError` if there is no person, or if both are the same."""
         if not person.strip():
             raise OperatorError("the cage: who is it? Nothing is paid or changed without a person's name")
         if second.strip() == person.strip():
@@ -70,10 +70,10 @@ class Cage:
         self._is_accounted = is_accounted
 
     def pay(self, number: str, payee: Payee | None = None) -> Redemption | Refusal:
-        """Redeem a ticket for cash: durable when it returns, and only then is money handed over.
+        """Redeem a ticket for cash. It is durable when this returns; only then hand over the money.
 
-        Raises :class:`OperatorError` when the place wants a second person or the payee written down and there
-        is none.
+        Raises :class:`OperatorError` if the venue requires a second person or the payee's name and it is
+        missing.
         """
         at = self._clock.now().replace(microsecond=0)
         with self._store.together():
@@ -94,23 +94,23 @@ class Cage:
         return answer
 
     def void(self, number: str, why: str) -> Record:
-        """Cancel an issued ticket, for a reason (a test print, a player paid otherwise)."""
+        """Cancel an issued ticket, with a reason (such as a test print, or a player paid otherwise)."""
         return self._act(number, Action.VOID, CageAct.VOID, why)
 
     def reprint(self, number: str, why: str) -> Ticket:
-        """The ticket as a duplicate, to print: the same number, still redeemed once (H-07)."""
+        """Return the ticket as a duplicate to print: the same number, still redeemable only once (H-07)."""
         return replace(self._act(number, Action.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True)
 
     def release(self, number: str, why: str) -> Record:
-        """Free a ticket whose machine will never end its redemption: gone, or its memory lost.
+        """Release a ticket whose machine will never complete its redemption: it is gone, or its memory is lost.
 
-        Dangerous where the paper lies in that machine's box: whoever does it has looked. A machine that
-        stacks the paper after all finds that the lock is not its own any more, and does not credit it.
+        This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
+        stacks the ticket after all finds that it no longer holds the lock, and does not credit it.
         """
         return self._act(number, Action.RELEASE, CageAct.RELEASE, why)
 
     def revive(self, number: str, why: str) -> Record:
-        """Say that a ticket is owed whatever its date: a clock that was wrong dated or expired it."""
+        """Declare that a ticket is owed whatever its date, because a wrong clock dated or expired it."""
         return self._act(number, Action.REVIVE, CageAct.REVIVE, why)
 
     def _act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
@@ -153,12 +153,12 @@ class Cage:
 
 
 def reads(number: str) -> bool:
-    """Whether these digits can be a ticket's number, of whichever kind."""
+    """Return whether these digits can be a ticket's number of any kind."""
     return any(can_be(number) for can_be in _READS)
 
 
 def register(store: TicketStore) -> Iterator[RegisterLine]:
-    """The payments whose payee was written down, newest ticket first (QC-VLM 40)."""
+    """Yield the payments with a recorded payee, newest ticket first (QC-VLM 40)."""
     for record in store.records(TicketState.REDEEMED):
         payee = record.moves[-1].story.get("payee")
         if isinstance(payee, Mapping):

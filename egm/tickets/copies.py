@@ -1,22 +1,21 @@
-"""The two copies of the ticket ledger, kept as one: SQLite answers, the log of moves remembers.
+"""The two copies of the ticket ledger, kept consistent: SQLite serves queries, the log of moves is the backup.
 
-The log lies on the second medium, where the cabinet has one: a medium that dies takes one copy with it.
+The log is on the second medium if the cabinet has one: if a medium dies, one copy remains.
 
-A transaction is written to the log first and committed in SQLite second, each durably, so the log is never
-behind what anybody was told. What follows:
+A transaction is written to the log first and committed in SQLite second, each durably, so the log always
+contains everything that was acknowledged. It follows:
 
-* A log ahead of SQLite by whole lines is a transaction the power cut: whoever comes next carries it out.
-* A damaged, lost or older SQLite file is made again from the log; a damaged one is kept beside it.
-* A damaged or lost log is written again from SQLite.
-* When both are damaged, or tell different stories, nothing is guessed: :class:`TicketLedgerDamaged`. So it
-  is with a line that goes further than SQLite and is not sealed by this machine: it may be a forged ticket,
-  or a real one's last trace.
-* A reader writes nothing, in neither copy.
-* What a host can say again (the enrolment, which tickets it knows) is in SQLite only.
+* If the log is ahead of SQLite by complete lines, the power failed in a transaction: the next opening completes it.
+* A damaged, lost or older SQLite file is rebuilt from the log; a damaged one is kept beside it.
+* A damaged or lost log is rewritten from SQLite.
+* If both are damaged, or disagree, nothing is guessed: :class:`TicketLedgerDamaged`. The same applies to a line
+  beyond SQLite that is not sealed by this machine: it may be a forged ticket, or a real one's last trace.
+* A reader writes nothing to either copy.
+* Information that a host can repeat (the enrolment, which tickets it knows) is in SQLite only.
 
 SQLite is in WAL mode with ``synchronous=FULL``; its write lock orders the writers of all processes, for both
-copies. Making SQLite's file again takes the ledger for itself alone (a file lock that every process shares
-while it has the ledger open), so no process can go on with the old file.
+copies. Rebuilding SQLite's file requires exclusive use of the ledger (by a file lock that every process
+shares while it has the ledger open), so no process can continue with the old file.
 """
 
 import fcntl
@@ -39,11 +38,11 @@ LOCK_NAME: Final = "tickets.lock"
 FORMAT: Final = 2
 #: How long one process waits for another's transaction (a few durable writes).
 _BUSY_MS: Final = 10_000
-#: What SQLite says when the file, not the medium, is at fault.
+#: SQLite's error texts when the file, not the medium, is at fault.
 _DAMAGE: Final = ("malformed", "not a database", "no such table", "no such column", "unsupported file format")
-#: The step of a ticket's first move. Step 0 is no ticket's: an act upon the ledger itself.
+#: The step of a ticket's first move. Step 0 is an act on the ledger itself, not on a ticket.
 FIRST_STEP: Final = 1
-#: How the number of an act upon the ledger itself begins.
+#: Prefix of the number of an act on the ledger itself.
 BEGIN_NUMBER: Final = "begin-"
 _COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
@@ -87,22 +86,22 @@ _INSERT_TICKET: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '$.is
 
 
 class _TwoStories(TicketLedgerDamaged):
-    """The copies contradict each other, or neither is whole: neither can mend the other."""
+    """The copies contradict each other, or neither is intact: neither can repair the other."""
 
 
 class Copies:
-    """Both copies, open. ``mended`` says what was made again from the other copy, or is empty."""
+    """Both copies, open. ``mended`` describes what was rebuilt from the other copy, or is empty."""
 
     close: Callable[[], None]
-    """Close both copies and give the ledger up."""
+    """Close both copies and release the ledger."""
 
     def __init__(
         self, folder: Path, second: Path, storage: Storage, key: bytes, *, prove: bool, read_only: bool
     ) -> None:
-        """Open, and where one copy is damaged make it again from the other, unless ``read_only``.
+        """Open both copies and, unless ``read_only``, rebuild a damaged one from the other.
 
-        ``second`` is the folder of the log. ``prove`` looks at every move of both, which a great ledger takes
-        a second for while its writers wait.
+        ``second`` is the folder of the log. ``prove`` checks every move of both, which takes about a second
+        for a large ledger while its writers wait.
 
         Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.
         """
@@ -138,7 +137,7 @@ class Copies:
 
     # ------------------------------------------------------------------ opening and mending
     def _hold(self, folder: Path, opened: ExitStack) -> None:
-        """Share the ledger: nobody replaces its file meanwhile."""
+        """Take the shared lock on the ledger, so that no process replaces its file meanwhile."""
         path = folder / LOCK_NAME
         if self._read_only and not path.exists():
             return
@@ -163,7 +162,7 @@ class Copies:
             self.verify()
 
     def _check_format(self) -> bool:
-        """Whether the database has been begun. Raises TicketLedgerDamaged for another program's format."""
+        """Return whether the database has content. Raises TicketLedgerDamaged for an unknown format."""
         found = self.run("PRAGMA user_version").fetchone()[0]
         if found not in {0, FORMAT}:
             raise _TwoStories(
@@ -173,7 +172,7 @@ class Copies:
         return bool(found)
 
     def _connect(self) -> Database:
-        """SQLite's copy, made for its owner only: a number in the wrong hands is money."""
+        """Open SQLite's copy, created with access for its owner only: a ticket number in the wrong hands is money."""
         if not self._read_only and not self._storage.exists(self.path):
             self._storage.open_file(self.path, write=True).close()
         return self._storage.connect(self.path, read_only=self._read_only)
@@ -182,7 +181,7 @@ class Copies:
         self._database.close()
 
     def _prepare(self) -> None:
-        """Ready SQLite's copy, prove it, and bring it together with the log."""
+        """Prepare SQLite's copy, prove it, and make it agree with the log."""
         self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
         self.run("PRAGMA journal_mode=WAL")
         self.run("PRAGMA synchronous=FULL")
@@ -197,8 +196,8 @@ class Copies:
             self._agree(thorough=self._prove)
 
     def _make_database_again(self, why: str) -> None:
-        """From the log, alone with the ledger; what was there is kept under another name."""
-        count = sum(1 for _ in self._log.rows())  # raises when the log is damaged too
+        """Rebuild the database from the log under an exclusive lock; the old file is kept under another name."""
+        count = sum(1 for _ in self._log.rows())  # raises if the log is damaged too
         if not count:
             raise TicketLedgerDamaged(f"{why}; and {LOG_NAME} is empty")
         self._database.close()
@@ -207,12 +206,12 @@ class Copies:
         except OSError:
             raise TicketLedgerDamaged(f"{why}; to mend it, close every program that has it open") from None
         folder, names = self.path.parent, self._storage.names(self.path.parent)
-        kept = sum(name.startswith(f"{FILE_NAME}.damaged-") for name in names) + 1
-        # The write-ahead log first: beside a new file it would be taken for the new file's own.
+        aside = sum(name.startswith(f"{FILE_NAME}.damaged-") for name in names) + 1
+        # The old write-ahead log first: it would be taken for the new file's own.
         for suffix in ("-wal", "-shm", ""):
             if FILE_NAME + suffix in names:
                 self._storage.rename(
-                    folder / (FILE_NAME + suffix), folder / f"{FILE_NAME}.damaged-{kept}{suffix}"
+                    folder / (FILE_NAME + suffix), folder / f"{FILE_NAME}.damaged-{aside}{suffix}"
                 )
                 self._storage.sync_folder(folder)
         self._database = self._connect()
@@ -222,7 +221,7 @@ class Copies:
         self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {why}"
 
     def _agree(self, *, thorough: bool = False) -> None:
-        """Bring the copies together, under the write lock: a look at the end of each, unless ``thorough``."""
+        """Make the copies agree, under the write lock; only compares their ends unless ``thorough``."""
         ours = self.end()
         if ours == self._log.end() and not thorough:
             return
@@ -252,10 +251,10 @@ class Copies:
     # ------------------------------------------------------------------ writing
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Several changes as one: all of them durable in both copies at the end, or none of them.
+        """Combine several changes into one: at the end all of them are durable in both copies, or none.
 
-        Where the last commit itself fails, the changes may still be carried out later, whole; every step of
-        a ticket can be repeated, so the caller repeats it or takes it back.
+        If the last commit itself fails, the changes may still be completed later, as a whole. Every step of a
+        ticket can be repeated, so the caller repeats it or cancels it.
         """
         if self._changing:
             yield
@@ -270,7 +269,7 @@ class Copies:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """One transaction of SQLite; when it fails, the line it has in the log is taken back."""
+        """Run one SQLite transaction; if it fails, remove its line from the log."""
         self.run("BEGIN IMMEDIATE")
         self._changing = True
         try:
@@ -279,26 +278,26 @@ class Copies:
         except BaseException:
             if self._logged is not None:
                 self._log.cut(self._logged)
-            with suppress(MediumError):  # where SQLite has rolled back by itself
+            with suppress(MediumError):  # SQLite may have rolled back by itself
                 self._database.execute("ROLLBACK")
             raise
         finally:
             self._changing, self._logged = False, None
 
     def insert(self, row: Row) -> None:
-        """Insert one move; a ticket's first brings the ticket."""
+        """Insert one move; a ticket's first move includes the ticket."""
         if row[2] == FIRST_STEP:
             self.run(_INSERT_TICKET, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
     # ------------------------------------------------------------------ reading
     def end(self) -> End:
-        """Where SQLite's copy ends."""
+        """Return the end of SQLite's copy."""
         found = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return START if found is None else (found[0], found[1])
 
     def rows_of(self, number: str) -> list[Row]:
-        """The moves of one ticket, each proved. Raises :class:`TicketLedgerDamaged`."""
+        """Return the moves of one ticket, each proved. Raises :class:`TicketLedgerDamaged`."""
         rows = self._rows("WHERE number = ? ORDER BY step", number)
         for step, row in enumerate(rows, 0 if number.startswith(BEGIN_NUMBER) else FIRST_STEP):
             before = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
@@ -310,7 +309,7 @@ class Copies:
         return rows
 
     def verify(self) -> int:
-        """Prove every row of both copies, and that they agree; return how many moves there are."""
+        """Prove every row of both copies, and that they agree; return the number of moves."""
         if self._read_only:
             return self._verify_reading()
         with self._transaction():
@@ -319,7 +318,7 @@ class Copies:
             return count
 
     def _verify_reading(self) -> int:
-        """The same, mending nothing: a log that is a transaction ahead is its writer's."""
+        """Verify without repairing anything; a log that is one transaction ahead belongs to a running writer."""
         self.run("BEGIN")
         try:
             count = self._check_database()
@@ -333,7 +332,7 @@ class Copies:
         return count
 
     def _logged_rows(self) -> list[Row]:
-        """Every move in the log, for a reader that has it not open."""
+        """Return every move in the log, for a reader that has not opened it."""
         try:
             log = MoveLog(self._storage.open_file(self.log_path, write=False), self._key)
         except JournalUnwritable as why:
@@ -344,15 +343,15 @@ class Copies:
             log.close()
 
     def digest_at(self, place: int) -> str | None:
-        """The digest of the move at a place; None where the ledger ends before it. "" at place 0."""
+        """Return the digest of the move at a place: None if the ledger ends before it, "" for place 0."""
         found = self.run("SELECT digest FROM moves WHERE place = ?", place).fetchone()
         return str(found[0]) if found is not None else None if place else ""
 
     def _check_database(self) -> int:
         for pragma in ("integrity_check", "foreign_key_check"):
-            said = self.run(f"PRAGMA {pragma}").fetchone()
-            if said not in {None, ("ok",)}:
-                raise TicketLedgerDamaged(f"{self.path}: {said}")
+            answer = self.run(f"PRAGMA {pragma}").fetchone()
+            if answer not in {None, ("ok",)}:
+                raise TicketLedgerDamaged(f"{self.path}: {answer}")
         last = START
         for row in self._rows("ORDER BY place"):
             if not follows(self._key, last, row):
@@ -375,6 +374,6 @@ class Copies:
         except MediumError as why:
             damaged = any(words in str(why) for words in _DAMAGE)
             if damaged:
-                said = str(why).partition(": ")[2] or why
-                raise TicketLedgerDamaged(f"{self.path}: not as it was written: {said}") from None
+                reason = str(why).partition(": ")[2] or why
+                raise TicketLedgerDamaged(f"{self.path}: not as it was written: {reason}") from None
             raise TicketLedgerUnwritable(f"{self.path}: {why}") from None

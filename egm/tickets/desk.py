@@ -1,24 +1,24 @@
-"""The ticket desk: what one machine asks of the ticket ledger while it pays out and takes in.
+"""The ticket desk: one machine's use of the ticket ledger for issuing and redeeming tickets.
 
 **Out.** The cabinet reserves the credits in its journal under a cash-out id, then::
 
     ticket = desk.prepare(cashout_id, ...)   durable: a number, not yet money
-    (print; when the printer says the bar code is done: settle the cash-out in the journal)
-    desk.printed(ticket.number)              durable: from here on it can be redeemed
+    (print; when the printer reports that the bar code is printed: settle the cash-out in the journal)
+    desk.printed(ticket.number)              durable: from now on it can be redeemed
     or desk.failed(ticket.number, why)       durable: the number will never be money (then hand-pay)
 
-**In.** With a bar code in escrow, under an id of the cabinet's making::
+**In.** With a bar code in escrow, under an id created by the cabinet::
 
     answer = desk.redeem_begin(redemption_id, digits)    durable lock, or a Refusal: return the ticket
     (reserve the amount in the journal, order the stacking; when it is in the box: settle)
-    desk.redeem_commit(redemption_id)                    durable: redeemed, for good
-    or desk.redeem_abort(redemption_id, why)             durable: the ticket is good again
+    desk.redeem_commit(redemption_id)                    durable: redeemed permanently
+    or desk.redeem_abort(redemption_id, why)             durable: the ticket is valid again
 
-Every step may be repeated with the same id or number and counts once. After a power cut the cabinet asks
-:meth:`TicketDesk.unfinished` and, by what its own journal says, ends each: a reserved ticket whose cash-out
-was settled is ``printed``, otherwise ``failed``; an open redemption whose credit was settled is committed,
-otherwise aborted. So the journal always leads, and the ledger follows it: a cut between the two leaves a
-ticket that nobody can redeem for a moment, never one that two can.
+Every step may be repeated with the same id or number and counts once. After a power loss the cabinet calls
+:meth:`TicketDesk.unfinished` and completes each item according to its own journal: a reserved ticket whose
+cash-out was settled is ``printed``, otherwise ``failed``; an open redemption whose credit was settled is
+committed, otherwise aborted. So the journal always leads and the ledger follows: a power loss between the two
+leaves a ticket that nobody can redeem for a moment, never one that can be redeemed twice.
 """
 
 from collections.abc import Callable
@@ -35,20 +35,20 @@ from egm.tickets.redemption import Reason, Redemption, Refusal, end, is_held, lo
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 
-#: The vouchers a machine can show (AGE 5.1.5).
+#: The number of vouchers in a machine's history (AGE 5.1.5).
 HISTORY: Final = 35
-#: Numbers tried before it is certain that their source is broken: one in 10^12 collides by chance.
+#: Attempts to find a free number before its source counts as broken; by chance one number in 10^12 collides.
 _TRIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketRules:
-    """What the place and the house allow.
+    """Ticket rules of jurisdiction and venue.
 
-    ``limit_cents``: a greater amount is paid by hand. ``valid_days``: a ticket is good to the end of that
-    many days, local time, after its own; None never expires. ``allowance``: tickets this machine may number
-    itself before the host knows of them; ``unread``: tickets there may be at all that the host does not know,
-    whoever numbered them. Both None when there is no host to know.
+    ``limit_cents``: a greater amount is paid by hand. ``valid_days``: a ticket is valid until the end of that
+    many days after its own, local time; None never expires. ``allowance``: tickets that this machine may
+    number before the host knows them; ``unread``: tickets in total that the host may not know, whoever
+    numbered them. Both are None without a host.
     """
 
     currency: str
@@ -61,7 +61,7 @@ class TicketRules:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """What a machine has begun and not ended."""
+    """A machine's tickets and redemptions in progress."""
 
     tickets: tuple[Record, ...]
     """Reserved, not known to be printed."""
@@ -71,7 +71,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issuer:
-    """Who issues and redeems here."""
+    """The machine and venue that issue and redeem tickets."""
 
     serial: str
     operator_number: str
@@ -80,36 +80,37 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a ticket says of its house, and for how many days it is good (None: for ever)."""
+    """Venue data printed on a ticket, and for how many days it is valid (None: without limit)."""
 
     house: House
     valid_days: int | None
 
 
-#: Makes a number: the kind and, where the machine is enrolled, its identifier and sequence. None: not yet.
+#: Creates a number from the ticket kind and, if the machine is enrolled, its enrolment. Returns None if it
+#: cannot yet.
 Numbering = Callable[[TicketKind, Enrolment | None], str | None]
 
 
 def stand_alone_numbers(below: numbers.Below) -> Numbering:
-    """Unpredictable numbers of this machine's own, from ``below`` of its random number generator."""
+    """Return a numbering with unpredictable stand-alone numbers, from ``below`` of the random number generator."""
     return lambda kind, _: numbers.stand_alone(kind, below)
 
 
 def secure_enhanced_numbers(_: TicketKind, enrolment: Enrolment | None) -> str | None:
-    """Numbers from the host's identifier and the running sequence."""
+    """Return the number made of the host's identifier and the running sequence."""
     if enrolment is None:
         return None
     return numbers.secure_enhanced(enrolment.validation_id, enrolment.sequence)
 
 
 class TicketDesk:
-    """One machine's tickets.
+    """Issuing and redeeming of tickets by one machine.
 
-    ``numbering`` makes numbers, ``reads`` says whether digits can be one here
-    (:mod:`egm.tickets.numbers`). ``date_is_known``: whether the clock may be believed; while it may
-    not, nothing is issued and no ticket is past its date. ``is_accounted``: whether the journal knows of a
-    ticket that the ledger says this machine has issued. Raises :class:`InvalidTicket` when the rules'
-    template is not there or the house lacks what it must print.
+    ``numbering`` creates numbers; ``reads`` returns whether digits can be a number here
+    (:mod:`egm.tickets.numbers`). ``date_is_known``: whether the clock is trusted; if not, nothing is issued
+    and no ticket counts as expired. ``is_accounted``: whether the journal knows a ticket that the ledger says
+    this machine issued. Raises :class:`InvalidTicket` if the template of the rules is missing or the venue
+    lacks data that must be printed.
     """
 
     def __init__(
@@ -136,7 +137,7 @@ class TicketDesk:
 
     @property
     def store(self) -> TicketStore:
-        """The ledger."""
+        """Return the ledger."""
         return self._store
 
     # ------------------------------------------------------------------ out
@@ -151,21 +152,21 @@ class TicketDesk:
         number: str | None = None,
         witness: str = "",
     ) -> Ticket | Refusal:
-        """Reserve a number for a ticket: durable when it returns, and not money before :meth:`printed`.
+        """Reserve a number for a ticket; durable when this returns, but not money before :meth:`printed`.
 
-        ``printed`` is what it says where that is not the machine's own. ``number`` is the host's, under
-        system validation; otherwise the desk makes one. ``witness`` is the journal's head, to be printed. A
-        refusal has issued nothing; the credits go to a hand-pay.
+        ``printed`` replaces the machine's own venue data. ``number`` is the host's, under system validation;
+        otherwise the desk creates one. ``witness`` is the journal head to be printed. A refusal has issued
+        nothing; the credits are then paid by hand.
 
-        The same ``issue_id`` gives the same ticket again while it is reserved. Raises
-        :class:`TicketOrderError` where something else was asked under that id.
+        The same ``issue_id`` returns the same ticket while it is reserved. Raises :class:`TicketOrderError`
+        if something else was requested under that id.
         """
         with self._store.together():
             known = self._store.by_issue(issue_id)
             if known is not None:
-                asked = (TicketState.RESERVED, amount_cents, kind, denomination_cents, number)
+                requested = (TicketState.RESERVED, amount_cents, kind, denomination_cents, number)
                 same = (known.ticket.amount_cents, known.ticket.kind, known.ticket.denomination_cents)
-                if asked != (known.state, *same, number and known.ticket.number):
+                if requested != (known.state, *same, number and known.ticket.number):
                     raise TicketOrderError(
                         f"{issue_id}: asked for {amount_cents} cents {kind}; under this id the ledger has"
                         f" {known.ticket.masked}, {known.ticket.amount_cents} cents, {known.state}"
@@ -197,47 +198,47 @@ class TicketDesk:
             return self._store.reserve(issue_id, ticket, by=self._machine.serial).ticket
 
     def ticket_of(self, issue_id: str) -> Ticket | None:
-        """The ticket that was numbered under this id; None when none was."""
+        """Return the ticket numbered under this id, or None."""
         known = self._store.by_issue(issue_id)
         return None if known is None else known.ticket
 
     def number_of(self, redemption_id: str) -> str | None:
-        """The number locked under this redemption; None when nothing was."""
+        """Return the number locked under this redemption, or None."""
         known = self._store.by_redemption(redemption_id)
         return None if known is None else known.ticket.number
 
     def printed(self, number: str) -> Ticket:
-        """The printer says the bar code is done: the ticket is money. Durable; a repeat changes nothing."""
+        """Record that the bar code is printed: the ticket is money. Durable; a repeat changes nothing."""
         return self._once(number, Action.ISSUE).ticket
 
     def failed(self, number: str, why: str) -> None:
-        """It was not printed, or nobody can tell: void. Durable; a repeat changes nothing.
+        """Void a ticket that was not printed, or may not have been. Durable; a repeat changes nothing.
 
-        A paper that came out after all is then worth nothing, and the player is paid by hand.
+        If it was printed after all, it is worthless, and the player is paid by hand.
         """
         self._once(number, Action.FAIL, why=why)
 
     def holds(self, redemption_id: str) -> bool:
-        """Whether the ticket of this redemption is locked to this machine still: only then is it credited."""
+        """Return whether this redemption still holds its lock; only then may the ticket be credited."""
         known = self._store.by_redemption(redemption_id)
         return known is not None and is_held(known, redemption_id, self._machine.serial)
 
     def knows(self, number: str) -> bool:
-        """Whether the ledger has a ticket of this number."""
+        """Return whether the ledger has a ticket with this number."""
         return self._store.get(number) is not None
 
     # ------------------------------------------------------------------ in
     def reads(self, digits: str) -> bool:
-        """Whether digits can be a number here."""
+        """Return whether digits can be a number here."""
         return self._reads(digits)
 
     def admit(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> Redemption | Refusal:
-        """Lock a ticket whose worth the host has said, durably, or say why not.
+        """Lock a ticket whose value the host has stated, durably, or return why not.
 
-        A ticket this ledger has never seen is entered as the host's, so that one paper is never taken twice,
-        whatever a host that lost its memory says of it. The same id and digits give the same answer again.
+        A ticket unknown to this ledger is entered as the host's, so that one ticket is never accepted twice,
+        even if the host lost its memory. The same id and digits return the same result again.
         """
         by, at = self._machine.serial, self._now()
         with self._store.together():
@@ -249,7 +250,7 @@ class TicketDesk:
             return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
 
     def _enter(self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int) -> None:
-        """A ticket issued elsewhere, as the host describes it."""
+        """Enter a ticket that was issued elsewhere, as the host describes it."""
         now = self._now()
         ticket = Ticket(
             number=number,
@@ -269,22 +270,22 @@ class TicketDesk:
         self._store.move(number, Action.ISSUE, at=now, by=ELSEWHERE)
 
     def redeem_begin(self, redemption_id: str, number: str) -> Redemption | Refusal:
-        """Lock the ticket of these digits to this machine, durably, or say why not.
+        """Lock the ticket with these digits to this machine, durably, or return why not.
 
-        The same id and digits give the same answer again while the redemption is open. The lock has no end by
-        itself: this machine may have the paper in its box.
+        The same id and digits return the same result while the redemption is open. The lock does not expire,
+        because this machine may have the ticket in its box.
         """
         by, at = self._machine.serial, self._now()
         return lock(self._store, redemption_id, number, self._reads, by=by, at=at, refuse=self._refuse)
 
     def redeem_commit(self, redemption_id: str) -> None:
-        """The ticket is in the box and credited: redeemed, for good. Durable; a repeat changes nothing."""
+        """Complete a redemption: the ticket is in the box and credited. Durable; a repeat changes nothing."""
         end(self._store, redemption_id, Action.REDEEM, at=self._now(), by=self._machine.serial)
 
     def redeem_abort(self, redemption_id: str, why: str) -> None:
-        """The ticket went back to the player: it is good again. Durable; a repeat changes nothing.
+        """Abort a redemption: the ticket went back to the player and is valid again. A repeat changes nothing.
 
-        An id that never locked anything is nothing to abort: the cut came before the lock.
+        An id without a lock is ignored: the power failed before the lock.
         """
         if self._store.by_redemption(redemption_id) is not None:
             end(
@@ -298,7 +299,7 @@ class TicketDesk:
 
     # ------------------------------------------------------------------ after a power cut, and for people
     def unfinished(self) -> Unfinished:
-        """What this machine has begun and not ended."""
+        """Return this machine's tickets and redemptions in progress."""
         serial = self._machine.serial
         return Unfinished(
             tuple(self._store.records(TicketState.RESERVED, machine_serial=serial)),
@@ -310,26 +311,26 @@ class TicketDesk:
         )
 
     def history(self) -> tuple[Record, ...]:
-        """The last 35 tickets of this machine, newest first; show their ``shown_number`` (E-06)."""
+        """Return the last 35 tickets of this machine, newest first; display their ``shown_number`` (E-06)."""
         records = self._store.records(machine_serial=self._machine.serial)
         return tuple(record for _, record in zip(range(HISTORY), records, strict=False))
 
     # ------------------------------------------------------------------ the host
     def enrol(self, validation_id: int, sequence: int) -> None:
-        """Take the host's validation identifier and the sequence to go on from (SAS 4C). Durable."""
+        """Store the host's validation identifier and the sequence to continue from (SAS 4C). Durable."""
         self._store.enrol(self._machine.serial, Enrolment(validation_id, sequence))
 
     @property
     def enrolment(self) -> Enrolment | None:
-        """What the host has enrolled this machine with, and the sequence last used."""
+        """Return the host's enrolment of this machine and the sequence last used, or None."""
         return self._store.enrolment(self._machine.serial)
 
     def unreported(self) -> list[Record]:
-        """The tickets the host does not know yet, oldest first."""
+        """Return the tickets that the host does not know yet, oldest first."""
         return self._store.unreported(self._machine.serial)
 
     def reported(self, number: str) -> None:
-        """The host has acknowledged the ticket. Durable; a repeat changes nothing."""
+        """Record that the host has acknowledged the ticket. Durable; a repeat changes nothing."""
         self._store.report(number, self._now())
 
     # ------------------------------------------------------------------ inside
@@ -347,10 +348,11 @@ class TicketDesk:
         return None
 
     def _fresh_number(self, kind: TicketKind) -> str | None:
-        """A number no ticket has; what is spent on the way is spent with the ticket, or not at all.
+        """Return a number that no ticket has, or None; sequences skipped on the way stay used.
 
-        A host may enrol a machine with a sequence it has used before: None then, with the tries spent, so
-        that the machine pays by hand until it is past them. A source of its own is broken: that stops it.
+        A host may enrol a machine with a sequence that was already used: then return None with the tries used
+        up, so that the machine pays by hand until it is past them. If the machine's own source repeats
+        numbers, it is broken: raise.
         """
         for _ in range(_TRIES):
             enrolment = self._store.spend_sequence(self._machine.serial)
@@ -382,7 +384,7 @@ class TicketDesk:
 
 
 def expiry(issued_at: datetime, house: House, days: int | None) -> datetime | None:
-    """The end of the local day ``days`` after the day of issue, in UTC."""
+    """Return the end of the local day ``days`` after the day of issue, in UTC."""
     if days is None:
         return None
     local = issued_at.astimezone(house.zone)

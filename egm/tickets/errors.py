@@ -4,20 +4,20 @@ from egm.errors import InvariantError, LocalError, OperatorError
 
 
 class InvalidTicket(OperatorError):
-    """A ticket, number or template that cannot be: says what, where and why."""
+    """An invalid ticket, number or template; the text says what, where and why."""
 
 
 class TicketOrderError(InvariantError):
-    """A step of a ticket's life out of order: says the ticket, the step and where the ticket is."""
+    """A step out of order in a ticket's life cycle; the text names the ticket, the step and its current state."""
 
 
 class TicketLedgerUnwritable(LocalError):
-    """The ticket ledger's medium refuses: nothing was changed."""
+    """The ticket ledger's medium refused a write: nothing was changed."""
 
 
 class TicketLedgerAbsent(OperatorError):
-    """There is no ticket ledger where one must be, and none may be begun."""
+    """The ticket ledger is missing and may not be created here."""
 
 
 class TicketLedgerDamaged(LocalError):
-    """The ticket ledger does not hold what was written: says where. Nothing may be paid from it."""
+    """The ticket ledger does not hold what was written; the text says where. Nothing may be paid from it."""

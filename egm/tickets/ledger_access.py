@@ -1,4 +1,4 @@
-"""Ticket ledger opened beside its machine: by the cage, by reports, by tests of what a machine left."""
+"""Access to the ticket ledger beside its machine: for the cage, reports, and tests of stored data."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from meters.storage import DiskStorage
 
 
 def machine_key(folder: Path, second: Path | None = None) -> MachineKey:
-    """The key of the machine in a state folder. Raises :class:`OperatorError` where there is none.
+    """Return the key of the machine in a state folder. Raises :class:`OperatorError` if there is none.
 
     ``second`` is the folder on the second medium, by default the one inside the first.
     """
@@ -21,9 +21,9 @@ def machine_key(folder: Path, second: Path | None = None) -> MachineKey:
 
 
 def open_beside(folder: Path, *, second: Path | None = None, read_only: bool = True) -> TicketStore:
-    """The ledger of the machine in a state folder; nothing is made, and nothing written unless asked.
+    """Open the ledger of the machine in a state folder; nothing is created, and nothing written unless requested.
 
-    Raises what :meth:`TicketStore.open` does.
+    Raises the errors of :meth:`TicketStore.open`.
     """
     second = second or folder / SECOND_FOLDER
     key = machine_key(folder, second).derive(PURPOSE)

@@ -1,4 +1,4 @@
-"""The ticket: what one is, where it is in its life, and how it is shown and stored."""
+"""The ticket: its data, its states, and how it is shown and stored."""
 
 import json
 from collections.abc import Mapping
@@ -10,18 +10,18 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from egm.tickets.errors import InvalidTicket
 
-#: Digits of a validation number as printed: two of the system, sixteen of the ticket.
+#: Digits of a validation number as printed: two for the system, sixteen for the ticket.
 DIGITS: Final = 18
-#: How the moves a cashier makes are signed.
+#: Prefix of the author of a cashier's moves.
 CAGE: Final = "cage:"
-#: Who issued a ticket that this ledger learned of from a host: it is the host who owes it.
+#: Issuer of a ticket that this ledger learned of from a host: the host owes it.
 ELSEWHERE: Final = "host"
-#: What of an unredeemed ticket's number may be shown (E-06).
+#: Digits of an unredeemed ticket's number that may be shown (E-06).
 _SHOWN: Final = 4
 
 
 class TicketKind(StrEnum):
-    """What a ticket is worth, and to whom. The first three are the credit kinds of the chart of accounts."""
+    """The kinds of tickets. The first three are the credit kinds of the chart of accounts."""
 
     CASHABLE = "cashable"
     RESTRICTED = "restricted"
@@ -31,16 +31,16 @@ class TicketKind(StrEnum):
 
     @property
     def is_receipt(self) -> bool:
-        """Whether it is paid by people only, and never taken by a machine."""
+        """Return whether it is a receipt, paid by an attendant and never accepted by a machine."""
         return self in {TicketKind.HANDPAY_RECEIPT, TicketKind.JACKPOT_RECEIPT}
 
 
 class TicketState(StrEnum):
-    """Where a ticket is in its life (AGE 20.2.1)."""
+    """The states of a ticket (AGE 20.2.1)."""
 
-    RESERVED = "reserved"  # it has a number; nothing says that it was printed, so it is not money
-    ISSUED = "issued"  # printed: money out of the machine, owed to whoever holds it
-    PENDING = "pending"  # locked to one redeemer, who has not said the end yet
+    RESERVED = "reserved"  # it has a number but is not known to be printed, so it is not money
+    ISSUED = "issued"  # printed: money outside the machine, owed to the bearer
+    PENDING = "pending"  # locked to one redeemer whose redemption is not completed
     REDEEMED = "redeemed"
     VOID = "void"  # never printed, or cancelled by a person
     EXPIRED = "expired"
@@ -48,9 +48,9 @@ class TicketState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
-    """Who issues: printed on every ticket, and kept with it so that a duplicate says the same.
+    """The venue that issues a ticket; printed on every ticket, and stored with it for duplicates.
 
-    ``time_zone`` is an IANA name (``America/Montreal``); records are in UTC, people read local time.
+    ``time_zone`` is an IANA name (``America/Montreal``); records are in UTC, printed times are local.
     """
 
     site: str
@@ -63,23 +63,23 @@ class House:
 
     @property
     def zone(self) -> tzinfo:
-        """The time zone. Raises :class:`InvalidTicket` when this computer does not know it."""
+        """Return the time zone. Raises :class:`InvalidTicket` if this computer does not know it."""
         if self.time_zone == "UTC":
             return UTC
         try:
             return ZoneInfo(self.time_zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError):  # a folder of zones is no zone
+        except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name is a folder of zones
             raise InvalidTicket(f"house: time_zone {self.time_zone!r} is not known here") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """One ticket. Times are UTC in whole seconds; ``expires_at`` is the first moment it is no longer good.
+    """One ticket. Times are UTC in whole seconds; ``expires_at`` is the first moment at which it is no longer valid.
 
-    ``sequence`` counts the tickets of its machine from 1. ``denomination_cents`` is that of the credits it
-    was made from (Québec prints their number). ``duplicate`` marks a reprint: the same number, still to be
-    redeemed once (H-07). ``witness`` is the head of its machine's journal when it was numbered (entry and
-    first digits of the hash): paper in many hands that holds the journal to what it was.
+    ``sequence`` counts the tickets of its machine from 1. ``denomination_cents`` is that of the credits paid
+    out (Québec prints their number). ``duplicate`` marks a reprint: the same number, still redeemable once
+    (H-07). ``witness`` is the head of the machine's journal when it was numbered (entry and first digits of
+    the hash): tickets in many hands prove what the journal contained.
     """
 
     number: str
@@ -108,16 +108,16 @@ class Ticket:
 
     @property
     def credits(self) -> int:
-        """Whole credits of its denomination."""
+        """Return the number of whole credits of its denomination."""
         return self.amount_cents // self.denomination_cents
 
     @property
     def masked(self) -> str:
-        """The number as it may be shown while the ticket is unredeemed."""
+        """Return the number as it may be shown while the ticket is unredeemed."""
         return mask(self.number)
 
     def to_json(self) -> str:
-        """The ticket as one JSON object; :meth:`from_json` gives it back."""
+        """Return the ticket as one JSON object; :meth:`from_json` is the inverse."""
         values = asdict(self)
         for name in ("issued_at", "expires_at"):
             values[name] = values[name] and values[name].isoformat()
@@ -125,7 +125,7 @@ class Ticket:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what :meth:`to_json` wrote. Raises :class:`InvalidTicket` naming what is wrong."""
+        """Decode the result of :meth:`to_json`. Raises :class:`InvalidTicket` naming what is wrong."""
         try:
             values: Any = json.loads(text)
             return cls(
@@ -149,10 +149,10 @@ def _house(values: Mapping[str, str]) -> House:
 
 
 def mask(number: str) -> str:
-    """All but the last digits hidden: nobody may learn an unredeemed ticket's number (AGE 5.1.5)."""
+    """Return the number with all but its last digits hidden: unredeemed numbers are secret (AGE 5.1.5)."""
     return "•" * (len(number) - _SHOWN) + number[-_SHOWN:]
 
 
 def grouped(number: str) -> str:
-    """A validation number as people read it aloud: two digits, then fours."""
+    """Return a validation number grouped for reading aloud: two digits, then fours."""
     return "-".join([number[:2], *(number[i : i + 4] for i in range(2, len(number), 4))])

@@ -1,9 +1,8 @@
 """The second copy of the ticket ledger: a plain file of moves, written first.
 
-One line a transaction, a JSON array of its rows, so that a transaction is in the file whole or not at all: a
-line the power cut short has no end and is as if never written. Every row carries a digest over itself and the
-row before it, under a key derived from the machine's: a row that anybody else has written is none, wherever
-it stands.
+Each line is one transaction, a JSON array of its rows, so a transaction is in the file completely or not at
+all: a line cut short by a power loss has no end and does not count. Every row carries a digest over itself
+and the previous row, under a key derived from the machine's: a row written by anybody else is invalid.
 """
 
 import hmac
@@ -16,24 +15,24 @@ from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from meters import JournalUnwritable
 from meters.storage import StorageFile
 
-#: Not ``.log``: the journal's segments end so, and may lie in the same folder.
+#: Not ``.log``: the journal's segments have that suffix, and may be in the same folder.
 FILE_NAME: Final = "tickets.moves"
 _TAIL_BYTES: Final = 1 << 16
 
 #: (place, number, step, action, state, at, by, redemption id, story as JSON, digest)
 Row = tuple[Any, ...]
-#: Where a copy ends: place and digest of its last row.
+#: The end of a copy: place and digest of its last row.
 End = tuple[int, str]
 START: Final[End] = (0, "")
 
 
 def digest(key: bytes, before: str, row: Row) -> str:
-    """The HMAC of a row (without its own) that follows the row of digest ``before``."""
+    """Return the HMAC of a row (without its own) that follows the row with digest ``before``."""
     return hmac.digest(key, json.dumps([before, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
 def follows(key: bytes, before: End, row: Row) -> bool:
-    """Whether a row is whole, this machine's, and comes next."""
+    """Return whether a row is intact, this machine's, and the next one."""
     return (
         len(row) == 10
         and row[0] == before[0] + 1
@@ -43,12 +42,12 @@ def follows(key: bytes, before: End, row: Row) -> bool:
 
 
 def end_of(row: Row) -> End:
-    """The end of a copy whose last row this is."""
+    """Return the end of a copy whose last row is ``row``."""
     return (row[0], row[-1])
 
 
 class MoveLog:
-    """The file. Whoever writes holds the database's write lock; there is one writer at a time."""
+    """The file. A writer must hold the database's write lock; there is one writer at a time."""
 
     def __init__(self, file: StorageFile, key: bytes) -> None:
         self._file = file
@@ -59,7 +58,7 @@ class MoveLog:
         self._file.close()
 
     def end(self) -> End | None:
-        """Where the file ends, from its last line alone; None when that takes reading it all."""
+        """Return the end of the file, from its last line alone; None if that requires reading it all."""
         size = self._file.size()
         if not size:
             return START
@@ -72,7 +71,7 @@ class MoveLog:
         return None
 
     def rows(self) -> Iterator[Row]:
-        """Every row, in order. Raises :class:`TicketLedgerDamaged` at a line that is not what was written."""
+        """Yield every row, in order. Raises :class:`TicketLedgerDamaged` at a line that is not what was written."""
         last = START
         for _, rows in self._lines():
             for row in rows:
@@ -82,7 +81,7 @@ class MoveLog:
                 yield row
 
     def furthest(self) -> int:
-        """The place of the last move of any line that can be read, whatever is damaged between."""
+        """Return the place of the last move in any readable line, whatever is damaged before it."""
         places = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):
             with suppress(ValueError, TypeError, IndexError, KeyError, RecursionError):
@@ -90,10 +89,10 @@ class MoveLog:
         return max(places)
 
     def append(self, rows: Sequence[Row]) -> int:
-        """Write a transaction's rows as one line, durably; return where the file ended before."""
+        """Write a transaction's rows as one line, durably; return the previous end of the file."""
         line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:
-            size = self._whole_size()
+            size = self._complete_size()
             if size != self._file.size():
                 self._file.truncate(size)
             self._file.write_at(size, line)
@@ -103,19 +102,19 @@ class MoveLog:
         return size
 
     def cut(self, size: int) -> None:
-        """Take back the last line, as far as the medium lets us; a line that stays is carried out later."""
+        """Remove the last line if the medium permits; a line that stays is completed later."""
         with suppress(JournalUnwritable):
             self._file.truncate(size)
             self._file.sync()
 
     def rewrite(self, rows: Sequence[Row]) -> None:
-        """Write the whole file anew from the database. Only while the database is known to be good."""
+        """Rewrite the whole file from the database, which must be known to be good."""
         self.cut(0)
         if rows:
             self.append(rows)
 
-    def _whole_size(self) -> int:
-        """The size up to the end of the last whole line."""
+    def _complete_size(self) -> int:
+        """Return the size up to the end of the last complete line."""
         size = self._file.size()
         tail = self._file.read_at(max(0, size - 1), 1)
         if tail in {b"", b"\n"}:

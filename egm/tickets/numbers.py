@@ -1,13 +1,13 @@
-"""Validation numbers: 18 digits, the first two saying who made the number.
+"""Validation numbers: 18 digits, the first two of which state who created the number.
 
 * **Secure enhanced** (00): a machine's 24-bit validation identifier and sequence, scrambled by CRC. Typing
-  errors are seen; it is reversible, so its security is the host's list of issued tickets.
+  errors are detected; it is reversible, so its security is the host's list of issued tickets.
 * **System** (01 to 99): sixteen digits from a host, after its system number.
-* **Stand-alone** (91 to 95): there is no host and the list is the machine's own; twelve unpredictable digits
+* **Stand-alone** (91 to 95): there is no host and the machine keeps the list; twelve unpredictable digits
   between the kind's mark and a four-digit check code. A machine is enrolled with a host or stands alone,
-  never both, so the overlap with system numbers cannot meet.
+  never both, so the overlap with system numbers causes no collision.
 
-A number proves nothing by itself: only the ledger of issued tickets says what is owed.
+A number proves nothing by itself: only the ledger of issued tickets states what is owed.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,10 +18,10 @@ from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import DIGITS, TicketKind
 
 WORD_24: Final = 1 << 24
-"""Validation identifiers and sequences are below this."""
+"""Upper bound of validation identifiers and sequences."""
 
-#: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000, and one for
-#: which no one or two wrong digits, anywhere among the 18, leave the remainder as it was (the tests try all).
+#: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000 for which no one
+#: or two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
 MODULUS: Final = 9973
 _CHECK_DIGITS: Final = 4
 _FREE_DIGITS: Final = DIGITS - 2 - _CHECK_DIGITS
@@ -35,26 +35,26 @@ MARKS: Final[Mapping[TicketKind, int]] = {
     TicketKind.JACKPOT_RECEIPT: 95,
 }
 
-#: ``below(n)`` gives a whole number from 0 up to, not including, n, each as likely as the others.
+#: ``below(n)`` returns a uniformly distributed integer from 0 up to, but not including, n.
 Below = Callable[[int], int]
 
 
 # ---------------------------------------------------------------- stand-alone
 def stand_alone(kind: TicketKind, below: Below) -> str:
-    """Make a new unpredictable number for a ticket of ``kind``."""
+    """Create a new unpredictable number for a ticket of ``kind``."""
     head = MARKS[kind] * 10**_FREE_DIGITS + below(10**_FREE_DIGITS)
     shifted = head * 10**_CHECK_DIGITS
     return str(shifted + (1 - shifted) % MODULUS)
 
 
 def is_stand_alone(number: str) -> bool:
-    """Whether the digits can be a stand-alone number: a kind's mark, and a check code that holds."""
+    """Return whether the digits can be a stand-alone number: a valid kind mark and check code."""
     return _is_number(number) and int(number[:2]) in MARKS.values() and int(number) % MODULUS == 1
 
 
 # ---------------------------------------------------------------- secure enhanced
 def secure_enhanced(validation_id: int, sequence: int) -> str:
-    """Make the number of ``sequence`` (already incremented) for a machine's ``validation_id``.
+    """Create the number of ``sequence`` (already incremented) for a machine's ``validation_id``.
 
     Both are 24-bit. The definition is the publicly known one; no published vector of the SAS specification
     proves it. Raises :class:`InvalidTicket` for a value out of range.
@@ -71,7 +71,7 @@ def secure_enhanced(validation_id: int, sequence: int) -> str:
 
 
 def is_secure_enhanced(number: str) -> bool:
-    """Whether the digits can be a secure enhanced number: 00, and both halves with their check."""
+    """Return whether the digits can be a secure enhanced number: 00, and both halves with a valid check digit."""
     return (
         _is_number(number)
         and number.startswith("00")
@@ -80,7 +80,7 @@ def is_secure_enhanced(number: str) -> bool:
 
 
 def _half(value: int) -> str:
-    """Eight digits below 2^24 (so the first is 0 or 1), the first carrying the others' sum modulo 5."""
+    """Return eight digits for a value below 2^24; the first, 0 or 1, also carries the others' sum modulo 5."""
     digits = f"{value:08d}"
     check = sum(map(int, digits)) % 5
     return str(int(digits[0]) | check << 1) + digits[1:]
@@ -93,7 +93,7 @@ def _half_holds(half: str) -> bool:
 
 # ---------------------------------------------------------------- system
 def system(system_id: int, number: str) -> str:
-    """Put a host's sixteen digits behind its system number (1 to 99). Raises :class:`InvalidTicket`."""
+    """Return a host's sixteen digits preceded by its system number (1 to 99). Raises :class:`InvalidTicket`."""
     if not 1 <= system_id <= 99 or len(number) != DIGITS - 2:
         raise InvalidTicket(f"host's number: system {system_id} and {len(number)} digits; 1-99 and 16 wanted")
     full = f"{system_id:02d}{number}"
@@ -103,12 +103,12 @@ def system(system_id: int, number: str) -> str:
 
 
 def is_system(number: str) -> bool:
-    """Whether the digits can be a host's number. A host's sixteen digits carry no check of ours."""
+    """Return whether the digits can be a host's number; its sixteen digits carry no check of ours."""
     return _is_number(number) and not number.startswith("00")
 
 
 def is_hosts(number: str) -> bool:
-    """Whether the digits can be a number that a host vouches for: its own, or a machine's made for it."""
+    """Return whether the digits can be a number that a host vouches for: its own, or one a machine made for it."""
     return is_system(number) or is_secure_enhanced(number)
 
 

@@ -1,9 +1,9 @@
-"""Ticket commitments: what the journal keeps of a number, so that a ticket is proved when its ledger is lost.
+"""Ticket commitments in the journal, by which a ticket can be proved if the ledger is lost.
 
-The journal is shown and exported, so it holds no number of a ticket that is still money; and of a number with
-so few digits a plain hash, salted or not, is undone by trying them all. What it keeps is the number's HMAC
-under a key of the machine's own: whoever has ticket and machine proves the one from the other's journal, and
-nobody else learns anything.
+The journal is shown and exported, so it must not contain the number of a ticket that is still money. A number
+has so few digits that a plain hash, salted or not, can be reversed by trying them all. The journal therefore
+stores the number's HMAC under a key of the machine: a person with ticket and machine can prove the ticket
+from the journal, and nobody else learns anything.
 """
 
 import hmac
@@ -13,21 +13,21 @@ from typing import Final
 
 from meters import JournalView
 
-#: What the machine key is derived for, to commit to numbers.
+#: Purpose of the key derived from the machine key to commit to numbers.
 PURPOSE: Final = b"ticket number"
 _DIGITS: Final = 32
-#: The entries by which a ticket comes into a machine for good.
+#: The entries by which a machine finally accepts a ticket.
 _TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
 
 
 def commitment(key: bytes, number: str) -> str:
-    """What stands for a number in the journal: 128 bits, hexadecimal."""
+    """Return the commitment to a number in the journal: 128 bits, hexadecimal."""
     return hmac.digest(key, number.encode(), "sha256").hex()[:_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A ticket as the journal knows it; ``taken`` says which entry took it in again, empty where none did."""
+    """A ticket as known to the journal; ``taken`` names the entry that accepted it again, or is empty."""
 
     issue_id: str
     kind: str
@@ -37,7 +37,7 @@ class Proof:
 
 
 def taken_in(journals: Iterable[JournalView]) -> dict[str, str]:
-    """The redemptions by which the machine's journals took tickets in for good, by commitment."""
+    """Return the redemptions by which the machine's journals finally accepted tickets, by commitment."""
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
         for journal in journals
@@ -47,24 +47,24 @@ def taken_in(journals: Iterable[JournalView]) -> dict[str, str]:
 
 
 def prove(journals: Iterable[JournalView], key: bytes, number: str) -> Proof | None:
-    """The ticket of this number as the machine's journals know it, this one and cleared ones; None: no such.
+    """Return the ticket with this number as known to the machine's current and cleared journals, or None.
 
-    It may be printed in one and taken in by a later one. What the cage has paid stands in the ticket ledger
-    alone: where that is lost, persons must know it.
+    It may be printed in one journal and accepted in a later one. Payments by the cage are recorded in the
+    ticket ledger alone: if that is lost, persons must know them.
     """
-    return put_together(said for journal in journals for said in said_of(journal, key, number))
+    return combine_proofs(proof for journal in journals for proof in read_proofs(journal, key, number))
 
 
-def put_together(said: Iterable[Proof]) -> Proof | None:
-    """What several journals say of a ticket (:func:`said_of`); None where none knows that it was printed."""
-    found = list(said)
+def combine_proofs(proofs: Iterable[Proof]) -> Proof | None:
+    """Combine what several journals record about a ticket (:func:`said_of`); None if none knows that it was printed."""
+    found = list(proofs)
     issued = next((proof for proof in found if proof.issue_id), None)
     taken = next((proof.taken for proof in found if proof.taken), "")
     return None if issued is None else replace(issued, taken=taken)
 
 
-def said_of(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
-    """What one journal says of a ticket: it was printed, or (without ``issue_id``) taken in."""
+def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Proof]:
+    """Yield what one journal records about a ticket: printed, or (without ``issue_id``) accepted."""
     wanted = commitment(key, number)
     for entry in journal.entries(("voucher.out", *_TAKEN)):
         story: object = entry.record

@@ -1,4 +1,4 @@
-"""Ticket record: the moves of a ticket's life, and which move may follow which."""
+"""Ticket record: the moves of a ticket, and which move may follow which."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from meters.transaction import JSON
 
 
 class Action(StrEnum):
-    """What can happen to a ticket."""
+    """The actions on a ticket."""
 
     RESERVE = "reserve"
     ISSUE = "issue"
@@ -21,15 +21,15 @@ class Action(StrEnum):
     REDEEM = "redeem"
     VOID = "void"
     EXPIRE = "expire"
-    """Of a ledger from before a ticket's date was judged only when asked: nothing writes it any more."""
+    """Only in old ledgers, which recorded expiry; no longer written."""
     REPRINT = "reprint"
     BEGIN = "begin"
-    """No ticket's: two persons have begun the ledger anew (:mod:`egm.tickets.restoration`)."""
+    """Not on a ticket: two persons have restored the ledger (:mod:`egm.tickets.restoration`)."""
     REVIVE = "revive"
-    """Two persons have found that it is owed whatever its date: from here on it has none."""
+    """Two persons have found that it is owed whatever its date; it no longer expires."""
 
 
-#: The whole life of a ticket: action -> (the states it may be in, the state it leaves).
+#: The life cycle of a ticket: action -> (the states in which it is allowed, the resulting state).
 LIFE: Final[Mapping[Action, tuple[frozenset[TicketState], TicketState]]] = {
     action: (frozenset(needs), leaves)
     for action, needs, leaves in (
@@ -50,10 +50,10 @@ LIFE: Final[Mapping[Action, tuple[frozenset[TicketState], TicketState]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One thing that happened to a ticket: ``by`` a machine's serial or a person, with its ``story``."""
+    """One action on a ticket, ``by`` a machine's serial or a person, with details in ``story``."""
 
     place: int
-    """Where it stands in the whole ledger, from 1."""
+    """Its place in the whole ledger, from 1."""
     step: int
     action: Action
     state: TicketState
@@ -73,34 +73,34 @@ class Record:
 
     @property
     def state(self) -> TicketState:
-        """Where it is now."""
+        """Return its current state."""
         return self.moves[-1].state
 
     @property
     def lock(self) -> Move | None:
-        """The lock of the redemption that is open, or that ended in redemption."""
+        """Return the lock of the redemption that is open or that redeemed the ticket, or None."""
         if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
             return None
         return next(move for move in reversed(self.moves) if move.action is Action.LOCK)
 
     @property
     def expires_at(self) -> datetime | None:
-        """The first moment it is no longer good; None: good for ever, or revived by two persons."""
+        """Return the first moment at which it is no longer valid; None if it never expires or was revived."""
         if any(move.action is Action.REVIVE for move in self.moves):
             return None
         return self.ticket.expires_at
 
     def is_past(self, at: datetime) -> bool:
-        """Whether an issued ticket's date is over at a moment; a locked one was put in in time.
+        """Return whether an issued ticket has expired at a moment; a locked one was inserted in time.
 
-        Only a clock that is trusted may say so (:mod:`egm.app.timekeeping`).
+        Only use a trusted clock (:mod:`egm.kernel.timekeeping`).
         """
         due = self.expires_at
         return self.state is TicketState.ISSUED and due is not None and at >= due
 
     @property
     def shown_number(self) -> str:
-        """Its number as it may be shown: in full only when nothing is owed on it any more."""
+        """Return its number as it may be shown: in full only if nothing is owed on it any more."""
         if self.state in {TicketState.REDEEMED, TicketState.VOID, TicketState.EXPIRED}:
             return self.ticket.number
         return self.ticket.masked
@@ -116,7 +116,7 @@ class Enrolment:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The tickets of one state, kind and currency, together."""
+    """Totals of the tickets of one state, kind and currency."""
 
     state: TicketState
     kind: TicketKind
@@ -126,5 +126,5 @@ class Sum:
 
     @property
     def owed(self) -> bool:
-        """Whether somebody may still come for it: the outstanding liability."""
+        """Return whether the tickets may still be presented: the outstanding liability."""
         return self.state in {TicketState.ISSUED, TicketState.PENDING}

@@ -1,4 +1,4 @@
-"""Redemption: locking a ticket to one redeemer, and ending that one way or the other."""
+"""Redemption: locking a ticket to one redeemer, then redeeming or releasing it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,26 +14,26 @@ from meters.transaction import JSON
 
 
 class Reason(StrEnum):
-    """Why a ticket is not issued or not taken; the screen and the cashier have words for each."""
+    """Why a ticket is not issued or not accepted; the screen and the cashier have a text for each."""
 
     # issuing
-    ABOVE_LIMIT = "above_limit"  # the rules want a hand-pay for so much (H-11)
+    ABOVE_LIMIT = "above_limit"  # the rules require a hand-pay for this amount (H-11)
     NOT_ENROLLED = "not_enrolled"  # no validation identifier from the host yet (SAS 3F)
-    ALLOWANCE_USED = "allowance_used"  # too many tickets the host does not know (H-09)
-    CLOCK = "clock"  # nobody knows the date that would be printed
+    ALLOWANCE_USED = "allowance_used"  # too many tickets that the host does not know (H-09)
+    CLOCK = "clock"  # the date to print is not known
     # taking
     MISREAD = "misread"  # the digits cannot be a number: read it again
     UNKNOWN = "unknown"
-    NOT_PRINTED = "not_printed"  # a number was given, but no machine says that it was printed
-    PENDING = "pending"  # another redeemer is at it
+    NOT_PRINTED = "not_printed"  # a number was reserved, but no machine has reported that it was printed
+    PENDING = "pending"  # another redeemer holds the lock
     REDEEMED = "redeemed"
     VOID = "void"
     EXPIRED = "expired"
     WRONG_KIND = "wrong_kind"  # a receipt in a machine, a promotional ticket at the cage
     CURRENCY = "currency"
-    AMOUNT = "amount"  # the host says another worth than the ticket was known by
-    NOT_OURS = "not_ours"  # the ledger names this machine, whose journal knows nothing of it
-    HOST_DOWN = "host_down"  # nobody there to say what it is worth
+    AMOUNT = "amount"  # the host states another value than the one on record
+    NOT_OURS = "not_ours"  # the ledger names this machine, whose journal does not know it
+    HOST_DOWN = "host_down"  # no host to state its value
     HOST_REFUSED = "host_refused"
     HOST_OWES = "host_owes"  # issued elsewhere: the host's cashier pays it
     NOT_NOW = "not_now"
@@ -41,7 +41,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """No, and why."""
+    """A refusal and its reason."""
 
     reason: Reason
     detail: str = ""
@@ -49,7 +49,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redemption:
-    """A ticket locked to one redeemer, worth this."""
+    """A ticket locked to one redeemer, and its value."""
 
     redemption_id: str
     ticket: Ticket
@@ -81,12 +81,12 @@ def lock(
     at: datetime,
     refuse: Callable[[Record], Refusal | None],
 ) -> Redemption | Refusal:
-    """Lock a ticket to the redeemer ``by``: the one way to redemption, for machines and people alike.
+    """Lock a ticket to the redeemer ``by``; all redemptions, by machines and persons, start here.
 
-    ``reads`` says whether the digits can be a number, ``refuse`` whether this redeemer may take an issued
-    ticket. One transaction: what is judged is what is locked, whatever other processes do meanwhile. The
-    answer is repeated while this redeemer holds the lock under this id, and never after: an id that comes
-    again later is another's mistake, and no money.
+    ``reads`` returns whether the digits can be a number, ``refuse`` why this redeemer may not take an issued
+    ticket. Check and lock are one transaction, whatever other processes do. The result is repeated while this
+    redeemer holds the lock under this id, and never afterwards: a later reuse of the id is an error and
+    yields no money.
     """
     with store.together():
         known = store.by_redemption(redemption_id)
@@ -120,7 +120,7 @@ def end(
 ) -> Record:
     """End an open redemption by ``REDEEM`` or ``RELEASE``; a repeat of the same end changes nothing.
 
-    Raises :class:`TicketOrderError` where it was never opened or has ended the other way.
+    Raises :class:`TicketOrderError` if it was never opened or has ended the other way.
     """
     with store.together():
         record = store.by_redemption(redemption_id)
@@ -135,7 +135,7 @@ def end(
 
 
 def is_held(record: Record, redemption_id: str, by: str) -> bool:
-    """Whether a ticket is locked to this redeemer, under this id, now."""
+    """Return whether a ticket is now locked to this redeemer under this id."""
     held = record.lock
     return (
         record.state is TicketState.PENDING

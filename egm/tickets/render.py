@@ -1,4 +1,4 @@
-"""A ticket as a picture: the very dots a thermal head of 203 dots an inch burns, as PNG or PDF."""
+"""Picture of a ticket, as PNG or PDF: exactly the dots that a thermal head with 203 dots per inch prints."""
 
 from functools import lru_cache
 from io import BytesIO
@@ -12,7 +12,7 @@ from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import DIGITS, Ticket
 from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, Line, Template
 
-#: Dots an inch, exactly eight a millimetre.
+#: Dots per inch, exactly eight per millimetre.
 RESOLUTION: Final = DOTS_PER_MM * 25.4
 _FONTS: Final = Path(__file__).resolve().parents[1] / "screen" / "fonts"
 _FILES: Final = {
@@ -21,7 +21,7 @@ _FILES: Final = {
     "black": "Lato-Black.ttf",
     "narrow": "BebasNeue-Bold.otf",
 }
-#: Smaller than this (in dots) nobody reads it.
+#: The smallest legible text size, in dots.
 _LEAST_DOTS: Final = 14
 _BLACK, _WHITE = 0, 1
 _ANCHORS: Final = {"left": "lm", "centre": "mm", "right": "rm"}
@@ -30,7 +30,7 @@ _ANCHORS: Final = {"left": "lm", "centre": "mm", "right": "rm"}
 def render(ticket: Ticket, template: Template, language: str) -> Image.Image:
     """Draw the ticket: 1248 x 520 dots, one bit each. The bar code is exact to the dot.
 
-    Raises :class:`InvalidTicket` when a line's text cannot be set small enough for its place.
+    Raises :class:`InvalidTicket` if a line's text cannot be made small enough for its space.
     """
     image = Image.new("1", (WIDTH_MM * DOTS_PER_MM, HEIGHT_MM * DOTS_PER_MM), _WHITE)
     texts = template.texts(ticket, language)
@@ -42,12 +42,12 @@ def render(ticket: Ticket, template: Template, language: str) -> Image.Image:
 
 
 def png(image: Image.Image) -> bytes:
-    """The picture as a PNG file that knows its size on paper."""
+    """Return the picture as a PNG file with its physical size."""
     return _file(image, "PNG", dpi=(RESOLUTION, RESOLUTION), optimize=True)
 
 
 def pdf(image: Image.Image) -> bytes:
-    """The picture as a PDF page of 156 x 65 mm, its dots kept exactly (CCITT Group 4)."""
+    """Return the picture as a PDF page of 156 x 65 mm that preserves its dots exactly (CCITT Group 4)."""
     return _file(image, "PDF", resolution=RESOLUTION, producer="open-egm")
 
 
@@ -67,7 +67,7 @@ def _font(name: str, dots: int) -> ImageFont.FreeTypeFont:
 
 
 def _fitting(line: Line, text: str) -> ImageFont.FreeTypeFont:
-    """The line's font, as large as its size and width allow."""
+    """Return the line's font, as large as its size and width allow."""
     room = _dots(line.width_mm)
     for dots in range(_dots(line.size_mm), _LEAST_DOTS - 1, -1):
         font = _font(line.font, dots)

@@ -1,11 +1,11 @@
-"""Restoration of the ticket ledger: two persons begin it anew, from what can be proved of it.
+"""Restoration of the ticket ledger: two persons begin it anew from what can be proved of it.
 
-For a ledger that a machine does not trust: lost, damaged in both copies, with a line that nobody of ours has
-written, put back to an earlier day, sealed with a machine key that is gone, or of the format before there
-were seals. What proves itself goes over, move by move, under the present key; after it stands who began the
-ledger anew, when and why, which the machine reads at its next start and records. Everything that was there is
-kept under another name. A ticket that nothing proves any more is proved from the journal (``egm ticket
-prove``) and paid by persons.
+For a ledger that a machine does not trust: lost, damaged in both copies, with a line that this machine did
+not write, reset to an earlier day, sealed with a machine key that is gone, or in the format that had no
+seals. Every provable move is carried over under the present key, followed by a record of who restored the
+ledger, when and why, which the machine reads and records at its next start. All old files are kept under
+other names. A ticket that can no longer be proved from the ledger is proved from the journal (``egm ticket
+prove``) and paid by hand.
 """
 
 import fcntl
@@ -28,9 +28,9 @@ from egm.tickets.record import Action
 from egm.tickets.store import TicketStore, head_at, head_of
 from meters.storage import DiskStorage, MediumError
 
-#: The second copy before it lay beside the journal's.
+#: Name of the second copy in old versions, which stored it beside the journal's.
 _OLD_LOG_NAME: Final = "tickets.log"
-#: What a ticket may still be money in, and the moves from there to its end.
+#: States in which a ticket may still be money, and the moves from each to its redemption.
 _WAYS_TO_REDEEMED: Final = {
     TicketState.RESERVED: (Action.ISSUE, Action.LOCK, Action.REDEEM),
     TicketState.ISSUED: (Action.LOCK, Action.REDEEM),
@@ -51,13 +51,13 @@ def restore(
     at: datetime,
     taken: Callable[[str], str | None],
 ) -> tuple[int, str]:
-    """Begin the ledger anew; return how many moves went over, and what vouches for them.
+    """Restore the ledger; return the number of moves carried over, and what proves them.
 
-    ``taken`` says by which redemption a journal of this machine took a number in, or None: where what goes
-    over is older than the journal, such a ticket would be money a second time.
+    ``taken`` returns by which redemption a journal of this machine accepted a number, or None: if the
+    restored data is older than the journal, such a ticket would be money a second time.
 
-    Raises :class:`OperatorError` unless two different persons and a reason stand behind it, or while any
-    program has the ledger open.
+    Raises :class:`OperatorError` without two different persons and a reason, or while any program has the
+    ledger open.
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
         raise OperatorError("restoring the ticket ledger takes two persons and a reason")
@@ -68,14 +68,14 @@ def restore(
         fresh = folder / _FRESH
         shutil.rmtree(fresh, ignore_errors=True)
         with TicketStore.open(fresh, key=key) as store:
-            store.begin_anew(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
+            store.restore(rows, by=persons[0], second=persons[1], why=why.strip(), at=at, vouches=vouches)
             _end_what_was_taken(store, taken, by=f"{CAGE}{persons[0]}", at=at)
             store.settle()
-            told = head_at(store.end)
+            head_value = head_at(store.end)
         _exchange(folder, second, fresh)
         head = head_of(DiskStorage(), folder, second, key)
         head.remove()
-        head.write(told)
+        head.write(head_value)
     except BlockingIOError:
         raise OperatorError(f"{folder}: close every program that has the ticket ledger open") from None
     finally:
@@ -86,7 +86,7 @@ def restore(
 def _end_what_was_taken(
     store: TicketStore, taken: Callable[[str], str | None], *, by: str, at: datetime
 ) -> None:
-    """Redeem every ticket that the journal took in and the older ledger still calls money, or may yet."""
+    """Redeem every ticket that the journal accepted and that the older ledger still considers money."""
     story = {"why": "the journal had taken it in"}
     for record in list(store.records(*_WAYS_TO_REDEEMED)):
         number = record.ticket.number
@@ -95,7 +95,7 @@ def _end_what_was_taken(
             continue
         if record.state is TicketState.PENDING:
             redemption_id = record.moves[-1].redemption_id
-        elif store.by_redemption(redemption_id) is not None:  # locked and let go again before
+        elif store.by_redemption(redemption_id) is not None:  # locked and released again before
             redemption_id = f"{redemption_id}.restored"
         for action in _WAYS_TO_REDEEMED[record.state]:
             store.move(
@@ -109,7 +109,7 @@ def _end_what_was_taken(
 
 
 def _provable(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
-    """The moves that go over, and what vouches for them: the longest that a seal proves, else old digests."""
+    """Return the moves to carry over, and what proves them: the longest sealed chain, else old digests."""
     copies = [_database(folder / FILE_NAME), _log(second / LOG_NAME), _log(folder / _OLD_LOG_NAME)]
     for vouches, proves in (
         ("this machine's seal", lambda last, row: follows(key, last, row)),
@@ -118,9 +118,9 @@ def _provable(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
         found = max((_prefix(rows, proves) for rows in copies), key=len)
         if found:
             return found, vouches
-    whole = [_prefix(rows, _comes_next) for rows in copies[:2]]
-    if whole[0] and whole[0] == whole[1]:
-        return whole[0], "two copies alike, sealed by a machine key that is gone"
+    complete = [_prefix(rows, _comes_next) for rows in copies[:2]]
+    if complete[0] and complete[0] == complete[1]:
+        return complete[0], "two copies alike, sealed by a machine key that is gone"
     return [], "nothing"
 
 
@@ -139,12 +139,12 @@ def _comes_next(last: tuple[int, str], row: Row) -> bool:
 
 
 def _follows_unsealed(last: tuple[int, str], row: Row) -> bool:
-    told = json.dumps([last[1], *row[:-1]], ensure_ascii=False)
-    return _comes_next(last, row) and row[-1] == hashlib.sha256(told.encode()).hexdigest()
+    text = json.dumps([last[1], *row[:-1]], ensure_ascii=False)
+    return _comes_next(last, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
 
 def _database(path: Path) -> list[Row]:
-    """The rows SQLite still gives; none where it gives nothing."""
+    """Return the rows that SQLite can still read."""
     rows: list[Row] = []
     if not path.exists():
         return rows
@@ -157,7 +157,7 @@ def _database(path: Path) -> list[Row]:
 
 
 def _log(path: Path) -> list[Row]:
-    """The rows of the lines that can be read, up to the first that cannot."""
+    """Return the rows of the readable lines, up to the first unreadable one."""
     rows: list[Row] = []
     with suppress(FileNotFoundError, ValueError, TypeError, RecursionError):
         for line in path.read_bytes().splitlines():
@@ -166,7 +166,7 @@ def _log(path: Path) -> list[Row]:
 
 
 def _exchange(folder: Path, second: Path, fresh: Path) -> None:
-    """Put the new files in the place of the old, which are kept; SQLite's own side files first."""
+    """Replace the old files, which are kept, by the new ones; SQLite's side files first."""
     storage = DiskStorage()
     storage.make_folder(second)
     number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.names(folder)) + 1

@@ -1,16 +1,15 @@
-"""The ticket ledger: every ticket a machine or bank of machines has issued, and all that became of it.
+"""The ticket ledger: every ticket that a machine or bank of machines has issued, and everything done with it.
 
-For machines that stand alone there is no host to say what is owed; this ledger says it. A method that
-changes something **returns only when the change is durable**, in both copies
-(:mod:`egm.tickets.copies`), and a power cut leaves the whole change or none of it. Several processes
-of one computer may share a ledger.
+Stand-alone machines have no host that knows what is owed; this ledger does. A method that changes something
+**returns only when the change is durable**, in both copies (:mod:`egm.tickets.copies`), and a power loss
+leaves the whole change or none of it. Several processes of one computer may share a ledger.
 
 A ticket is a number and its *moves*, in order. The ledger only grows (triggers refuse anything else), the
 state of a ticket is that of its last move, and (number, step) is unique: of two redeemers who both saw the
-ticket issued, the medium itself refuses the second. Every move is chained to the one before it and keyed, by
-a key derived from the machine's, which is checked at each read: what somebody else has written, in both
-copies even, is no move. A whole ledger put back to an earlier day is found by the machine, whose journal
-keeps where the ledger had come to (:mod:`egm.money.ticket_ledger`).
+ticket issued, the database refuses the second. Every move is chained to the previous one and sealed with a
+key derived from the machine's, which is checked at each read: a move written by anybody else is rejected,
+even if it is in both copies. A ledger reset to an earlier day is detected by the machine, whose journal
+stores how far the ledger had come (:mod:`egm.money.ticket_ledger`).
 """
 
 import contextlib
@@ -33,23 +32,24 @@ from meters.mirror import Mirror
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON
 
-#: Validation sequences are 24-bit and begin again.
+#: Validation sequences are 24-bit and wrap around.
 _SEQUENCES: Final = 1 << 24
 
 
-#: Where the ledger had come to when the cage last acted, on both media; written when the ledger is made.
+#: Name of the head: the ledger's end when the cage last acted, on both media; written when the ledger is
+#: created.
 HEAD: Final = "tickets.head"
-#: What the machine key is derived for, to seal the moves (:meth:`meters.keys.MachineKey.derive`).
+#: Purpose of the key derived from the machine key to seal the moves (:meth:`meters.keys.MachineKey.derive`).
 PURPOSE: Final = b"ticket ledger"
 
 
 def head_of(storage: Storage, folder: Path, second: Path, key: bytes) -> Mirror:
-    """The head of the ledger under ``key``, on both media."""
+    """Return the head of the ledger under ``key``, on both media."""
     return Mirror(storage, (folder, second), HEAD, key=key)
 
 
 class JournalSeen(NamedTuple):
-    """An entry of the machine's journal, durable when it was noted: in which journal, where, and its hash."""
+    """An entry of the machine's journal that was durable when it was noted: which journal, sequence and hash."""
 
     mark: str
     sequence: int
@@ -57,12 +57,12 @@ class JournalSeen(NamedTuple):
 
 
 def head_at(end: End, seen: JournalSeen | None = None) -> bytes:
-    """What the head of a ledger that ends so holds, and how far the journal had come."""
+    """Return the encoded head for a ledger that ends at ``end``, with the journal's last entry."""
     return json.dumps([*end, *(seen or ())]).encode()
 
 
 class TicketStore:
-    """The open ledger. Not safe for several threads at once; any number of processes may have it open."""
+    """The open ledger. Not thread-safe; any number of processes may have it open."""
 
     def __init__(self, copies: Copies, key: bytes, head: Mirror, *, read_only: bool) -> None:
         self._copies = copies
@@ -83,15 +83,15 @@ class TicketStore:
         prove: bool = True,
         read_only: bool = False,
     ) -> Self:
-        """Open the ledger in ``folder``, making it there unless ``make`` is False.
+        """Open the ledger in ``folder``, creating it unless ``make`` is False.
 
-        ``key`` seals each move: :data:`PURPOSE` of the machine key. ``second`` is the folder of the second
-        copy, by default the same. Every move of both copies is proved unless ``prove`` is False, as beside a
-        machine that does so. ``read_only`` makes and mends nothing.
+        ``key`` seals each move: the machine key derived for :data:`PURPOSE`. ``second`` is the folder of the
+        second copy, by default the same. Every move of both copies is proved unless ``prove`` is False, as
+        beside a machine that does so. ``read_only`` creates and repairs nothing.
 
-        Raises :class:`TicketLedgerAbsent` when it is absent and not to be made;
-        :class:`TicketLedgerUnwritable` when the medium refuses; :class:`TicketLedgerDamaged` when neither
-        copy is whole, or the format is another program's.
+        Raises :class:`TicketLedgerAbsent` if it does not exist and may not be created;
+        :class:`TicketLedgerUnwritable` if the medium refuses; :class:`TicketLedgerDamaged` if neither copy is
+        intact, or the format is unknown.
         """
         storage, second = storage or DiskStorage(), second or folder
         head = head_of(storage, folder, second, key)
@@ -111,16 +111,16 @@ class TicketStore:
         return store
 
     def _begin_head(self) -> None:
-        """Give a ledger in which nothing has moved yet its head; a later one without it is damaged."""
+        """Write the first head of a ledger without moves; a later ledger without a head is damaged."""
         if self._read_only or self.end != START:
             return
-        with self.together(), contextlib.suppress(JournalDamaged):  # :meth:`behind` tells it
+        with self.together(), contextlib.suppress(JournalDamaged):  # reported by :meth:`behind`
             if self.end == START and self._head.read() is None:
                 self._head.write(head_at(START))
 
     @property
     def mended(self) -> str:
-        """What was made again from the other copy, in words for the machine's log; empty when nothing was."""
+        """Return what was rebuilt from the other copy, as text for the machine's log; empty if nothing was."""
         return self._copies.mended
 
     def close(self) -> None:
@@ -135,38 +135,38 @@ class TicketStore:
 
     @property
     def end(self) -> End:
-        """The place and the digest of the last move; (0, "") of an empty ledger."""
+        """Return the place and the digest of the last move; (0, "") for an empty ledger."""
         return self._copies.end()
 
     def digest_at(self, place: int) -> str | None:
-        """The digest of the move at a place; None where the ledger ends before it."""
+        """Return the digest of the move at a place; None if the ledger ends before it."""
         return self._copies.digest_at(place)
 
     def keep_head(self, seen: JournalSeen | None = None) -> None:
-        """Write down on both media how far the ledger has come: what was, is not forgotten from here on.
+        """Write the ledger's end to both media, so that a later reset of the ledger is detected.
 
-        ``seen``: how far the machine's journal has; the cage leaves that as it stands. Raises
-        JournalUnwritable when neither medium takes it.
+        ``seen``: the journal's last entry; omitted by the cage, which leaves the stored one unchanged. Raises
+        JournalUnwritable if no medium accepts it.
         """
-        with self.together(), contextlib.suppress(JournalDamaged):  # it stands until two persons have looked
+        with self.together(), contextlib.suppress(JournalDamaged):  # a damaged head stays
             self._head.write(head_at(self.end, seen or self.journal_seen()))
 
     def journal_seen(self) -> JournalSeen | None:
-        """How far the machine's journal had come when it last said so; None where it never did.
+        """Return the journal entry stored in the head, or None if there is none.
 
-        Raises JournalDamaged where the head cannot be read, which :meth:`behind` tells.
+        Raises JournalDamaged if the head cannot be read, which :meth:`behind` reports.
         """
         stored = self._head.read(mend=not self._read_only)
         _, _, *seen = START if stored is None else json.loads(stored)
         return JournalSeen(*seen) if seen else None
 
     def behind(self) -> str:
-        """Why the ledger is not the one in which the cage last acted; empty where it is."""
+        """Return why the ledger is not the one in which the cage last acted; an empty string if it is."""
         try:
             stored = self._head.read(mend=not self._read_only)
         except JournalDamaged as why:
             return f"where the cage has come to in the ticket ledger cannot be read: {why}"
-        if stored is None and self.end != START:  # removed, or a ledger of before there were heads
+        if stored is None and self.end != START:  # removed, or written before heads existed
             return f"where the cage has come to in the ticket ledger is missing on both media ({HEAD})"
         place, digest, *_ = START if stored is None else json.loads(stored)
         if self.digest_at(place) == digest:
@@ -177,19 +177,19 @@ class TicketStore:
         )
 
     def together(self) -> AbstractContextManager[None]:
-        """Several changes as one: all of them durable at the end, or none of them."""
+        """Combine several changes into one: at the end all of them are durable, or none."""
         return self._copies.together()
 
     def verify(self) -> int:
-        """Prove every row of both copies; return how many moves there are.
+        """Prove every row of both copies; return the number of moves.
 
-        Raises :class:`TicketLedgerDamaged` at the first that is not what was written.
+        Raises :class:`TicketLedgerDamaged` at the first row that is not what was written.
         """
         return self._copies.verify()
 
     # ------------------------------------------------------------------ changes
     def reserve(self, issue_id: str, ticket: Ticket, *, by: str) -> Record:
-        """Give a ticket its number. Raises :class:`TicketOrderError` where the id or number is known."""
+        """Reserve a ticket's number. Raises :class:`TicketOrderError` if the id or number is already used."""
         with self.together():
             if self.by_issue(issue_id) is not None or self.get(ticket.number) is not None:
                 raise TicketOrderError(f"ticket {ticket.masked} ({issue_id}): reserved a second time")
@@ -207,7 +207,7 @@ class TicketStore:
         redemption_id: str | None = None,
         story: Mapping[str, JSON] | None = None,
     ) -> Record:
-        """Move a ticket. Raises :class:`TicketOrderError`, changing nothing, when its state forbids it."""
+        """Append a move to a ticket. Raises :class:`TicketOrderError`, changing nothing, if its state forbids it."""
         with self.together():
             record = self.found(number)
             needs, _ = LIFE[action]
@@ -216,10 +216,10 @@ class TicketStore:
             self._append(number, record.moves[-1].step + 1, action, at, by, redemption_id, story or {})
             return self.found(number)
 
-    def begin_anew(
+    def restore(
         self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, vouches: str
     ) -> None:
-        """Take over the moves of an older ledger under this key, and say who began it anew, and why."""
+        """Take over the moves of an older ledger under this key, and record who restored it, and why."""
         with self.together():
             for row in rows:
                 place, before = self._copies.end()
@@ -227,13 +227,13 @@ class TicketStore:
                 self._copies.insert((*fresh, digest(self._key, before, fresh)))
             place, before = self._copies.end()
             story = {"second": second, "why": why, "moves": len(rows), "vouches": vouches}
-            told = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state, name = LIFE[Action.BEGIN][1].value, f"{BEGIN_NUMBER}{place + 1}"
-            row = (place + 1, name, 0, Action.BEGIN.value, state, at.isoformat(), by, None, told)
+            row = (place + 1, name, 0, Action.BEGIN.value, state, at.isoformat(), by, None, text)
             self._copies.insert((*row, digest(self._key, before, row)))
 
     def settle(self) -> None:
-        """Bring everything into the database's one file, before it is moved."""
+        """Move everything into the database's main file, before it is renamed."""
         self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._run("PRAGMA journal_mode=DELETE").fetchall()
 
@@ -249,7 +249,7 @@ class TicketStore:
             )
 
     def spend_sequence(self, machine_serial: str) -> Enrolment | None:
-        """Move an enrolled machine's validation sequence one on, and return it; None for any other."""
+        """Increment an enrolled machine's validation sequence and return it; None for any other machine."""
         with self.together():
             self._run(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",
@@ -259,52 +259,52 @@ class TicketStore:
             return self.enrolment(machine_serial)
 
     def report(self, number: str, at: datetime) -> None:
-        """Note that the host knows the ticket; a repeat changes nothing."""
+        """Record that the host knows the ticket; a repeat changes nothing."""
         with self.together():
             self.found(number)
             self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
 
     # ------------------------------------------------------------------ questions
     def get(self, number: str) -> Record | None:
-        """The ticket of a number, or None where there is none."""
+        """Return the ticket with this number, or None."""
         row = self._run("SELECT issue_id FROM tickets WHERE number = ?", number).fetchone()
         return None if row is None else self._read(number, row[0])
 
     def found(self, number: str) -> Record:
-        """The ticket of a number. Raises :class:`TicketOrderError` where there is none."""
+        """Return the ticket with this number. Raises :class:`TicketOrderError` if there is none."""
         record = self.get(number)
         if record is None:
             raise TicketOrderError(f"ticket {mask(number)} is not in the ledger")
         return record
 
     def by_issue(self, issue_id: str) -> Record | None:
-        """The ticket its issuer knows by this id."""
+        """Return the ticket with this issue id, or None."""
         row = self._run("SELECT number FROM tickets WHERE issue_id = ?", issue_id).fetchone()
         return None if row is None else self._read(row[0], issue_id)
 
     def by_redemption(self, redemption_id: str) -> Record | None:
-        """The ticket that this redemption has locked, now or in the past."""
+        """Return the ticket that this redemption has locked, now or in the past, or None."""
         row = self._run(
             "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", redemption_id
         ).fetchone()
         return None if row is None else self.found(row[0])
 
     def next_ticket(self, machine_serial: str) -> int:
-        """The sequence number of the machine's next ticket."""
+        """Return the sequence number of the machine's next ticket."""
         row = self._run(
             "SELECT max(sequence) FROM tickets WHERE machine_serial = ?", machine_serial
         ).fetchone()
         return int(row[0] or 0) + 1
 
     def enrolment(self, machine_serial: str) -> Enrolment | None:
-        """What the machine is enrolled with, or None."""
+        """Return the machine's enrolment, or None."""
         row = self._run(
             "SELECT validation_id, sequence FROM enrolment WHERE machine_serial = ?", machine_serial
         ).fetchone()
         return None if row is None else Enrolment(*row)
 
     def records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[Record]:
-        """The tickets in any of ``states`` (all when none is named), newest first."""
+        """Yield the tickets in any of ``states`` (all if none is named), newest first."""
         wanted = states or tuple(TicketState)
         rows = self._run(
             f"""SELECT t.number, t.issue_id FROM tickets t JOIN moves m USING (number)
@@ -318,7 +318,7 @@ class TicketStore:
         return (self._read(number, issue_id) for number, issue_id in rows)
 
     def unreported(self, machine_serial: str) -> list[Record]:
-        """The machine's tickets the host does not know yet, oldest first; never-printed ones do not count."""
+        """Return the machine's tickets that the host does not know yet, oldest first, without those never printed."""
         rows = self._run(
             """SELECT t.number, t.issue_id FROM tickets t LEFT JOIN reported r USING (number)
                WHERE r.number IS NULL AND t.machine_serial = ?
@@ -329,7 +329,7 @@ class TicketStore:
         return [self._read(number, issue_id) for number, issue_id in rows]
 
     def sums(self) -> list[Sum]:
-        """Count and value of tickets issued here, by state and kind; :attr:`Sum.owed` is the liability."""
+        """Return count and value of the tickets issued here, by state and kind; :attr:`Sum.owed` is the liability."""
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
                       json_extract(first.story, '$.ticket.currency'), count(*),
@@ -346,7 +346,7 @@ class TicketStore:
         ]
 
     def moved_cents(self, by: str, action: Action) -> dict[TicketKind, int]:
-        """What the moves of one action by one machine amount to, by kind, in minor units."""
+        """Return the total of one machine's moves of one action, by kind, in minor units."""
         rows = self._run(
             """SELECT json_extract(first.story, '$.ticket.kind'),
                       sum(json_extract(first.story, '$.ticket.amount_cents'))
@@ -357,8 +357,8 @@ class TicketStore:
         ).fetchall()
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
 
-    def begun(self) -> Move | None:
-        """The last time two persons began the ledger anew (`egm.tickets.restoration`); None: never."""
+    def restoration(self) -> Move | None:
+        """Return the last restoration by two persons (`egm.tickets.restoration`), or None."""
         row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
         return None if row is None else self._moves(row[0])[0]
 
@@ -374,9 +374,9 @@ class TicketStore:
         story: Mapping[str, JSON],
     ) -> None:
         place, before = self._copies.end()
-        told = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(story, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE[action][1].value
-        row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, told)
+        row = (place + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
         self._copies.insert((*row, digest(self._key, before, row)))
 
     def _read(self, number: str, issue_id: str) -> Record:
@@ -394,7 +394,7 @@ class TicketStore:
                 at=datetime.fromisoformat(at),
                 by=by,
                 redemption_id=redemption_id,
-                story=json.loads(told),
+                story=json.loads(text),
             )
-            for place, _, step, action, state, at, by, redemption_id, told, _ in self._copies.rows_of(number)
+            for place, _, step, action, state, at, by, redemption_id, text, _ in self._copies.rows_of(number)
         )

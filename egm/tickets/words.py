@@ -1,10 +1,9 @@
-"""Amounts in words, English and French, as printed beside the figures (H-02).
+"""Amounts in words, English and French, printed beside the figures (H-02).
 
 French follows the traditional rules: *et* before *un* and *onze* only (vingt et un, soixante et onze, but
 quatre-vingt-un), *cent* and *quatre-vingt* take an s when multiplied and last (deux cents, quatre-vingts) but
-not before *mille*, which never changes; *million* and *milliard* are nouns: they take an s, let *cents* and
-*quatre-vingts* keep theirs, and want *de* before what is counted (un million de dollars). Nought and one are
-singular.
+not before *mille*, which never changes; *million* and *milliard* are nouns: they take an s, do not affect the s of
+*cents* and *quatre-vingts*, and need *de* before the noun counted (un million de dollars). Zero and one are singular.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +12,7 @@ from typing import Final
 
 from egm.tickets.errors import InvalidTicket
 
-#: The first amount too great to be worded.
+#: The first amount too large to be worded.
 LIMIT_CENTS: Final = 10**14
 
 
@@ -59,41 +58,41 @@ _FR_NOUNS: Final = ((10**9, "milliard"), (10**6, "million"))
 
 
 def english(number: int) -> str:
-    """A whole number from 0 to 999,999,999,999 in English words."""
+    """Return an integer from 0 to 999,999,999,999 in English words."""
     for size, name in _EN_GROUPS:
         if number >= size:
-            rest = f" {english(number % size)}" if number % size else ""
-            return f"{english(number // size)} {name}{rest}"
+            remainder = f" {english(number % size)}" if number % size else ""
+            return f"{english(number // size)} {name}{remainder}"
     if number >= 100:
-        rest = f" {english(number % 100)}" if number % 100 else ""
-        return f"{_EN[number // 100]} hundred{rest}"
+        remainder = f" {english(number % 100)}" if number % 100 else ""
+        return f"{_EN[number // 100]} hundred{remainder}"
     if number >= 20:
         return _EN_TENS[number // 10] + (f"-{_EN[number % 10]}" if number % 10 else "")
     return _EN[number]
 
 
 def french(number: int) -> str:
-    """A whole number from 0 to 999 999 999 999 in French words (masculine)."""
+    """Return an integer from 0 to 999 999 999 999 in French words (masculine)."""
     for size, noun in _FR_NOUNS:
         if number >= size:
-            count, rest = divmod(number, size)
+            count, remainder = divmod(number, size)
             counted = f"{french(count)} {noun}{'s' if count > 1 else ''}"
-            return f"{counted} {french(rest)}" if rest else counted
+            return f"{counted} {french(remainder)}" if remainder else counted
     if number >= 1000:
-        count, rest = divmod(number, 1000)
+        count, remainder = divmod(number, 1000)
         counted = "mille" if count == 1 else f"{_french_to_999(count, last=False)} mille"
-        return f"{counted} {french(rest)}" if rest else counted
+        return f"{counted} {french(remainder)}" if remainder else counted
     return _french_to_999(number, last=True)
 
 
 def _french_to_999(number: int, *, last: bool) -> str:
-    """Below a thousand. ``last``: nothing but a noun follows, so cent and quatre-vingt may take their s."""
-    hundreds, rest = divmod(number, 100)
+    """Word a number below a thousand. ``last``: only a noun follows, so cent and quatre-vingt may take their s."""
+    hundreds, remainder = divmod(number, 100)
     if not hundreds:
-        return _french_to_99(rest, last=last)
+        return _french_to_99(remainder, last=last)
     counted = "cent" if hundreds == 1 else f"{_FR[hundreds]} cent"
-    if rest:
-        return f"{counted} {_french_to_99(rest, last=last)}"
+    if remainder:
+        return f"{counted} {_french_to_99(remainder, last=last)}"
     return f"{counted}s" if last and hundreds > 1 else counted
 
 
@@ -118,10 +117,10 @@ _WORDS: Final[Mapping[str, tuple[Callable[[int], str], str, Callable[[int], bool
 
 
 def amount_in_words(amount_cents: int, currency: str, language: str) -> str:
-    """An amount of minor units in words, its first letter a capital.
+    """Return an amount of minor units in words, with an initial capital.
 
-    ``twelve dollars and thirty-four cents``; round amounts name no cents. Raises :class:`InvalidTicket` for
-    an amount below 0 or not below :data:`LIMIT_CENTS`, or a currency or language there are no words for.
+    ``twelve dollars and thirty-four cents``; round amounts mention no cents. Raises :class:`InvalidTicket`
+    for a negative amount or one not below :data:`LIMIT_CENTS`, and for a currency or language without words.
     """
     if not 0 <= amount_cents < LIMIT_CENTS:
         raise InvalidTicket(f"amount in words: {amount_cents} is not from 0 to {LIMIT_CENTS - 1}")

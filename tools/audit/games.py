@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from egm.errors import LocalError
-from egm.memory_clear.claim_book import KEPT
+from egm.memory_clear.claim_book import CARRIED_STATE
 from egm.play.conversation import NO_REPLAY, Conversation, has_won, replay
 from egm.play.void_rule import OpenGame, Ruling, reason_not_void
 from egm.progressive.pools import is_of_its_worth
@@ -161,7 +161,7 @@ class GameAudit:
             self._rounds.told(spin.round_id, spin.number)
         elif kind == _POWER_UP:
             self._rounds.was_cut()
-        elif kind == KEPT and (kept := entry.transaction.state.get(WheelKey.SPIN)):
+        elif kind == CARRIED_STATE and (kept := entry.transaction.state.get(WheelKey.SPIN)):
             self._carried_spin = from_json(
                 WheelSpin, kept, f"entry {entry.sequence}, {entry.transaction.kind}"
             )

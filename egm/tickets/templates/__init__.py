@@ -1,4 +1,4 @@
-"""Ticket templates: one TOML a place, and the loader that refuses what the law would."""
+"""Ticket templates: one TOML file per jurisdiction, and the loader that refuses what the law forbids."""
 
 from egm.tickets.templates.template import (
     DOTS_PER_MM,

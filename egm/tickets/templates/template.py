@@ -1,7 +1,7 @@
-"""Ticket template: which lines a jurisdiction's ticket carries, where, in which words; TOML, checked.
+"""Ticket template: which lines a jurisdiction's ticket carries, their position and text; TOML, validated.
 
-A template is either valid or refused with a message naming the file, the key and the reason. What the law
-wants on a ticket is checked here, so a template that leaves a mandatory field out cannot be used at all.
+A template is either valid or refused with a message naming the file, the key and the reason. The legal
+requirements are checked here, so a template that omits a mandatory field cannot be used at all.
 """
 
 import string
@@ -29,16 +29,17 @@ from paytables.source import contents, toml
 from paytables.wording import among
 
 _FOLDER: Final = Path(__file__).parent
-#: The paper of ticket printers everywhere, and their 203 dots an inch: eight a millimetre.
+#: The usual paper of ticket printers, with 203 dots per inch: eight per millimetre.
 WIDTH_MM: Final = 156
 HEIGHT_MM: Final = 65
 DOTS_PER_MM: Final = 8
-#: How near the left edge the second printing of the number must stand to be readable when held in a hand.
+#: Maximum distance from the left edge of the number's second printing, so that it is readable when held in a
+#: hand.
 _LEADING_EDGE_MM: Final = 14
 
 #: The character sets of the printers' codecs (:mod:`egm.devices.tcl`, :mod:`egm.devices.ithaca`).
 _PRINTERS_SETS: Final = ("latin-1", "cp437")
-#: What frames a command there, and so can never stand in a field.
+#: Characters that frame a command in those codecs, and so can never be in a field.
 _FRAMING: Final = frozenset("^|*")
 _SPELT: Final = {
     "\N{EURO SIGN}": "EUR",
@@ -48,7 +49,7 @@ _SPELT: Final = {
     "\N{LATIN CAPITAL LIGATURE OE}": "OE",
 }
 
-#: What a line may say, in braces.
+#: The field names that a line may use, in braces.
 FIELDS: Final = frozenset(
     {
         *("site", "address", "licence_holder", "machine_serial", "operator_number"),
@@ -59,7 +60,7 @@ FIELDS: Final = frozenset(
 
 
 class TicketClass(StrEnum):
-    """What the law calls the paper; it decides which fields it must carry."""
+    """The legal class of the ticket; it decides which fields it must carry."""
 
     VOUCHER = "voucher"
     COUPON = "coupon"
@@ -69,9 +70,9 @@ _EVERY: Final = (
     *("site", "machine_serial", "date", "time", "amount", "amount_words"),
     *("sequence", "number", "kind", "expires", "duplicate"),
 )
-#: The fields each class must print: H-02 (OK 21-18; SD 48:02:14:02; NY 5119.3; AGE 5.1.4), and for the coupon
-#: of Québec's video lotteries H-03 besides (S-13.1 r.7 s.9: scheme, licence holder, serial number, date and
-#: time, value, control number, reimbursable credits).
+#: The fields that each class must print: H-02 (OK 21-18; SD 48:02:14:02; NY 5119.3; AGE 5.1.4), and for the
+#: coupon of Québec's video lotteries also H-03 (S-13.1 r.7 s.9: scheme, licence holder, serial number, date
+#: and time, value, control number, reimbursable credits).
 MANDATORY: Final[Mapping[TicketClass, tuple[str, ...]]] = {
     TicketClass.VOUCHER: _EVERY,
     TicketClass.COUPON: (*_EVERY, "scheme", "licence_holder", "credits"),
@@ -94,11 +95,11 @@ class Bars(_Table):
 
 
 class Line(_Table):
-    """One line of print, ``at_mm`` its middle height and its start, middle or end by ``align``.
+    """One printed line. ``at_mm`` is its middle height and its start, middle or end by ``align``.
 
-    ``text`` by language; the languages of a bilingual ticket stand side by side in one line, or each in its
-    own line where the others are left out. ``turn`` is degrees counter-clockwise. A text wider than
-    ``width_mm`` is set smaller.
+    ``text`` by language; the languages of a bilingual ticket are side by side in one line, or each in its own
+    line with the others omitted. ``turn`` is degrees counter-clockwise. A text wider than ``width_mm`` is set
+    smaller.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -111,13 +112,13 @@ class Line(_Table):
     text: Text
 
     def fields(self, language: str) -> frozenset[str]:
-        """The fields it prints in a language."""
+        """Return the fields that the line prints in a language."""
         parsed = string.Formatter().parse(self.text.get(language, ""))
         return frozenset(name for _, name, _, _ in parsed if name is not None)
 
 
 class CageAct(StrEnum):
-    """What a cashier does with a ticket by hand (:mod:`egm.tickets.cage`)."""
+    """A cashier's acts with a ticket (:mod:`egm.tickets.cage`)."""
 
     PAY = "pay"
     VOID = "void"
@@ -127,16 +128,16 @@ class CageAct(StrEnum):
 
 
 class CageRules(_Table):
-    """What the place says of its tickets at the cage."""
+    """The jurisdiction's rules for tickets at the cage."""
 
     two_persons: tuple[CageAct, ...] = (CageAct.VOID, CageAct.RELEASE, CageAct.REPRINT, CageAct.REVIVE)
-    """What one person may not do alone."""
+    """Acts that require two persons."""
     expired: Literal["refused", "paid"] = "refused"
-    """A ticket past its date, which machines never take: it is refused, or paid all the same."""
+    """What the cage does with an expired ticket, which machines never accept."""
 
 
 class Template(_Table):
-    """One place's ticket. ``locales``: language -> the locale whose forms it uses, the first is the main."""
+    """One jurisdiction's ticket. ``locales``: language -> locale of its formats; the first language is the main one."""
 
     id: str
     ticket: TicketClass
@@ -144,24 +145,24 @@ class Template(_Table):
     locales: dict[str, str]
     bilingual: bool = False
     date: str = "yyyy-MM-dd"
-    """A CLDR pattern: unambiguous in every language unless the place has its own."""
+    """A CLDR date pattern; the default is unambiguous in every language."""
     register_from_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """From this amount the cage writes down who was paid (H-14); None: never."""
+    """From this amount on the cage records the payee (H-14); None: never."""
     kinds: dict[TicketKind, Text]
     duplicate: Text
     never: Text
-    """Where a date of expiry stands, of a ticket that has none."""
+    """Printed instead of a date of expiry on a ticket that never expires."""
     constants: dict[str, Text] = {}
-    """Words of the place's own that lines may use as fields, such as the lottery scheme's name."""
+    """Fixed texts that lines may use as fields, such as the lottery scheme's name."""
     cage: CageRules = CageRules()
     barcode: Bars
     lines: tuple[Line, ...]
 
     # ------------------------------------------------------------------ printing
     def texts(self, ticket: Ticket, language: str) -> dict[str, str]:
-        """What each line of this ticket says, by name, every name every time; nothing to print is ``""``.
+        """Return the text of each line of this ticket by the line's name; ``""`` if there is nothing to print.
 
-        A language the template does not have prints its main one.
+        If the template lacks the language, its main one is printed.
         """
         if self.bilingual or language not in self.locales:
             languages = tuple(self.locales)[: None if self.bilingual else 1]
@@ -170,24 +171,24 @@ class Template(_Table):
         values = {code: self._values(ticket, code) for code in languages}
         texts = {}
         for line in self.lines:
-            said = (
+            fields = (
                 line.text[code].format_map(values[code]).strip() for code in languages if code in line.text
             )
-            texts[line.name] = " / ".join(dict.fromkeys(text for text in said if text))
+            texts[line.name] = " / ".join(dict.fromkeys(text for text in fields if text))
         return texts
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the lines, in order: the fields of a printer's own template, bar code apart."""
+        """Return the names of the lines, in order: the fields of a printer's own template, without the bar code."""
         return tuple(line.name for line in self.lines)
 
     def job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
-        """The ticket as a job for any printer, with every one of :attr:`names`, in characters it has."""
+        """Return the ticket as a print job with every one of :attr:`names`, in characters that printers have."""
         fields = {name: _plain(text) for name, text in self.texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
     def check_house(self, house: House) -> None:
-        """Raise :class:`InvalidTicket` where a field that must be printed would be empty in this house."""
+        """Raise :class:`InvalidTicket` if a mandatory field would be empty at this venue."""
         for name in MANDATORY[self.ticket]:
             if not getattr(house, name, name).strip():
                 raise InvalidTicket(
@@ -279,7 +280,7 @@ class Template(_Table):
 
 
 def _on_paper(line: Line) -> bool:
-    """Whether the line, at its full width, stays on the paper."""
+    """Return whether the line, at its full width, stays on the paper."""
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
     length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
     before = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
@@ -299,13 +300,13 @@ def _check_locale(language: str, locale: str) -> None:
 
 
 def _money(amount_cents: int, currency: str, locale: str) -> str:
-    """An amount in its locale's form, with plain no-break spaces only: printers' fonts know no others."""
+    """Return an amount in its locale's format, with ordinary no-break spaces, the only ones in printers' fonts."""
     text = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=locale)
     return text.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")
 
 
 def _plain(text: str) -> str:
-    """The text in what every printer has: a lacking letter loses its accent, a lacking sign is spelt out."""
+    """Return the text in characters that every printer has: letters lose a missing accent, signs are spelt out."""
     return "".join(map(_plain_character, text))
 
 
@@ -319,20 +320,20 @@ def _plain_character(char: str) -> str:
 
 
 def available() -> tuple[str, ...]:
-    """The templates that ship with the machine, by id."""
+    """Return the ids of the templates delivered with the machine."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 @lru_cache(maxsize=16)
 def _template_of(data: bytes) -> Template:
-    """Make the template of a file's contents: the same file is read for each ticket."""
+    """Parse a template; cached by content, because the same file is read for each ticket."""
     return Template.model_validate(toml(data.decode()))
 
 
 def load_template(name: str | Path) -> Template:
     """Load a template by id, or from a file.
 
-    Raises :class:`InvalidTicket` naming the file, the key and the reason when it is missing or wrong.
+    Raises :class:`InvalidTicket` naming the file, the key and the reason if it is missing or invalid.
     """
     path = name if isinstance(name, Path) else _FOLDER / f"{name}.toml"
     if not isinstance(name, Path) and name not in available():

@@ -29,7 +29,7 @@ from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import machine_key, open_beside
 from egm.tickets.model import House, Ticket, TicketKind, TicketState
 from egm.tickets.proof import PURPOSE as NUMBERS
-from egm.tickets.proof import commitment, put_together, said_of
+from egm.tickets.proof import combine_proofs, commitment, read_proofs
 from egm.tickets.record import Record
 from egm.tickets.redemption import Reason, Refusal
 from egm.tickets.render import pdf, png, render
@@ -341,8 +341,8 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     folder = state or default_state_dir()
     with _told():
         key = machine_key(folder, medium).derive(NUMBERS)
-        answers, unread = ask_all(folder, medium, lambda view: list(said_of(view, key, number)))
-    proof = put_together(said for answer in answers for said in answer)
+        answers, unread = ask_all(folder, medium, lambda view: list(read_proofs(view, key, number)))
+    proof = combine_proofs(proof for answer in answers for proof in answer)
     missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
     if proof is None:
         raise click.ClickException(f"no journal of this machine knows a ticket of this number{missing}")
