@@ -129,7 +129,7 @@ class MachineProcess:
         refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(starting.say, self._folder.starting, None)
-            starting.say(self._folder.starting, starting.Doing("memory"))
+            starting.say(self._folder.starting, starting.StartUpActivity("memory"))
             journal = cleanup.enter_context(self._open_journal())
             self._folder.forget_lines()  # now that no other machine can be alive on this folder
             certified = self._is_real and self._profile.inventory.certified
@@ -143,7 +143,7 @@ class MachineProcess:
                     self._examining,
                     has_wheel=self._file.has_wheel,
                 )
-            starting.say(self._folder.starting, starting.Doing("self_test"))
+            starting.say(self._folder.starting, starting.StartUpActivity("self_test"))
             self._times = timekeeper_of(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_lost_positions(journal, positions, self._features.keys, currency)
@@ -175,7 +175,7 @@ class MachineProcess:
             "count": len(self._file.games),
             "game": Path(game).stem,
         }
-        starting.say(self._folder.starting, starting.Doing("game", told))
+        starting.say(self._folder.starting, starting.StartUpActivity("game", told))
 
     @property
     def _is_real(self) -> bool:

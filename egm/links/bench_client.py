@@ -1,4 +1,4 @@
-"""Client of the simulated devices' socket (the bench): what a terminal or a test makes them do."""
+"""Client of the socket of the simulated devices (the bench), for terminals and tests."""
 
 import socket
 from pathlib import Path
@@ -9,14 +9,14 @@ from egm.unix_sockets import socket_address
 
 
 class BenchUnreachableError(Exception):
-    """No bench answers: says at which state folder, and why."""
+    """No bench answers; the text names the state folder and the reason."""
 
 
 class BenchClient:
     """One connection to the bench of a state folder. Use as a context manager."""
 
     def __init__(self, run: Path, timeout_s: float = 5.0) -> None:
-        """``run`` is the state folder's ``run``. Raises :class:`BenchUnreachableError`."""
+        """Connect. ``run`` is the state folder's ``run``. Raises :class:`BenchUnreachableError`."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout_s)
         try:
@@ -45,7 +45,7 @@ class BenchClient:
         return decode(line)
 
     def do(self, device: str, action: str = "state", **values: int | str | bool) -> BenchReply:
-        """Lay the hand on a device. Raises :class:`BenchUnreachableError` when the bench goes away."""
+        """Operate a device by hand. Raises :class:`BenchUnreachableError` if the bench goes away."""
         try:
             answer = self._ask(BenchCommand(device=device, action=action, values=values))
         except (OSError, MessageError) as error:
@@ -55,7 +55,7 @@ class BenchClient:
         return answer
 
     def close(self) -> None:
-        """Let go."""
+        """Close the connection."""
         self._file.close()
         self._socket.close()
 

@@ -1,4 +1,4 @@
-"""Device health as Prometheus metrics: whether the devices answer, and how fast."""
+"""Device health as Prometheus metrics: whether the devices reply, and how fast."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ _LABEL = ("device",)
 
 
 def device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
-    """The families of the devices that are on a line."""
+    """Yield the metric families of the devices that are on a line."""
     up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_LABEL)
     answers = SummaryMetricFamily(
         "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_LABEL

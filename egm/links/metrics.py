@@ -1,11 +1,11 @@
-"""Prometheus metrics on a loopback port: what the floor's monitoring may read, and nothing it could change.
+"""Prometheus metrics on a loopback port: read-only data for the floor's monitoring.
 
-The machine hands over finished families; the exporter's own thread only ever sees those, so a scrape can
-neither touch the journal nor make the machine wait.
+The machine hands over finished metric families, and the exporter's own thread only sees those, so a scrape
+can neither touch the journal nor delay the machine.
 
-Names follow Prometheus' conventions: one family a quantity, base units, ``_total`` on counters, plural units.
-For money there is no base unit, and Prometheus counts in binary floating point: amounts are whole minor units
-(``_cents``), which it holds exactly up to 2**53; dollars it would not. ``egm_info`` names the currency.
+Names follow Prometheus' conventions: one family per quantity, base units, ``_total`` on counters, plural
+units. Money has no base unit, and Prometheus counts in binary floating point: amounts are whole minor units
+(``_cents``), which are exact up to 2**53; dollars would not be. ``egm_info`` names the currency.
 """
 
 import contextlib
@@ -34,35 +34,35 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 CONNECTIONS_MAX: Final = 8
-"""As many are served at a time."""
+"""Connections served at a time."""
 ANSWER_SECONDS: Final = 10.0
-"""A connection is ended after so long, whatever it is at."""
+"""A connection is closed after this time, whatever its state."""
 _YIELD_SECONDS: Final = 1.0
-"""A connection that is ended gives its place up within this."""
+"""A closed connection frees its slot within this time."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 
-#: Whether this thread answers a reader who has proved who he is.
+#: Whether this thread serves an authenticated reader.
 _IS_KNOWN: Final[ContextVar[bool]] = ContextVar("is_known", default=False)
 
-#: Occurrence meters with what they are about in their name: pattern, family, label, meaning.
+#: Occurrence meters whose name contains a label: pattern, family, label, meaning.
 _LABELLED: Final = (
     (re.compile(r"door\.(.+)\.opens"), "egm_door_opens", "door", "Openings of each door."),
     (re.compile(r"fault\.(.+)"), "egm_faults", "code", "Faults raised, by code."),
     (re.compile(r"handpays\.(.+)"), "egm_handpays", "kind", "Hand-pays opened, by kind."),
 )
-#: By the kind of a significant event, the occurrence meter that counts it.
+#: The occurrence meter that counts a significant event, by the event's kind.
 _OCCURRENCE_OF: Final = {"door.opened": "door.{}.opens", "fault.raised": "fault.{}", "event": "{}"}
 _UNFIT: Final = re.compile(r"[^a-z0-9]+")
 _SINCE: Final = ".since_"
-#: Meters that are also told game by game.
+#: Meters that are also exported per game.
 _BY_GAME: Final = ("coin_in", "coin_out", "games_played")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Where a meter stands in Prometheus; ``name`` as queries write it."""
+    """The Prometheus series of a meter; ``name`` as queries write it."""
 
     name: str
     help: str
@@ -70,13 +70,13 @@ class Series:
 
     @property
     def is_counter(self) -> bool:
-        """Whether it only ever grows."""
+        """Return whether it only ever grows."""
         return self.name.endswith("_total")
 
 
 @lru_cache(maxsize=2048)
 def series_of(meter: str) -> Series:
-    """The series of a meter of :mod:`meters.table` or of an occurrence meter."""
+    """Return the series of a meter of :mod:`meters.table` or of an occurrence meter."""
     for pattern, family, label, meaning in _LABELLED:
         if found := pattern.fullmatch(meter):
             return Series(f"{family}_total", meaning, {label: found[1]})
@@ -93,10 +93,10 @@ def series_of(meter: str) -> Series:
 
 
 def known_occurrences() -> Iterator[str]:
-    """The occurrence meters that significant events name: openings of doors, faults, what becomes of memory.
+    """Yield the occurrence meters of all significant events: door openings, faults, memory events.
 
-    They are exported at 0 before anything has happened: Prometheus counts no increase of a series that is
-    born at 1, so that an alert on the first occurrence could never fire.
+    They are exported as 0 before anything has happened: Prometheus sees no increase of a series that first
+    appears as 1, so an alert on the first occurrence would never fire.
     """
     for subject in (line.pattern for line in EVENTS):
         kind, _, about = subject.partition(":")
@@ -107,7 +107,7 @@ def known_occurrences() -> Iterator[str]:
 
 
 def meter_families(reading: MeterReading) -> list[Metric]:
-    """Every meter of the machine, and the ones that make up the return of each game."""
+    """Return every meter of the machine, and those that determine the return of each game."""
     families: dict[str, _Family] = {}
     for meter, value in {**_NEVER, **reading.values}.items():
         if _SINCE not in meter:
@@ -134,16 +134,15 @@ _NEVER: Final = dict.fromkeys(known_occurrences(), 0)
 
 
 class MachineCollector(Collector):
-    """Holds the families last handed over, for whoever scrapes."""
+    """Collector that holds the families last handed over."""
 
     def __init__(self) -> None:
         self._held: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
 
     def hand_over(self, families: Iterable[Metric], read: Callable[[], None] = lambda: None) -> None:
-        """Replace everything at once. Families of one name, from several sources, become one.
+        """Replace all families at once. Families of one name, from several sources, are merged.
 
-        ``read`` is called whenever a reader who has proved who he is has read just these, on that reader's
-        thread.
+        ``read`` is called, on the reader's thread, whenever an authenticated reader has read exactly these.
         """
         merged: dict[str, Metric] = {}
         for family in families:
@@ -153,7 +152,7 @@ class MachineCollector(Collector):
         self._held = tuple(merged.values()), read
 
     def collect(self) -> Iterator[Metric]:
-        """The families last handed over."""
+        """Yield the families last handed over."""
         families, read = self._held
         if _IS_KNOWN.get():
             read()
@@ -161,24 +160,25 @@ class MachineCollector(Collector):
 
 
 class _Quiet(WSGIRequestHandler):
-    """Logs no request, and says when it has the whole of one."""
+    """Request handler that logs nothing, and reports when a request is complete."""
 
     def parse_request(self) -> bool:
-        """Read a request: from here on nobody else's ends it."""
-        whole = super().parse_request()
+        """Read a request; once it is complete, its connection is no longer closed in favour of another."""
+        is_complete = super().parse_request()
         if isinstance(self.server, _Server):
             self.server.heard(self.connection)
-        return whole
+        return is_complete
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
-        """Say nothing: a scrape is no event."""
+        """Log nothing: a scrape is not an event."""
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A few connections at a time, none for long.
+    """HTTP server for a few short connections at a time.
 
-    Where all places are taken, the connection that has owed its request longest ends for the one that comes:
-    who opens many and says nothing keeps no reader out. One whose request is there is answered.
+    If all slots are taken, the connection that has waited longest for its request is closed in favour of the
+    new one, so a client that opens many and sends nothing cannot lock readers out. A complete request is
+    always answered.
     """
 
     daemon_threads = True
@@ -190,7 +190,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__(address, _Quiet)
 
     def heard(self, request: socket) -> None:
-        """The whole request of a connection is there."""
+        """Note that the request of a connection is complete."""
         self._owing.pop(request, None)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -204,7 +204,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Serve one connection; however slowly it speaks, it ends."""
+        """Serve one connection; it ends in limited time however slow the client is."""
         end = Timer(ANSWER_SECONDS, _hang_up, (request,))
         end.daemon = True
         end.start()
@@ -216,7 +216,7 @@ class _Server(ThreadingMixIn, WSGIServer):
             self._places.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A connection that broke, or was ended, is no fault of ours."""
+        """Ignore errors of connections that broke or were closed."""
 
 
 def _hang_up(request: socket) -> None:
@@ -225,9 +225,9 @@ def _hang_up(request: socket) -> None:
 
 
 def _of_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
-    """The application for these host names; a page of another name (DNS rebinding) reads nothing."""
+    """Return the application restricted to these host names, which defeats DNS rebinding."""
 
-    def asked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def check_host(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         host = str(environ.get("HTTP_HOST", ""))
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
         if name.lower() in hosts:
@@ -236,13 +236,13 @@ def _of_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApp
         start_response("421 Misdirected Request", [("Content-Length", str(len(body)))])
         return [body]
 
-    return asked
+    return check_host
 
 
 def _to_readers(application: "WSGIApplication", token: str) -> "WSGIApplication":
-    """The application; a reader who shows the token (RFC 6750) is known, and a wrong token is refused."""
+    """Return the application with token authentication (RFC 6750); a wrong token is refused."""
 
-    def asked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def check_token(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         scheme, _, shown = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
         if scheme and not (scheme.lower() == "bearer" and is_token(shown.strip(), token)):
             body = b"That is not this machine's token.\n"
@@ -255,14 +255,14 @@ def _to_readers(application: "WSGIApplication", token: str) -> "WSGIApplication"
         finally:
             _IS_KNOWN.reset(known)
 
-    return asked
+    return check_token
 
 
 class Exporter:
-    """Serves a collector, and the process's own figures, on 127.0.0.1. Raises OSError naming a port not had.
+    """Server of a collector's and the process's own metrics on 127.0.0.1. Raises OSError naming an unavailable port.
 
-    It answers to the names of this computer itself, and to ``hosts``: what a proxy before it is called. With
-    a ``token``, a reader who shows it is known to be the monitoring system.
+    It answers to the names of this computer and to ``hosts``, the names of a proxy in front of it. With a
+    ``token``, a reader who presents it counts as the monitoring system.
     """
 
     def __init__(self, collector: Collector, port: int, hosts: Iterable[str] = (), token: str = "") -> None:

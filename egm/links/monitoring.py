@@ -1,4 +1,4 @@
-"""The machine's readings for Prometheus, as an attachment: see :mod:`egm.links.metrics`."""
+"""Attachment that provides the machine's readings for Prometheus: see :mod:`egm.links.metrics`."""
 
 import asyncio
 import contextlib
@@ -17,11 +17,12 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.links.device_health import device_metrics
 from egm.links.metrics import Exporter, MachineCollector, meter_families
-from egm.links.screen.private import kept_token
+from egm.links.screen.private import stored_token
 from egm.records.keys import IntegrityKey, StaffKey
 from egm.secret_files import replace_transient
 
-#: Metrics follow the machine at this distance, so that a busy machine does not add up meters for nobody.
+#: Delay with which metrics follow the machine, so that a busy machine does not sum its meters for every
+#: event.
 _FOLLOW_SECONDS: Final = 0.5
 #: What changes without anything happening (latencies, a silent device) is read again this often.
 _IDLE_SECONDS: Final = 5.0
@@ -64,9 +65,9 @@ class Monitoring:
                 self._lag.observe(max(0.0, loop.time() - wake_at))
 
     async def _open(self) -> Exporter:
-        """The exporter on its port; while somebody else has that, it is said and a fault stands."""
+        """Open the exporter on its port; while another program has the port, report that and raise a fault."""
         port, hosts = self._context.file.metrics.port, self._context.file.metrics.hosts
-        token = kept_token(self._context.folder.metrics_token)
+        token = stored_token(self._context.folder.metrics_token)
         while True:
             try:
                 exporter = Exporter(self._collector, port, hosts, token)
@@ -90,12 +91,12 @@ class Monitoring:
             return exporter
 
     def changed(self, now: Snapshot) -> None:
-        """Take the reading anew, soon."""
+        """Schedule a new reading."""
         self._now = now
         self._read_in(_FOLLOW_SECONDS)
 
     def _read_in(self, seconds: float) -> None:
-        """Read after so long, or earlier where that is already due."""
+        """Take a reading after this time, or earlier if one is already scheduled."""
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             if self._timer.when() <= loop.time() + seconds:
@@ -117,7 +118,7 @@ class Monitoring:
         self._read_in(_IDLE_SECONDS)
 
     def _reader(self) -> Callable[[], None]:
-        """What to do when the monitoring system has read it: the technician is known there."""
+        """Return the callback for a read by the monitoring system, which then knows the technician at work."""
         opened = self._machine.memory.get(StaffKey.INTERVENTION)
         if opened is None or not self._machine.profile.staff.monitored_openings:
             return lambda: None
@@ -131,7 +132,7 @@ class Monitoring:
         return read
 
     def _families(self, now: Snapshot) -> Iterator[Metric]:
-        """The machine as of one journal sequence; its meters are those of the same instant."""
+        """Yield the machine's families as of one journal sequence, with meters of the same moment."""
         installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
         yield InfoMetricFamily(
             "egm",
@@ -170,7 +171,7 @@ class Monitoring:
 
 
 def _at_work(opened: Mapping[str, object] | None) -> Metric:
-    """Who has identified himself to open the machine (Monaco art. 20.3)."""
+    """Return the metric of the person who has announced opening the machine (Monaco art. 20.3)."""
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
     )
@@ -180,7 +181,7 @@ def _at_work(opened: Mapping[str, object] | None) -> Metric:
 
 
 def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meaning: str) -> Metric:
-    """One sample for each known value, 1 where it is on."""
+    """Return one sample for each known value, 1 if it is on."""
     family = GaugeMetricFamily(name, meaning, labels=(label,))
     present = set(on)
     for value in known:
@@ -189,5 +190,5 @@ def _flags(name: str, label: str, known: Iterable[str], on: Iterable[str], meani
 
 
 def monitoring(context: MachineContext) -> Iterable[Attachment]:
-    """One machine, one exporter."""
+    """Create the exporter of a machine."""
     return (Monitoring(context),)

@@ -1,21 +1,21 @@
-"""The line to systemd, sd_notify(3): datagrams to the socket in ``NOTIFY_SOCKET``; without one, none."""
+"""Notifications to systemd, sd_notify(3): datagrams to the socket in ``NOTIFY_SOCKET``, if set."""
 
 import os
 import socket
 from typing import Final
 
 _SOCKET: Final = "NOTIFY_SOCKET"
-#: What a watched unit (``WatchdogSec``) has to say again and again.
+#: The message that a watched unit (``WatchdogSec``) must send repeatedly.
 GOES_ON: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
-    """Tell systemd ``state`` (``READY=1``), if it listens; what cannot be sent it finds out by itself."""
+    """Send ``state`` (``READY=1``) to systemd if it listens; errors are ignored."""
     address = os.environ.get(_SOCKET, "")
     if not address.startswith(("/", "@")):
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
-        sender.setblocking(False)  # a full queue may not hold up the machine
+        sender.setblocking(False)  # a full queue must not delay the machine
         try:
             sender.connect("\0" + address[1:] if address[0] == "@" else address)
             sender.send(state.encode())

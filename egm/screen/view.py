@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from egm.kernel.messages import BenchCommand, BenchReply, Decision, GameView, Notice, Snapshot
-from egm.links.screen.starting import Doing
+from egm.links.screen.starting import StartUpActivity
 from egm.screen import marks
 from egm.screen.motion import clamp
 from egm.screen.outcome import Field, Result
@@ -65,7 +65,7 @@ class View:
     now: float = 0.0
     linked: bool = False
     snapshot: Snapshot | None = None
-    starting: Doing | None = None
+    starting: StartUpActivity | None = None
     """What a machine does that has never answered yet."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)

@@ -29,7 +29,7 @@ from egm.kernel.messages import BenchCommand, Hello, encode
 from egm.kernel.services import MachineContext
 from egm.links.screen.client import Heard as NoNews
 from egm.links.screen.server import ScreenServer
-from egm.links.screen.starting import Doing
+from egm.links.screen.starting import StartUpActivity
 from egm.links.screen.starting import read as read_starting
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLink
@@ -422,7 +422,7 @@ def starting_file(count, tmp_path):
     for data in messages([{"what": "game", "values": {"number": 1}}], count):
         file.write_bytes(data)
         found = read_starting(file)
-        assert found is None or isinstance(found, Doing)
+        assert found is None or isinstance(found, StartUpActivity)
         none += found is None
     return none
 

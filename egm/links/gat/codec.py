@@ -1,8 +1,8 @@
-"""The packets of GAT 3.50. Pure.
+"""Packets of GAT 3.50. Pure.
 
 A packet is ``command, length, payload..., crc high, crc low``: the length counts the whole packet, the CRC is
-CRC-16/MODBUS over everything before it, sent high byte first. An answer carries the command with its top bit
-set. The layout of 84 (answer to "initiate") is known only to be short: one byte here, 00 begun, 01 refused.
+CRC-16/MODBUS over everything before it, sent high byte first. A reply carries the command with its top bit
+set. The layout of 84 (reply to "initiate") is only known to be short: one byte here, 00 started, 01 refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,16 +16,16 @@ from egm.devices.framing import Cut, ProtocolError
 
 PROTOCOL: Final = "GAT"
 VERSION: Final = b"\x03\x50"
-"""3.50, as the status answer says it: binary coded decimal."""
+"""3.50 in the status reply, in binary coded decimal."""
 PACKET_BYTES_MAX: Final = 255
 _FRAME_BYTES: Final = 4
 _ANSWER: Final = 0x80
-#: Data of one frame of results: what a packet holds beside status and frame number.
+#: Data bytes in one frame of results: the rest of a packet after status and frame number.
 DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_BYTES - 3
 
 
 class Command(IntEnum):
-    """What a verifier asks."""
+    """Commands of a verifier."""
 
     STATUS = 0x01
     LAST_STATUS = 0x02
@@ -34,16 +34,16 @@ class Command(IntEnum):
 
 
 class Format(IntEnum):
-    """How results are written."""
+    """Formats of results."""
 
     TEXT = 0x01
     XML = 0x02
 
 
 class Calculation(IntEnum):
-    """How far the last calculation has come (bits 2-3 of the status).
+    """Progress of the last calculation (bits 2-3 of the status).
 
-    The values are those of the one public GAT host, which never reads a result under any others.
+    The values are those of the only public GAT host, which reads results only under these.
     """
 
     REQUESTED = 0
@@ -54,13 +54,13 @@ class Calculation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """One packet as it travels, its CRC right."""
+    """A packet with a valid CRC."""
 
     command: int
     payload: bytes = b""
 
     def encode(self) -> bytes:
-        """The bytes on the line. Raises ProtocolError when the payload does not fit."""
+        """Return the bytes to send. Raises ProtocolError if the payload does not fit."""
         size = len(self.payload) + _FRAME_BYTES
         if size > PACKET_BYTES_MAX:
             raise ProtocolError(PROTOCOL, f"a packet of {size} bytes, {PACKET_BYTES_MAX} fit", self.payload)
@@ -70,17 +70,17 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class StatusQuery:
-    """How do you stand."""
+    """Query of the current status."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastStatusQuery:
-    """When was the last authentication, and at which level."""
+    """Query of the time and level of the last authentication."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultsQuery:
-    """One frame, from 1, of the last results in a format."""
+    """Query of one frame, from 1, of the last results in a format."""
 
     format: int
     frame: int
@@ -88,7 +88,7 @@ class ResultsQuery:
 
 @dataclass(frozen=True, slots=True)
 class Initiate:
-    """Begin a calculation. ``parameters``: the special function's name, then what it takes."""
+    """Start of a calculation. ``parameters``: the special function's name, then its arguments."""
 
     level: int
     parameters: tuple[str, ...]
@@ -113,7 +113,7 @@ def cut(buffer: bytes) -> Cut[Packet] | None:
 
 
 def read_request(packet: Packet) -> Request:
-    """What a verifier asks. Raises ProtocolError for an unknown command or a payload of another shape."""
+    """Decode a verifier's request. Raises ProtocolError for an unknown command or a malformed payload."""
     reader = _READERS.get(packet.command)
     if reader is None:
         raise ProtocolError(PROTOCOL, f"unknown command {packet.command:02X}", packet.payload)
@@ -158,28 +158,28 @@ _READERS: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
 
 # ------------------------------------------------------------------ answers
 def status_answer(calculation: Calculation, *, ready: bool) -> Packet:
-    """81: version, where the calculation stands, whether results wait, and the formats they come in."""
+    """Encode reply 81: version, progress of the calculation, whether results are ready, and their formats."""
     under_way = calculation is Calculation.CALCULATING
     bits = int(under_way) | int(ready) << 1 | calculation << 2
     return Packet(Command.STATUS | _ANSWER, VERSION + bytes((bits, 1 << 0 | 1 << 1)))
 
 
 def last_status_answer(level: int, seconds: int) -> Packet:
-    """82: the level of the last authentication and how many seconds ago it ended."""
+    """Encode reply 82: the level of the last authentication and how many seconds ago it ended."""
     seconds = max(0, min(seconds, 0xFFFFFFFF))
     return Packet(Command.LAST_STATUS | _ANSWER, bytes((level,)) + seconds.to_bytes(4, "big"))
 
 
 def results_answer(data: bytes, frame: int, *, last: bool) -> Packet:
-    """83: one frame of the results."""
+    """Encode reply 83: one frame of the results."""
     return Packet(Command.LAST_RESULTS | _ANSWER, bytes((last << 1,)) + frame.to_bytes(2, "big") + data)
 
 
 def no_results_answer(frame: int) -> Packet:
-    """83: there is no such frame, or nothing at all."""
+    """Encode reply 83 for a frame that does not exist."""
     return Packet(Command.LAST_RESULTS | _ANSWER, b"\x01" + frame.to_bytes(2, "big"))
 
 
-def initiated_answer(*, begun: bool) -> Packet:
-    """84: whether the calculation has begun."""
-    return Packet(Command.INITIATE | _ANSWER, bytes((not begun,)))
+def initiated_answer(*, started: bool) -> Packet:
+    """Encode reply 84: whether the calculation has started."""
+    return Packet(Command.INITIATE | _ANSWER, bytes((not started,)))

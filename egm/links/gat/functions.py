@@ -1,9 +1,10 @@
-"""The special functions a verifier may initiate, as a table. Pure.
+"""Table of the special functions that a verifier may initiate. Pure.
 
-``Get Special Functions`` lists the others with the parameters each takes; a parameter between ``%%`` is asked
-of the person at the verifier. ``Component`` signs one component, ``Get File AuthenticationResponse.xml`` all
-of them, by SHA-1 with HMAC under the seed given. The functions with ``SHA-256`` in their name are ours: the
-same with HMAC-SHA-256. ``Get File ProgramID.xml`` names what is installed; its layout is not public: ours.
+``Get Special Functions`` lists the others with their parameters; a parameter between ``%%`` is entered by the
+person at the verifier. ``Component`` signs one component, ``Get File AuthenticationResponse.xml`` all of
+them, by HMAC-SHA-1 under the given seed. The functions with ``SHA-256`` in their name are our own: the same
+with HMAC-SHA-256. ``Get File ProgramID.xml`` lists what is installed; its layout is not public, so it is our
+own.
 """
 
 from dataclasses import dataclass
@@ -19,11 +20,11 @@ PROGRAM_ID: Final = "ProgramID.xml"
 
 
 class FunctionRefusedError(OperatorError):
-    """A function there is none of, or a parameter it cannot have: says which and why."""
+    """An unknown function or an invalid parameter; the text says which and why."""
 
 
 class Kind(StrEnum):
-    """What a function gives."""
+    """The kind of result of a function."""
 
     LIST = "list"
     IDENTITY = "identity"
@@ -32,7 +33,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A function with its parameters understood. ``wanted``: components to sign; empty: all."""
+    """A function with decoded parameters. ``wanted``: the components to sign; empty means all."""
 
     kind: Kind
     algorithm: Algorithm | None = None
@@ -42,7 +43,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A line of the table: its name, its fixed parameter, what it gives; signed under ``algorithm``."""
+    """One line of the table: name, fixed parameter, kind of result, and signature ``algorithm``."""
 
     feature: str
     parameter: str
@@ -52,7 +53,7 @@ class Function:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """What the list of functions says it takes."""
+        """Return the parameters as listed for the verifier."""
         return (self.parameter, *([] if self.algorithm is None else [_PLACEHOLDER[self.algorithm]]))
 
 
@@ -64,7 +65,7 @@ def _signed(component: str, algorithm: Algorithm) -> Function:
     return Function(feature, component, Kind.SIGNATURES, algorithm, (component,))
 
 
-#: What a verifier may ask beside the list itself.
+#: The functions that a verifier may initiate besides the list itself.
 FUNCTIONS: Final = (
     Function("Get File", PROGRAM_ID, Kind.IDENTITY),
     Function("Get File", "AuthenticationResponse.xml", Kind.SIGNATURES, Algorithm.SHA1_HMAC),
@@ -78,14 +79,14 @@ FUNCTIONS: Final = (
 
 
 def offered(components: frozenset[str]) -> tuple[Function, ...]:
-    """The functions of a machine that has these components."""
+    """Return the functions of a machine with these components."""
     return tuple(function for function in FUNCTIONS if components.issuperset(function.wanted))
 
 
 def understand(parameters: tuple[str, ...], components: frozenset[str]) -> Order:
-    """What a verifier's parameters order. Raises :class:`FunctionRefusedError`.
+    """Decode a verifier's parameters. Raises :class:`FunctionRefusedError`.
 
-    The seed may be left out, which signs under an empty one.
+    The seed may be omitted, which signs under an empty one.
     """
     if parameters[0] == LIST:
         _at_most(parameters, 1)

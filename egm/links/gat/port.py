@@ -1,7 +1,7 @@
-"""GAT port: where an inspector plugs a verifier in, outside the logic area and never in play's way.
+"""GAT port, to which an inspector connects a verifier; it is outside the logic area and never disturbs play.
 
-Signatures are calculated by a process of low priority beside the machine; the port itself only hears short
-packets and answers from memory.
+A low-priority process beside the machine calculates the signatures; the port only receives short packets and
+replies from memory.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from egm.verify.examine import scope_of, sign_beside
 from egm.verify.tree import components_of
 
 LINE: Final = LineSettings(baud=9600)
-#: A silence this long ends a packet, whole or not.
+#: A pause of this length ends a packet, complete or not.
 _GAP_SECONDS: Final = 0.05
 _IDLE_SECONDS: Final = 3600.0
 _REOPEN_SECONDS: Final = 0.5
@@ -36,7 +36,7 @@ _MANUFACTURER: Final = "open-egm"
 
 
 class _FarEnd:
-    """The machine's end of a pseudo-terminal whose other end a verifier on this computer opens by name."""
+    """The machine's end of a pseudo-terminal; a verifier on this computer opens the other end by name."""
 
     def __init__(self, link: Path) -> None:
         self._link = link
@@ -57,7 +57,7 @@ def _open_own(path: str, _: LineSettings) -> Handle:
 
 
 class GatPort:
-    """Listens for one verifier."""
+    """Serves one verifier."""
 
     name = "gat"
 
@@ -79,24 +79,24 @@ class GatPort:
         self._service = Service(machine, about, components, self._orders.put_nowait, self._supersede)
 
     def changed(self, now: Snapshot) -> None:
-        """Nothing of what happens in play concerns a verifier."""
+        """Ignore the change: no game event concerns a verifier."""
 
     async def run(self) -> None:
-        """Answer until cancelled."""
+        """Serve until cancelled."""
         self._service.resume()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._calculate())
             group.create_task(self._listen())
 
     def _supersede(self) -> None:
-        """End the calculation under way, and forget the one that waits to begin."""
+        """Stop the current calculation, and drop the one waiting to start."""
         while not self._orders.empty():
             self._orders.get_nowait()
         if self._calculation is not None:
             self._calculation.cancel()
 
     async def _calculate(self) -> None:
-        """Carry out one order after the other, each until it is done or superseded."""
+        """Execute orders one after the other, each until it is done or superseded."""
         while True:
             order = await self._orders.get()
             async with asyncio.TaskGroup() as group:
@@ -126,17 +126,17 @@ class GatPort:
 
     async def _serve(self) -> None:
         reader: FrameReader[Packet] = FrameReader(codec.cut)
-        begun = False
+        started = False
         while True:
-            data = await self._line.read(_GAP_SECONDS if begun else _IDLE_SECONDS)
-            begun = bool(data)
+            data = await self._line.read(_GAP_SECONDS if started else _IDLE_SECONDS)
+            started = bool(data)
             if not data:
                 reader.flush(codec.PROTOCOL)
             for item in reader.feed(data):
                 self._hear(item)
 
     def _hear(self, item: Packet | ProtocolError) -> None:
-        """Answer a packet; noise, and what this version does not know, gets silence, as GAT has it."""
+        """Reply to a packet; noise and unknown requests get no reply, as GAT specifies."""
         if isinstance(item, ProtocolError):
             return
         try:
@@ -147,5 +147,5 @@ class GatPort:
 
 
 def gat_port(context: MachineContext) -> Iterable[Attachment]:
-    """Where the cabinet file has one."""
+    """Create the GAT port if the cabinet file has one."""
     return () if context.file.gat is None else (GatPort(context, context.file.gat.port),)

@@ -13,7 +13,7 @@ _DECLARATION: Final = b"<?xml version='1.0' encoding='UTF-8'?>\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The machine, as its reports name it."""
+    """The machine's identity in its reports."""
 
     name: str
     manufacturer: str
@@ -22,7 +22,7 @@ class About:
 
 
 def functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
-    """What may be initiated."""
+    """Return the list of functions that may be initiated."""
     if form is Format.TEXT:
         return _text(
             line
@@ -39,7 +39,7 @@ def functions_report(functions: tuple[Function, ...], form: Format) -> bytes:
 
 
 def signatures_report(about: About, algorithm: str, signatures: Mapping[str, str], form: Format) -> bytes:
-    """The signature of each component, in capital hexadecimal digits."""
+    """Return the signature of each component, in capital hexadecimal digits."""
     if form is Format.TEXT:
         return _text((*_head(about), f"Algorithm: {algorithm}", *_lines(signatures)))
     root = ET.Element("Components", GatExec="default")
@@ -52,7 +52,7 @@ def signatures_report(about: About, algorithm: str, signatures: Mapping[str, str
 
 
 def identity_report(about: About, signer: str, components: Mapping[str, str], form: Format) -> bytes:
-    """What is installed: version, machine, and the digest of each component as ``signer`` signed it.
+    """Return what is installed: version, machine, and the digest of each component as signed by ``signer``.
 
     Without a signer nobody vouches for the software, and the report says so.
     """

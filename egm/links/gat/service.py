@@ -1,11 +1,11 @@
-"""GAT service: what the machine answers a verifier, and what it remembers of it.
+"""GAT service: the machine's replies to a verifier, and what it stores about them.
 
-The last request and its result are kept in the journal under :attr:`~egm.records.keys.LinksKey.GAT`, so that
-they outlive a power cut (A-18); each request and result is an entry of its own, who asked what and when (G2S
-asks for such a log of serial requests too). A calculation that a power cut interrupted is begun again.
+The last request and its result are stored in the journal under :attr:`~egm.records.keys.LinksKey.GAT`, so
+that they survive a power loss (A-18). Each request and result is an entry of its own: who requested what and
+when (G2S requires such a log of serial requests too). A calculation interrupted by a power loss is restarted.
 
-A new command supersedes whatever went before it, also when it is refused: a verifier that does not read the
-answer to its command finds an error then, never the result of another command.
+A new command supersedes the previous one even if it is refused: a verifier that does not read the reply to
+its command then finds an error, never the result of another command.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,9 +34,9 @@ _SIGNER: Final = "signed by"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Last:
-    """The last request as the journal keeps it; ``finished`` is empty until it is, ``trouble`` if it was.
+    """The last request as stored in the journal; ``finished`` is empty until it is, ``trouble`` unless it failed.
 
-    ``kind``: what it gives; None for a request that was refused.
+    ``kind``: the kind of result; None for a request that was refused.
     """
 
     parameters: tuple[str, ...]
@@ -55,10 +55,10 @@ class _Last:
 
 
 class Service:
-    """Answers one verifier.
+    """The machine's side of the conversation with one verifier.
 
-    ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` ends the one under
-    way without either.
+    ``begin`` starts a calculation that ends in :meth:`done` or :meth:`failed`; ``cancel`` stops the current
+    one without either.
     """
 
     def __init__(
@@ -76,17 +76,17 @@ class Service:
         self._cancel = cancel
 
     def resume(self) -> None:
-        """Begin again what a power cut interrupted."""
+        """Restart a calculation that a power loss interrupted."""
         last = self._last
         if last is None or last.finished:
             return
         try:
             self._begin(understand(last.parameters, self._components))
-        except FunctionRefusedError as error:  # another release of the software may lack it
+        except FunctionRefusedError as error:  # another release of the software may lack the function
             self.failed(str(error))
 
     def answer(self, packet: Packet) -> Packet:
-        """The answer to a packet. Raises ProtocolError for one that gets none."""
+        """Return the reply to a packet. Raises ProtocolError for a packet that gets none."""
         match codec.read_request(packet):
             case StatusQuery():
                 last = self._last
@@ -99,11 +99,11 @@ class Service:
             case ResultsQuery(form, frame):
                 return self._results(form, frame)
             case Initiate() as request:
-                return codec.initiated_answer(begun=self._initiate(request))
+                return codec.initiated_answer(started=self._initiate(request))
 
     # ------------------------------------------------------------------ a calculation
     def _initiate(self, request: Initiate) -> bool:
-        """Begin, if it can be understood, in place of whatever is under way or was found before."""
+        """Start a calculation, replacing the current one and any result; return whether the request was valid."""
         self._cancel()
         try:
             order = understand(request.parameters, self._components)
@@ -141,11 +141,11 @@ class Service:
         )
 
     def done(self, values: Mapping[str, str]) -> None:
-        """The calculation has ended: component -> signature."""
+        """Store the result of the calculation: component -> signature."""
         self._finish(values=dict(values))
 
     def failed(self, why: str) -> None:
-        """The calculation cannot be done."""
+        """Store that the calculation failed."""
         self._finish(trouble=why)
 
     def _finish(self, **facts: object) -> None:

@@ -1,8 +1,9 @@
-"""SAS attachment: makes what a host reads, tells it what happens, does what it asks.
+"""SAS attachment: prepares what a host reads, reports events to it, and executes its requests.
 
-All of it on the machine's loop. Exceptions follow the journal: an entry is durable before its exception is
-raised, and how far the host has heard is kept in a small file, so that what it missed while the machine was
-off is told when it is back. A host may hear of an entry twice after a power cut, and never not at all.
+All of it runs on the machine's loop. Exceptions follow the journal: an entry is durable before its exception
+is raised, and the last entry that the host has received is stored in a small file, so that it learns after a
+restart what happened while the machine was off. After a power loss a host may be told of an entry twice, but
+never not at all.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from egm.config.sas_line import SasLine
 from egm.errors import LocalError
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
-from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Told
+from egm.links.sas.channel import Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Reported
 from egm.links.sas.codec import MalformedPollError, Reply
 from egm.links.sas.health import line_metrics
 from egm.links.sas.host import Host
@@ -33,7 +34,7 @@ from egm.records.keys import IntegrityKey
 from egm.secret_files import replace_transient
 
 _LOOK_BACK_ENTRIES: Final = 1000
-"""How far back to look for what a host has not heard: far more than its queue holds."""
+"""How many entries back to search for events the host has not received: far more than its queue holds."""
 
 
 class SasChannel:
@@ -65,7 +66,7 @@ class SasChannel:
             busy_ns=settings.busy_ms * 1_000_000,
         )
         self.host = Host(
-            name, settings, self._answered, context, tell=self._line.tell, republish=self._publish
+            name, settings, self._answered, context, send=self._line.send, republish=self._publish
         )
         self._reader = Reader(self.host, readings)
         self._money = MoneyNews(self.host)
@@ -73,7 +74,7 @@ class SasChannel:
         journal = context.engine.machine.journal
         self._cursor = _Cursor(context.folder.root / f"sas-{name}.told", journal.mark)
         self._noted = journal.sequence
-        fresh = journal.state(IntegrityKey.BOOTS) is None  # the journal was begun in this very run
+        fresh = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         heard = 0 if fresh else self._cursor.read(default=journal.sequence)
         self._seen = max(heard, journal.sequence - _LOOK_BACK_ENTRIES)
         self._selected_game = self._reader.readout().selected_game
@@ -83,11 +84,11 @@ class SasChannel:
 
     @property
     def health(self) -> LineHealth:
-        """How the line does."""
+        """Return the health of the line."""
         return self._line.health
 
     def wait_until_served(self, seconds: float) -> bool:
-        """Wait, on another thread than the loop's, until the port is open; whether it is."""
+        """Wait, on another thread than the loop's, until the port is open; return whether it is."""
         return self._line.serving.wait(seconds)
 
     # ------------------------------------------------------------------ as an attachment
@@ -106,7 +107,7 @@ class SasChannel:
             restore_priority()
 
     def changed(self, now: Snapshot) -> None:
-        """Tell the line how the machine is now, and the host what has happened since."""
+        """Send the new readout to the line, and raise exceptions for new journal entries."""
         self._money.changed()
         if now.journal_sequence <= self._seen:
             return
@@ -122,16 +123,16 @@ class SasChannel:
         ]
         self._selected_game = readout.selected_game
         self._seen = self._noted = now.journal_sequence
-        self._line.tell(readout, *news)
+        self._line.send(readout, *news)
         if any(entry.kind == "bill.in" for entry in entries):
             after_bill(self.host)
 
     def _publish(self) -> None:
-        self._line.tell(self._reader.readout())
+        self._line.send(self._reader.readout())
 
     # ------------------------------------------------------------------ from the line's thread
     def _schedule(self, ask: Ask) -> "Future[Reply | None]":
-        """Have an effect run on the loop."""
+        """Schedule an effect on the loop."""
         future: Future[Reply | None] = Future()
         try:
             if self._loop is None:
@@ -148,7 +149,7 @@ class SasChannel:
 
     # ------------------------------------------------------------------ for it, on the loop
     def _run(self, ask: Ask, future: "Future[Reply | None]") -> None:
-        """Run an effect. What the machine itself cannot do stops it, by way of ``MachineContext.handle``."""
+        """Run an effect. A failure of the machine itself stops it, by way of ``MachineContext.handle``."""
         if ask.poll.effect is None or not future.set_running_or_notify_cancel():
             return
         try:
@@ -165,7 +166,7 @@ class SasChannel:
             case Confirmed(poll=poll, request=request, reply=reply):
                 if poll.acknowledged is not None:
                     poll.acknowledged(self.host, request, reply)
-            case Told(sequence=sequence):
+            case Reported(sequence=sequence):
                 self._cursor.write(sequence)
             case QueueFull(full=full):
                 self._watch.queue_full(full=full)
@@ -178,7 +179,7 @@ class SasChannel:
                 return
 
     def _failed(self, request: LongPoll, why: str) -> None:
-        """Record, once a poll, that this machine could not answer it: the host sees only silence."""
+        """Record once per poll that this machine could not answer it: the host receives no reply."""
         if request.code not in self._failures:
             self._failures.add(request.code)
             details = {"host": self.host.name, "poll": f"{request.code:02X}", "why": why}
@@ -186,14 +187,14 @@ class SasChannel:
 
 
 class _Cursor:
-    """How far a host has heard of the journal ``mark``. Not money: losing it only tells something twice."""
+    """The last entry of journal ``mark`` that a host has received. Losing it only repeats reports."""
 
     def __init__(self, path: Path, mark: str) -> None:
         self._path = path
         self._mark = mark
 
     def read(self, *, default: int) -> int:
-        """Of another journal, one that was cleared, it has heard nothing of this one."""
+        """Return the entry; 0 if it belongs to another journal, which was cleared."""
         try:
             heard, mark = self._path.read_text(encoding="ascii").split()
             return int(heard) if mark == self._mark else 0
@@ -205,6 +206,6 @@ class _Cursor:
 
 
 def sas_lines(context: MachineContext) -> Iterable[Attachment]:
-    """The lines the cabinet file names."""
+    """Create the lines that the cabinet file names."""
     readings = Readings(context.engine.machine.journal)
     return [SasChannel(context, name, settings, readings) for name, settings in context.file.sas.items()]

@@ -1,8 +1,8 @@
-"""SAS channel: what one host was told last, what waits to be told, and whether it still asks.
+"""SAS channel: the last reply to a host, the exceptions waiting for it, and whether it still polls.
 
-Pure: fed with what was heard and the time, it yields what to do. The host never says that it has received an
-answer; what it does next says so. A different poll, or one to another machine, acknowledges; the same poll
-again asks for the same answer again.
+Pure: it receives what was read from the line and the time, and yields actions. The host never acknowledges a
+reply explicitly; its next poll does. A different poll, or one to another machine, acknowledges; the same poll
+again requests the same reply again.
 """
 
 from collections import deque
@@ -20,14 +20,14 @@ from egm.links.sas.tables.exceptions import EXCEPTIONS, NOTHING
 from egm.links.sas.wire import BROADCAST, Elsewhere, GeneralPoll, Heard, LongPoll
 
 LINK_LOST_NS: Final = 5_000_000_000
-"""No valid poll for so long, and the link is down."""
+"""Time without a valid poll after which the link is down."""
 CHIRP_NS: Final = 200_000_000
-"""How often the address is sent while it is (general knowledge)."""
+"""Interval of chirps (the address sent while the link is down; general knowledge)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Put ``data`` on the line; ``wakeup``: with the ninth bit, which only a chirp has."""
+    """Send ``data``; ``wakeup``: with the ninth bit, which only a chirp has."""
 
     data: bytes
     wakeup: bool = False
@@ -35,7 +35,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Run the effect of ``poll``; then :meth:`Channel.replied`, or :meth:`Channel.busy` if it takes long."""
+    """Run the effect of ``poll``; then call :meth:`Channel.replied`, or :meth:`Channel.busy` if it takes long."""
 
     poll: Poll
     request: LongPoll
@@ -43,7 +43,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """The host has the answer."""
+    """The host has received the reply."""
 
     poll: Poll
     request: LongPoll
@@ -51,41 +51,41 @@ class Confirmed:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The host has heard of everything up to this journal entry."""
+class Reported:
+    """The host has received every exception up to this journal entry."""
 
     sequence: int
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The host has begun to poll, or has stopped."""
+    """The host has started to poll, or has stopped."""
 
     up: bool
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFull:
-    """The queue has taken no more, or is empty again after that."""
+    """The exception queue has overflowed, or is empty again afterwards."""
 
     full: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A poll was met with silence, for this reason; ``failed``: it was the machine's own fault."""
+    """A poll got no reply for this reason; ``failed``: the machine itself was at fault."""
 
     request: LongPoll
     why: str
     failed: bool = False
 
 
-Action: TypeAlias = Send | Ask | Confirmed | Told | LinkChanged | QueueFull | Refused
+Action: TypeAlias = Send | Ask | Confirmed | Reported | LinkChanged | QueueFull | Refused
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """The last answer: to what, which bytes, and what the host has when it is acknowledged."""
+class _LastReply:
+    """The last reply: to which poll, its bytes, and what its acknowledgement means."""
 
     to: bytes
     """The long poll's frame; empty for a general poll."""
@@ -93,13 +93,13 @@ class _Said:
     exception: SasException | None = None
     answered: tuple[Poll, LongPoll, Reply] | None = None
     serves: tuple[SasException, ...] = ()
-    """What stood when it was asked for, and is done with when the host has it."""
+    """Priority exceptions pending at the time of the poll, which are served once the host has the reply."""
     busy: bool = False
     delayed: bool = False
 
 
 class Channel:
-    """One host's conversation with this machine, at ``address``, over ``polls``."""
+    """One host's conversation with this machine at ``address``, over ``polls``."""
 
     def __init__(
         self,
@@ -114,14 +114,14 @@ class Channel:
         self.address = address
         self.readout: Readout | None = None
         self.real_time = False
-        """Whether the host has asked for real-time event reporting."""
+        """Whether the host has switched real-time event reporting on."""
         self._polls = polls
         self._queue = ExceptionQueue(queue)
         self._delayed: deque[bytes] = deque()
-        self._said: _Said | None = None
+        self._last_reply: _LastReply | None = None
         self._serves: tuple[SasException, ...] = ()
-        self._begun: tuple[bytes, tuple[SasException, ...]] | None = None
-        """The poll whose effect was running at the last look, and what stood when it was first asked."""
+        self._running_effect: tuple[bytes, tuple[SasException, ...]] | None = None
+        """The poll whose effect is still running, and the exceptions pending when it was first received."""
         self._require_sync = require_sync
         self._synchronised = not require_sync
         self._chirp = chirp
@@ -130,11 +130,11 @@ class Channel:
         self._next_chirp_ns = now_ns
         self._full = False
         self._posted = 0
-        self._told = 0
+        self._reported = 0
 
     # ------------------------------------------------------------------ from the machine
     def post(self, exception: SasException, now_ns: int) -> Iterator[Action]:
-        """Something has happened that the host is to hear of."""
+        """Queue an exception for the host."""
         self._posted = max(self._posted, exception.sequence)
         if EXCEPTIONS[exception.code].urgency is Urgency.REAL_TIME and not self.real_time:
             return
@@ -143,16 +143,16 @@ class Channel:
             yield QueueFull(full=True)
 
     def withdraw(self, code: int) -> None:
-        """A priority exception no longer holds."""
+        """Remove a priority exception that no longer applies."""
         self._queue.withdraw(code)
 
     def deliver(self, code: int, reply: Reply) -> None:
-        """A result that took its time: it answers the next general poll in place of an exception."""
+        """Queue a delayed result; it answers the next general poll in place of an exception."""
         self._delayed.append(reply.frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
     def hear(self, heard: Heard, now_ns: int) -> Iterator[Action]:
-        """What to do about what was heard."""
+        """Yield the actions for what was received."""
         match heard:
             case GeneralPoll(address=self.address):
                 yield from self._polled(now_ns)
@@ -167,11 +167,11 @@ class Channel:
                 yield from self._elsewhere(now_ns)
                 poll = self._polls.get(heard.code)
                 if poll is not None and poll.broadcast:
-                    self._begun = None
+                    self._running_effect = None
                     yield Ask(poll, heard)
             case GeneralPoll() | Elsewhere():
                 yield from self._elsewhere(now_ns)
-            case _:  # broken bytes say nothing, and acknowledge nothing
+            case _:  # broken bytes acknowledge nothing
                 return
 
     def _polled(self, now_ns: int) -> Iterator[Action]:
@@ -185,49 +185,53 @@ class Channel:
         yield from self._acknowledged(now_ns)
 
     def _general(self, now_ns: int) -> Iterator[Action]:
-        said = self._said
-        if said is not None and not said.to and (said.exception is not None or said.delayed):
-            yield Send(said.out)  # the same poll again: it was not heard
+        last = self._last_reply
+        if last is not None and not last.to and (last.exception is not None or last.delayed):
+            yield Send(last.out)  # the same poll again: the host did not receive the reply
             return
         yield from self._acknowledged(now_ns)
         if self._delayed:
-            self._said = _Said(b"", self._delayed[0], delayed=True)
+            self._last_reply = _LastReply(b"", self._delayed[0], delayed=True)
         else:
             exception = self._queue.next(now_ns)
             if self.real_time:
                 out = self._event(exception)
             else:
                 out = bytes((NOTHING if exception is None else exception.code,))
-            self._said = _Said(b"", out, exception=exception)
-        yield Send(self._said.out)
+            self._last_reply = _LastReply(b"", out, exception=exception)
+        yield Send(self._last_reply.out)
 
     def _event(self, exception: SasException | None) -> bytes:
-        """A real-time event report."""
+        """Encode a real-time event report."""
         if exception is None:
             return sealed(bytes((self.address, EVENT_MARK, NOTHING)))
         code = exception.event or exception.code
         return sealed(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
     def _long(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
-        said = self._said
-        again = said is not None and said.to == request.frame
-        if again and said is not None and said.answered is not None and said.answered[2].once:
-            yield Send(said.out)
+        last = self._last_reply
+        again = last is not None and last.to == request.frame
+        if again and last is not None and last.answered is not None and last.answered[2].once:
+            yield Send(last.out)
             return
-        if not again or (said is not None and said.exception is not None):
+        if not again or (last is not None and last.exception is not None):
             yield from self._acknowledged(now_ns)
         poll = self._polls.get(request.code)
         if poll is None:
             return
-        # What the answer is about stood when it was first asked for, whatever else was asked since.
-        begun = self._begun if self._begun is not None and self._begun[0] == request.frame else None
-        self._serves = self._queue.open_to(request.code) if begun is None else begun[1]
+        # The reply serves the exceptions that were pending when the poll was first received.
+        running = (
+            self._running_effect
+            if self._running_effect is not None and self._running_effect[0] == request.frame
+            else None
+        )
+        self._serves = self._queue.open_to(request.code) if running is None else running[1]
         exception = self._queue.next(now_ns) if self.real_time else None
         if exception is not None:
-            self._said = _Said(request.frame, self._event(exception), exception=exception)
-            yield Send(self._said.out)
+            self._last_reply = _LastReply(request.frame, self._event(exception), exception=exception)
+            yield Send(self._last_reply.out)
         elif poll.answer is None:
-            self._begun = begun  # the line, too, waits for one effect only
+            self._running_effect = running  # the line also waits for one effect only
             yield Ask(poll, request)
         elif self.readout is not None:
             try:
@@ -241,60 +245,62 @@ class Channel:
             yield from self.replied(poll, request, reply)
 
     def replied(self, poll: Poll, request: LongPoll, reply: Reply | None) -> Iterator[Action]:
-        """Answer ``request`` with ``reply``; None is silence. A broadcast is never answered."""
+        """Reply to ``request`` with ``reply``; None means no reply. A broadcast is never answered."""
         if request.address == BROADCAST:
             return
-        if self._begun is not None and self._begun[0] == request.frame:
-            self._begun = None
+        if self._running_effect is not None and self._running_effect[0] == request.frame:
+            self._running_effect = None
         if reply is None:
-            self._said = None
+            self._last_reply = None
             yield Refused(request, "not had here")
             return
         out = reply.frame(self.address, request.code)
-        self._said = _Said(request.frame, out, answered=(poll, request, reply), serves=self._serves)
+        self._last_reply = _LastReply(
+            request.frame, out, answered=(poll, request, reply), serves=self._serves
+        )
         yield Send(out)
 
     def busy(self, request: LongPoll) -> Iterator[Action]:
-        """What ``request`` asks for is not done yet: the host is to ask again."""
-        self._begun = (request.frame, self._serves)
+        """Reply that ``request`` is still being processed, so that the host repeats it."""
+        self._running_effect = (request.frame, self._serves)
         out = BUSY.frame(self.address, request.code)
-        self._said = _Said(request.frame, out, busy=True)
+        self._last_reply = _LastReply(request.frame, out, busy=True)
         yield Send(out)
 
     def _acknowledged(self, now_ns: int) -> Iterator[Action]:
-        """The host has what was said last."""
-        said, self._said = self._said, None
-        if said is None:
+        """Process the acknowledgement of the last reply."""
+        last, self._last_reply = self._last_reply, None
+        if last is None:
             return
-        if said.delayed:
+        if last.delayed:
             self._delayed.popleft()
-        if said.exception is not None:
-            self._queue.heard(said.exception, now_ns)
-        if said.answered is not None:
-            poll, request, reply = said.answered
-            self._queue.served(said.serves)
+        if last.exception is not None:
+            self._queue.heard(last.exception, now_ns)
+        if last.answered is not None:
+            poll, request, reply = last.answered
+            self._queue.served(last.serves)
             yield Confirmed(poll, request, reply)
         if self._full and self._queue.is_empty:
             self._full = False
             yield QueueFull(full=False)
         oldest = self._queue.oldest_sequence
-        told = self._posted if oldest is None else oldest - 1
-        if told > self._told:
-            self._told = told
-            yield Told(told)
+        sequence = self._posted if oldest is None else oldest - 1
+        if sequence > self._reported:
+            self._reported = sequence
+            yield Reported(sequence)
 
     # ------------------------------------------------------------------ from the clock
     @property
     def deadline_ns(self) -> int:
-        """When :meth:`tick` next has something to do."""
+        """Return when :meth:`tick` must be called next."""
         return self._polled_ns + LINK_LOST_NS if self._up else self._next_chirp_ns
 
     def tick(self, now_ns: int) -> Iterator[Action]:
-        """Time has passed: notice that nobody polls, and chirp while that is so."""
+        """Detect that the host has stopped polling, and chirp while the link is down."""
         if self._up and now_ns - self._polled_ns >= LINK_LOST_NS:
             self._up = False
             self._synchronised = not self._require_sync
-            self._said = None  # who polls next may not have heard it
+            self._last_reply = None  # the next poll may come from a host that has not received it
             self._next_chirp_ns = now_ns
             yield LinkChanged(up=False)
         if not self._up and now_ns >= self._next_chirp_ns:

@@ -1,4 +1,4 @@
-"""SAS data formats: numbers, texts, and the forms an answer takes."""
+"""SAS data formats: numbers, texts, and the forms of a reply."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,18 +11,18 @@ from egm.links.sas.wire import LongPoll
 
 _NACK_BIT: Final = 0x80
 EVENT_MARK: Final = 0xFF
-"""Stands for the command in a message that reports an event instead of answering."""
+"""Replaces the command in a message that reports an event."""
 
 
 class MalformedPollError(PeerError):
-    """A poll whose bytes are in order and whose content is not: it is met with silence."""
+    """A well-formed poll with invalid content; it gets no reply."""
 
     def __init__(self, poll: LongPoll, why: str) -> None:
         super().__init__(f"SAS poll {poll.code:02X}: {why} in {poll.frame.hex(' ')}")
 
 
 class Form(StrEnum):
-    """The forms an answer takes on the wire."""
+    """The forms of a reply on the wire."""
 
     DATA = "data"
     """Address, command, data, CRC."""
@@ -31,15 +31,15 @@ class Form(StrEnum):
     NACK = "nack"
     """The address with its highest bit set."""
     BUSY = "busy"
-    """The address and a zero byte: ask again."""
+    """The address and a zero byte: poll again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: ``data`` goes between command and CRC.
+    """A reply: ``data`` goes between command and CRC.
 
-    ``once``: what was asked for has been done or read, and must not be again if the host did not hear; a
-    repeat of the same poll is answered with the very same bytes. Otherwise it is answered anew.
+    ``once``: the request has an effect or reads something once, and must not be repeated if the host did not
+    receive the reply; the same poll is then answered with the very same bytes. Otherwise it is answered anew.
     """
 
     data: bytes = b""
@@ -47,7 +47,7 @@ class Reply:
     once: bool = False
 
     def frame(self, address: int, code: int) -> bytes:
-        """The bytes on the wire."""
+        """Return the bytes to send."""
         if self.form is Form.DATA:
             return sealed(bytes((address, code)) + self.data)
         if self.form is Form.BUSY:
@@ -62,38 +62,38 @@ BUSY: Final = Reply(form=Form.BUSY)
 
 # ---------------------------------------------------------------------------------------------- numbers
 def bcd(value: int, size: int) -> bytes:
-    """``value`` as ``size`` packed decimal bytes, most significant first; it rolls over at its capacity."""
+    """Return ``value`` as ``size`` packed decimal bytes, most significant first; it rolls over at its capacity."""
     invariant(value >= 0, "sas.bcd_of_a_negative_number")
     return bytes.fromhex(str(value % 10 ** (2 * size)).zfill(2 * size))
 
 
 def is_bcd(data: bytes) -> bool:
-    """Whether every digit is decimal."""
+    """Return whether every digit is decimal."""
     return data.hex().isdecimal()
 
 
 def from_bcd(poll: LongPoll, data: bytes) -> int:
-    """The number packed decimal bytes of ``poll`` stand for. Raises :class:`MalformedPollError`."""
+    """Return the number in packed decimal bytes of ``poll``. Raises :class:`MalformedPollError`."""
     if not is_bcd(data):
         raise MalformedPollError(poll, f"{data.hex(' ')} is not decimal")
     return int(data.hex())
 
 
 def binary(value: int, size: int) -> bytes:
-    """``value`` as ``size`` bytes, least significant first."""
+    """Return ``value`` as ``size`` bytes, least significant first."""
     return value.to_bytes(size, "little")
 
 
 def from_binary(data: bytes) -> int:
-    """The number of binary bytes, least significant first."""
+    """Return the number in binary bytes, least significant first."""
     return int.from_bytes(data, "little")
 
 
 def counted(data: bytes) -> bytes:
-    """``data`` with its length before it."""
+    """Return ``data`` preceded by its length."""
     return bytes((len(data),)) + data
 
 
 def date_and_time(moment: datetime) -> bytes:
-    """MMDDYYYY and HHMMSS in packed decimal: seven bytes."""
+    """Return MMDDYYYY and HHMMSS in packed decimal: seven bytes."""
     return bytes.fromhex(f"{moment:%m%d}{moment.year:04}{moment:%H%M%S}")  # %Y writes year 101 as 101

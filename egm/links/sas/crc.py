@@ -5,14 +5,14 @@ from typing import Final
 from egm.devices.crc import kermit
 
 SIZE: Final = 2
-"""Bytes a seal takes."""
+"""Bytes of a CRC."""
 
 
 def sealed(body: bytes) -> bytes:
-    """``body`` with its CRC behind it."""
+    """Return ``body`` followed by its CRC."""
     return body + kermit(body).to_bytes(SIZE, "little")
 
 
 def is_intact(frame: bytes) -> bool:
-    """Whether the last two bytes of ``frame`` are the CRC of those before them."""
+    """Return whether the last two bytes of ``frame`` are the CRC of those before them."""
     return len(frame) > SIZE and sealed(frame[:-SIZE]) == frame

@@ -1,7 +1,7 @@
-"""SAS exception queue of one channel, and the priority exceptions that go before it.
+"""SAS exception queue of one channel, and the priority exceptions that precede it.
 
 Most exceptions wait in a queue of limited length, first in, first out. Priority exceptions wait outside it,
-are told first, and are told again every 15 seconds until the poll that serves them has been answered (one
+are sent first, and are repeated every 15 seconds until the poll that serves them has been answered (one
 public source for 51, general knowledge for the others).
 """
 
@@ -15,7 +15,7 @@ from egm.links.sas.tables.exceptions import EXCEPTIONS, OVERFLOW
 
 RAISE_AGAIN_NS: Final = 15_000_000_000
 
-#: Priority exception -> the polls that serve it; one without is told until it has been heard.
+#: Priority exception -> the polls that serve it; one without polls is repeated until it has been received.
 SERVED_BY: Final[Mapping[int, frozenset[int]]] = {
     0x3D: frozenset({0x3D, 0x4D}),
     0x3E: frozenset({0x4D}),
@@ -37,10 +37,10 @@ SERVED_BY: Final[Mapping[int, frozenset[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SasException:
-    """One thing to tell: its exception, and what real-time reporting says instead.
+    """One exception, and its content in real-time reporting.
 
-    ``event`` and ``data`` are the event code and data of real-time reporting (the code is the exception's
-    where 0); ``sequence`` is the journal entry it comes from, 0 for none.
+    ``event`` and ``data`` are the event code and data of real-time reporting (the event code is the
+    exception's if 0); ``sequence`` is the journal entry it comes from, 0 for none.
     """
 
     code: int
@@ -56,7 +56,7 @@ class _Unserved:
 
 
 class ExceptionQueue:
-    """The exceptions of one channel; ``size`` of them wait in line."""
+    """The exceptions of one channel; at most ``size`` of them wait in the queue."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -64,7 +64,7 @@ class ExceptionQueue:
         self._urgent: dict[int, _Unserved] = {}
 
     def post(self, exception: SasException, now_ns: int) -> bool:
-        """Something has happened; whether it was kept. A full queue takes no more, and says so."""
+        """Queue an exception; return whether it was accepted. A full queue accepts none and reports that."""
         urgency = EXCEPTIONS[exception.code].urgency
         if urgency in {Urgency.PRIORITY, Urgency.EITHER}:
             self._urgent[exception.code] = _Unserved(exception, now_ns)
@@ -77,22 +77,22 @@ class ExceptionQueue:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits in line."""
+        """Return whether the queue is empty."""
         return not self._waiting
 
     def withdraw(self, code: int) -> None:
-        """A priority exception no longer holds."""
+        """Remove a priority exception that no longer applies."""
         self._urgent.pop(code, None)
 
     def next(self, now_ns: int) -> SasException | None:
-        """What to tell now; it stays until :meth:`heard`."""
+        """Return the exception to send now; it stays until :meth:`heard`."""
         for standing in self._urgent.values():
             if standing.due_ns <= now_ns:
                 return standing.exception
         return self._waiting[0] if self._waiting else None
 
     def heard(self, exception: SasException, now_ns: int) -> None:
-        """The host has heard it."""
+        """Note that the host has received the exception."""
         if self._waiting and self._waiting[0] is exception:
             self._waiting.popleft()
             return
@@ -105,13 +105,13 @@ class ExceptionQueue:
             del self._urgent[exception.code]
 
     def open_to(self, poll: int) -> tuple[SasException, ...]:
-        """What stands now that a long poll serves: its answer is about these, not about what comes later."""
+        """Return the pending exceptions that a long poll serves; its reply does not cover later ones."""
         return tuple(
             standing.exception for code, standing in self._urgent.items() if poll in SERVED_BY.get(code, ())
         )
 
     def served(self, exceptions: tuple[SasException, ...]) -> None:
-        """The host has the answer that is about these: they are done with."""
+        """Remove these exceptions: the host has the reply that serves them."""
         for exception in exceptions:
             standing = self._urgent.get(exception.code)
             if standing is not None and standing.exception is exception:
@@ -119,7 +119,7 @@ class ExceptionQueue:
 
     @property
     def oldest_sequence(self) -> int | None:
-        """The first journal entry the host has not heard of; None when it has heard of all."""
+        """Return the first journal entry whose exception the host has not received, or None."""
         waiting = [h.sequence for h in self._waiting if h.sequence]
         urgent = [s.exception.sequence for s in self._urgent.values() if s.exception.sequence]
         return min(waiting + urgent, default=None)

@@ -1,8 +1,8 @@
-"""SAS host as the machine knows it, on the loop's side of its line.
+"""A SAS host as the machine sees it, on the loop's side of its line.
 
-This is what an effect is given: the machine it may act on, the host's settings, and the ways to tell it
-something. An effect is called on the machine's loop; it must be quick, and lets things happen through
-``context.handle`` as everybody does, so that the state table decides.
+Effects receive it: the machine they may act on, the host's settings, and ways to report to it. An effect is
+called on the machine's loop; it must be quick, and submits events through ``context.handle``, so that the
+state table decides.
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
 from egm.records.keys import LinksKey
 
-#: No host's time is further from the machine's own than this: beyond it there may be no date.
+#: Largest accepted difference between a host's time and the machine's: dates beyond it may not exist.
 _AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
 READ_HANDPAY: Final = "handpay"
-"""Under this note: the journal id of the hand-pay the host has read."""
+"""Key of the note with the journal id of the hand-pay that the host has read."""
 
 
 @dataclass(slots=True)
@@ -36,68 +36,68 @@ class Host:
     polls: frozenset[int]
     """The polls it may use."""
     context: MachineContext
-    tell: Callable[[Message], None]
-    """Hands a message to the line."""
+    send: Callable[[Message], None]
+    """Passes a message to the line."""
     republish: Callable[[], None]
-    """Makes what the host reads anew, after a change the journal does not show."""
+    """Rebuilds the host's readout, after a change that the journal does not show."""
     notes: dict[str, Any] = field(default_factory=dict)
-    """What was said to this host, where the next answer depends on it; forgotten at a restart."""
+    """Volatile facts about the conversation with this host on which a later reply depends."""
 
     @property
     def machine(self) -> Machine:
-        """Journal, profile, games and devices."""
+        """Return the machine, with journal, profile, games and devices."""
         return self.context.engine.machine
 
     @property
     def source(self) -> str:
-        """Who disables the machine when this host does."""
+        """Return the name under which this host disables the machine."""
         return f"host:{self.name}"
 
     def game(self, number: int) -> str | None:
-        """The id of the game SAS knows under a number."""
+        """Return the id of the game with a SAS game number, or None."""
         games = list(self.machine.games)
         return games[number - 1] if 0 < number <= len(games) else None
 
     @property
     def zone(self) -> ZoneInfo:
-        """Where the machine stands."""
+        """Return the time zone of the venue."""
         return ZoneInfo(self.machine.identity.house.time_zone)
 
     @property
     def clock_offset_seconds(self) -> int:
-        """By how much this host's time is ahead of the machine's; 0 until it has told it."""
+        """Return by how many seconds this host's time is ahead of the machine's; 0 until it has sent it."""
         stored = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
         return stored if isinstance(stored, int) and abs(stored) <= _AHEAD_SECONDS_MAX else 0
 
-    def set_time(self, told: datetime) -> None:
-        """Keep the time the host has told, as its distance from the machine's own, in whole seconds.
+    def set_time(self, host_time: datetime) -> None:
+        """Store the host's time as its difference from the machine's, in whole seconds.
 
-        Rounded up: read back at once, it is never before what was told. A distance that reads the same or a
-        second later is kept as it is, so that a host that tells the time often is not recorded each time.
+        Rounded up, so that it never reads back earlier than it was sent. A difference that reads back the
+        same or a second later is not stored again, so that frequent time messages are not recorded each time.
         """
-        ahead = ceil((told - self.context.clock.now()) / timedelta(seconds=1))
+        ahead = ceil((host_time - self.context.clock.now()) / timedelta(seconds=1))
         if self.clock_offset_seconds - ahead in {0, 1}:
             return
-        details = {"host": self.name, "told": told.isoformat(), "ahead_seconds": ahead}
+        details = {"host": self.name, "told": host_time.isoformat(), "ahead_seconds": ahead}
         self.machine.record("host.time", state={f"{LinksKey.HOST_TIME}{self.name}": ahead}, details=details)
         self.republish()
 
     def handle(self, event: EventType, **values: object) -> None:
-        """Let something happen."""
+        """Submit an event."""
         self.context.handle(Event(event, values))
 
     def post(self, code: int, data: bytes = b"", event: int = 0) -> None:
         """Raise an exception that no journal entry raises by itself."""
-        self.tell(SasException(code, data, event))
+        self.send(SasException(code, data, event))
 
     def withdraw(self, code: int) -> None:
-        """A priority exception no longer holds."""
-        self.tell(Withdrawn(code))
+        """Withdraw a priority exception that no longer applies."""
+        self.send(Withdrawn(code))
 
     def deliver(self, code: int, reply: Reply) -> None:
-        """A result that took its time: it answers the next general poll."""
-        self.tell(Delivered(code, reply))
+        """Deliver a delayed result; it answers the next general poll."""
+        self.send(Delivered(code, reply))
 
     def report_real_time(self, *, on: bool) -> None:
         """Switch real-time event reporting."""
-        self.tell(RealTime(on))
+        self.send(RealTime(on))

@@ -1,7 +1,7 @@
-"""SAS exceptions from journal entries: what a host is told of, and in which words.
+"""SAS exceptions from journal entries: which entries a host receives, and as which exception.
 
-The journal's own table of significant events carries the exception codes; here is what a host hears besides,
-and what real-time reporting adds (general knowledge: see ``Group.REAL_TIME``).
+The journal's table of significant events contains most exception codes; this module adds the others, and the
+data of real-time reporting (general knowledge: see ``Group.REAL_TIME``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,22 +27,23 @@ _FIRST_POWER_UP: Final = "power-up-1"
 _BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILLS.items()}
 
 
-#: In the table of significant events, for a kind of entry that nothing records: hand-pays are not validated.
+#: In the table of significant events, but for an entry kind that is never recorded: hand-pays are not
+#: validated.
 _NOT_RECORDED: Final = frozenset({0x3E})
 RAISED: Final = (
     frozenset(event.sas for event in EVENTS if event.sas is not None)
     | {BILL_ACCEPTED, _GAME_STARTED, _GAME_ENDED, _GAME_SELECTED, _OUT_OF_SERVICE, _STACKER_COUNT_RESET}
 ) - _NOT_RECORDED
-"""The exceptions journal entries raise."""
+"""The exceptions that journal entries raise."""
 
 
 def exceptions_of(
     entry: StoredEntry, readout: Readout, answered: frozenset[int], selected_before: int
 ) -> Iterator[SasException]:
-    """What an entry has a host hear.
+    """Yield the exceptions of an entry.
 
-    ``answered``: the polls it may use; ``selected_before``: the number of the game played until now. A
-    priority exception that none of them serves is not raised: it could never be laid to rest.
+    ``answered``: the polls that the host may use; ``selected_before``: the number of the game selected until
+    now. A priority exception that none of the polls serves is not raised, because it could never be cleared.
     """
     for code, data, event in _codes(entry, readout, selected_before):
         servants = SERVED_BY.get(code)
@@ -51,10 +52,10 @@ def exceptions_of(
 
 
 def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterator[tuple[int, bytes, int]]:
-    """Exception code, event data and event code (0: as the exception)."""
+    """Yield exception code, event data and event code (0: as the exception)."""
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
     if opens and entry.kind != "handpay.pending":
-        yield _HANDPAY_PENDING, b"", 0  # a game or a host's bonus ended in one, or a prize is money now
+        yield _HANDPAY_PENDING, b"", 0  # from a game, a host's bonus or a prize exchanged for money
     details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case "game.start":
@@ -67,7 +68,7 @@ def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterat
             if number not in {None, selected_before}:
                 yield _GAME_SELECTED, bcd(number or 0, 2), 0
         case "power.up" if entry.id != _FIRST_POWER_UP:
-            yield _POWER_LOST, b"", 0  # nobody could tell of it then
+            yield _POWER_LOST, b"", 0  # it could not be reported when it happened
             yield _POWER_APPLIED, b"", 0
         case "service.disabled" if str(details.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
@@ -78,7 +79,7 @@ def _codes(entry: StoredEntry, readout: Readout, selected_before: int) -> Iterat
 def _significant(
     entry: StoredEntry, details: Mapping[str, Any], readout: Readout
 ) -> Iterator[tuple[int, bytes, int]]:
-    """What the journal's own table says of an entry."""
+    """Yield the exception from the journal's table of significant events."""
     known = significance(entry)
     if known is None or known.sas is None:
         return
@@ -91,14 +92,14 @@ def _significant(
 
 
 def _started(entry: StoredEntry, readout: Readout) -> bytes:
-    """Credits wagered, total coin-in, wager type, progressive group."""
+    """Return credits wagered, total coin-in, wager type, progressive group."""
     bet_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:wager")
     total = readout.credits(readout.values()["coin_in"])
     return bcd(readout.credits(bet_cents), 2) + bcd(total, 4) + b"\0\0"
 
 
 def _selected(entry: StoredEntry, readout: Readout) -> int | None:
-    """The number of the game a selection names."""
+    """Return the number of the game that a selection entry names."""
     selection = entry.state.get("selection")
     if not isinstance(selection, Mapping):
         return None
@@ -106,11 +107,11 @@ def _selected(entry: StoredEntry, readout: Readout) -> int | None:
 
 
 def bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
-    """Country and bill code of a bill, the latter None where the table has no such bill."""
+    """Return country and bill code of a bill; the bill code is None if the table has no such bill."""
     return COUNTRY_OF_CURRENCY.get(currency, UNKNOWN_COUNTRY), _BILL_CODES.get(amount_cents // 100)
 
 
 def _bill(amount_cents: int, readout: Readout) -> bytes:
-    """Country, bill code, how many of them so far."""
+    """Return country, bill code, and the count of such bills so far."""
     country, code = bill_codes(amount_cents, readout.currency)
     return bcd(country, 1) + bcd(code or 0, 1) + bcd(readout.bills(amount_cents), 4)

@@ -1,7 +1,7 @@
-"""SAS line thread: it waits for bytes and for nothing else.
+"""SAS line thread: waits for bytes on the line and for nothing else.
 
-What it needs of the machine comes to it as immutable values: a :class:`Readout` after every change, and what
-is to be told. What it needs done it hands to the machine's loop, and waits no longer than the host does.
+It receives what it needs of the machine as immutable values: a :class:`Readout` after every change, and
+exceptions to send. It passes requests to the machine's loop, and waits no longer than the host does.
 """
 
 import os
@@ -15,7 +15,17 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from egm.devices.line import LineLostError
-from egm.links.sas.channel import Action, Ask, Channel, Confirmed, LinkChanged, QueueFull, Refused, Send, Told
+from egm.links.sas.channel import (
+    Action,
+    Ask,
+    Channel,
+    Confirmed,
+    LinkChanged,
+    QueueFull,
+    Refused,
+    Reported,
+    Send,
+)
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, Message, RealTime, Withdrawn
@@ -31,10 +41,10 @@ _BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True)
 class LineHealth:
-    """How a line does, since the machine started: for monitoring, and for whoever looks for a bad cable.
+    """Health of a line since the machine started, for monitoring and for finding a bad cable.
 
-    ``answered_within_ms`` counts answers by the time from reading a poll's last byte to writing the answer:
-    (limit in milliseconds, answers within it), not cumulative; the last limit is 0, for all above.
+    ``answered_within_ms`` counts replies by the time from reading a poll's last byte to writing the reply, as
+    (limit in milliseconds, replies within it), not cumulative; the last limit is 0, for all above.
     ``answering_ns`` is the sum of those times.
     """
 
@@ -51,15 +61,15 @@ class LineHealth:
     answering_ns: int = 0
 
 
-News: TypeAlias = Confirmed | Told | LinkChanged | QueueFull | Refused
+News: TypeAlias = Confirmed | Reported | LinkChanged | QueueFull | Refused
 
 
 def raise_priority(priority: int) -> None:
-    """Have this thread go before all ordinary ones of the computer, where the account may.
+    """Raise this thread's priority above all ordinary ones of the computer, if the account is permitted to.
 
-    A line's thread goes first; the machine's loop comes next, for while it holds the interpreter and is kept
-    from running, the line waits for it. What they start does not inherit it. The interpreter, for its part,
-    lets a computing thread go on for five milliseconds while another waits; a tenth of that does not show.
+    A line's thread has the highest priority; the machine's loop comes next, because the line waits for it
+    while it holds the interpreter. Processes they start do not inherit it. The interpreter switches threads
+    after five milliseconds; a tenth of that costs nothing noticeable.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     with suppress(OSError):
@@ -67,16 +77,16 @@ def raise_priority(priority: int) -> None:
 
 
 def restore_priority() -> None:
-    """Be an ordinary thread again."""
+    """Restore the thread's ordinary priority."""
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 class Line(threading.Thread):
-    """One line: ``opened`` makes its port, ``run_effect`` and ``report`` reach the machine's loop.
+    """One line: ``opened`` opens its port, ``run_effect`` and ``report`` reach the machine's loop.
 
-    ``run_effect`` schedules a poll's effect and returns its future at once; ``report`` takes news of the
-    channel (confirmations, the link); both may be called from this thread.
+    ``run_effect`` schedules a poll's effect and returns its future at once; ``report`` receives news of the
+    channel (confirmations, the link). Both may be called from this thread.
     """
 
     def __init__(
@@ -114,10 +124,10 @@ class Line(threading.Thread):
         self._last_error = ""
 
     # ------------------------------------------------------------------ from the loop
-    def tell(self, *messages: Message) -> None:
-        """Hand over what the line must know; it takes it before it answers the next poll."""
+    def send(self, *messages: Message) -> None:
+        """Pass messages to the line, which processes them before it answers the next poll."""
         for message in messages:
-            if isinstance(message, Readout):  # only the newest is ever read
+            if isinstance(message, Readout):  # only the newest readout is ever read
                 self._readout = message
             else:
                 self._inbox.append(message)
@@ -130,7 +140,7 @@ class Line(threading.Thread):
 
     @property
     def health(self) -> LineHealth:
-        """How the line does now."""
+        """Return the current health of the line."""
         return LineHealth(
             open=self.serving.is_set(),
             up=self._up,
@@ -142,7 +152,7 @@ class Line(threading.Thread):
 
     # ------------------------------------------------------------------ the thread
     def run(self) -> None:
-        """Open the line and serve it, again and again, until told to end."""
+        """Open the line and serve it, reopening after errors, until asked to end."""
         raise_priority(LINE_PRIORITY)
         while not self._ending.is_set():
             self._take_news()
@@ -181,7 +191,7 @@ class Line(threading.Thread):
                     self._do(port, action)
 
     def _take_news(self) -> None:
-        """Everything the loop has handed over, in its order; also while nobody polls."""
+        """Process everything that the loop has passed, in order; also while nobody polls."""
         if self._readout is not None:
             self._channel.readout = self._readout
         while self._inbox:
@@ -214,7 +224,7 @@ class Line(threading.Thread):
                     self._measure()
             case Ask() if port is not None:
                 self._ask(port, action)
-            case Send() | Ask():  # nothing to say it on
+            case Send() | Ask():  # the line is closed
                 return
             case _:
                 if isinstance(action, LinkChanged):
@@ -231,7 +241,7 @@ class Line(threading.Thread):
         self._within[next((limit for limit in _BUCKETS_MS if took_ms <= limit), 0)] += 1
 
     def _ask(self, port: Port, ask: Ask) -> None:
-        """Have an effect run, or look again after one that was still running at the last poll."""
+        """Start an effect, or check one that was still running at the last poll."""
         frame = ask.request.frame
         if self._pending is not None and self._pending[0] == frame:
             future = self._pending[1]
@@ -249,7 +259,7 @@ class Line(threading.Thread):
         except CancelledError:  # the machine is stopping
             return
         else:
-            self._take_news()  # what the effect has led to is true before its answer is heard
+            self._take_news()  # consequences of the effect must apply before its reply is sent
             actions = self._channel.replied(ask.poll, ask.request, reply)
         for action in actions:
             self._do(port, action)

@@ -1,4 +1,4 @@
-"""Messages from the machine's loop to the thread of a SAS line; each is an immutable value."""
+"""Messages from the machine's loop to the thread of a SAS line; all immutable."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from egm.links.sas.readout import Readout
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """A priority exception no longer holds."""
+    """A priority exception no longer applies."""
 
     code: int
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A result that took its time."""
+    """A delayed result."""
 
     code: int
     reply: Reply
@@ -24,7 +24,7 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class RealTime:
-    """Real-time event reporting is switched."""
+    """Switches real-time event reporting."""
 
     on: bool
 

@@ -1,8 +1,8 @@
-"""SAS meters from the machine's own: each is a sum of canonical meters, or a count of one bill.
+"""SAS meters computed from the machine's: each is a sum of canonical meters, or a count of one bill.
 
-Identities of the tables that hold by construction: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E,
-02 = 1F + 20 + 21. Cancelled credits (04) is everything that left the credit meter other than by play, so
-that credits = coins, bills, tickets and transfers in - coin-in + coin-out - cancelled credits.
+Identities that hold by construction: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E, 02 = 1F + 20 + 21.
+Cancelled credits (04) are everything that left the credit meter other than by play, so that credits = coins,
+bills, tickets and transfers in - coin-in + coin-out - cancelled credits.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ _CANCELLED: Final = (
     *("residual_removed", "forfeit_tamper", "orphan", "expired"),
 )
 
-#: Code -> the canonical meters it sums, in minor units or occurrences.
+#: Code -> the canonical meters that it sums, in minor units or occurrences.
 _SUMS: Final[Mapping[int, tuple[str, ...]]] = {
     0x00: ("coin_in",),
     0x01: _MACHINE_WINS,
@@ -34,7 +34,10 @@ _SUMS: Final[Mapping[int, tuple[str, ...]]] = {
     0x03: ("att_cancel_credit",),
     0x04: _CANCELLED,
     0x05: ("games_played",),
-    0x06: ("games_won", "games_pushed"),  # a host has two words: what gave something back was won
+    0x06: (
+        "games_won",
+        "games_pushed",
+    ),  # SAS only knows won and lost: a game that returned something counts as won
     0x07: ("games_lost",),
     0x08: ("phys_coin_in",),
     0x09: ("phys_coin_out",),
@@ -113,7 +116,7 @@ _SUMS: Final[Mapping[int, tuple[str, ...]]] = {
     0xBD: ("aft_out.promo_cashable.count",),
 }
 
-#: Every bill lies in the stacker until it is dropped, so bills accepted and bills to the drop agree.
+#: Every bill is in the stacker until it is dropped, so bills accepted and bills to the drop agree.
 _BILLS_HAD: Final = ("accepted", "to the drop")
 _BILL_COUNTS: Final[Mapping[int, int]] = {
     code: bill * 100
@@ -122,23 +125,23 @@ _BILL_COUNTS: Final[Mapping[int, int]] = {
     for code, bill in enumerate(bills, start=first)
 }
 _PAYBACK: Final = 0x7F
-#: What the stacker holds is no sum over the journal: somebody empties it.
+#: Content of the stacker; not a sum over the journal, because somebody empties it.
 _STACKER: Final[Mapping[int, Callable[[Readout], int]]] = {
     0x3E: lambda readout: readout.stacker_bills,
     0x3F: lambda readout: readout.credits(readout.stacker_cents),
 }
 
-#: Meters of play, which are also kept for each game and denomination.
+#: Meters of play, which also exist for each game and denomination.
 PER_GAME: Final = frozenset(
     {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK}
 )
 
 SUPPORTED: Final = frozenset(_SUMS) | frozenset(_BILL_COUNTS) | frozenset(_STACKER) | {_PAYBACK}
-"""What this machine keeps; of the rest it has no such device or no such transfer."""
+"""The meters this machine has; for the others it lacks the device or the transfer."""
 
 
 def meter(code: int, readout: Readout, game: str = "") -> int | None:
-    """The value of a meter, of the machine or of a game, in the meter's own unit; None if it is not kept."""
+    """Return a meter of the machine or of a game, in its own unit; None if it does not exist here."""
     if code not in SUPPORTED or (game and code not in PER_GAME):
         return None
     if code == _PAYBACK:
@@ -155,7 +158,7 @@ def meter(code: int, readout: Readout, game: str = "") -> int | None:
 
 
 def payback(readout: Readout, game: str = "") -> int:
-    """The theoretical payback in hundredths of a percent: games weighted by what was wagered on them."""
+    """Return the theoretical payback in hundredths of a percent: games weighted by their wagers."""
     games = [facts for facts in readout.games if game in {"", facts.id}]
     wagered = {facts.id: readout.values(facts.id)["coin_in"] for facts in games}
     total = sum(wagered.values())

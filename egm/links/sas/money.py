@@ -1,7 +1,7 @@
-"""Pending priority exceptions of tickets and transfers: they stand until the host has seen to them.
+"""Priority exceptions of tickets and transfers: pending until the host has acted on them.
 
-They are not events of the journal but questions and answers that are open now, so they are read off the
-machine after each change, and again when it starts: what stood when the power went stands again.
+They are not journal events but open queries and replies, so they are derived from the machine after each
+change, and again when it starts: what was pending when the power failed is pending again.
 """
 
 from collections.abc import Iterator
@@ -21,21 +21,21 @@ RAISED: Final = frozenset(
     {_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED, TICKET_DONE, PRINTED}
     | {COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
 )
-"""The exceptions that stand here."""
+"""The exceptions raised here."""
 
 Standing = tuple[int, str]
-"""An exception, and what it is about: of another thing it is raised anew."""
+"""An exception and its subject; for another subject it is raised anew."""
 
 
 class MoneyNews:
-    """Raises and withdraws them for one host."""
+    """Raises and withdraws these exceptions for one host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._last: frozenset[Standing] = frozenset()
 
     def changed(self) -> None:
-        """The machine has changed: raise what has come to stand, withdraw what stands no more."""
+        """Raise the exceptions that now apply, and withdraw those that no longer do."""
         now = frozenset(self._standing())
         for code in {code for code, _ in self._last} - {code for code, _ in now}:
             self._host.withdraw(code)
@@ -44,11 +44,11 @@ class MoneyNews:
         self._last = now
 
     def link(self, *, up: bool) -> None:
-        """The host has begun to poll, or has stopped: nothing is asked of one that is not there."""
+        """Handle the start or stop of polling: while the host is away, nothing is pending for it."""
         money = self._host.machine.state(HostMoney)
         if money.line == self._host.name:
             money.online = up
-        if up:  # it may have forgotten all it was told
+        if up:  # it may have lost everything it had received
             self._last = frozenset()
             self.changed()
 
@@ -78,8 +78,8 @@ class MoneyNews:
         if transfers is None:
             return
         if transfers.untold:
-            kept = self._host.machine.memory.require(TransferRecord, HostKey.TRANSFER)
-            yield COMPLETE, f"{kept.identifier} {kept.at}"
+            record = self._host.machine.memory.require(TransferRecord, HostKey.TRANSFER)
+            yield COMPLETE, f"{record.identifier} {record.at}"
         if transfers.cash_out_asked:
             yield _CASH_OUT_TO_HOST, ""
         if transfers.locked:

@@ -1,7 +1,7 @@
-"""Vocabulary of the SAS tables: how far a row is to be trusted, and the kinds of polls and events.
+"""Vocabulary of the SAS tables: the confidence in a row, and the kinds of polls and events.
 
-SAS is a licensed standard and none of its text is here. Every row of the tables was put together from public
-sources, and carries how many of them agree; the conformance page shows it beside the row.
+SAS is a licensed standard and none of its text is here. Every row was compiled from public sources and states
+how many of them agree; the conformance page shows this beside the row.
 """
 
 from dataclasses import dataclass
@@ -9,26 +9,26 @@ from enum import StrEnum
 
 
 class Confidence(StrEnum):
-    """How well a row is founded."""
+    """Confidence in a row."""
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""
     ONE_SOURCE = "B"
     KNOWLEDGE = "K"
-    """General knowledge only: switched off unless the cabinet file switches it on."""
+    """General knowledge only: off unless the cabinet file switches it on."""
     CONFLICT = "X"
     """Sources conflict; the row's note says how, and what this machine does."""
 
 
 class PollType(StrEnum):
-    """How a long poll is asked, and whether it is answered."""
+    """How a long poll is sent, and whether it is answered."""
 
     READ = "R"
     """Address and command, no CRC."""
     SET = "S"
-    """Address, command, perhaps data, always a CRC."""
+    """Address, command, possibly data, always a CRC."""
     GAME = "M"
-    """Of one game: a game number of two BCD bytes (0000 for the machine), and a CRC."""
+    """For one game: a game number of two BCD bytes (0000 for the machine), and a CRC."""
     SET_OR_BROADCAST = "S/G"
     """As S; also to address 0, where nobody answers."""
 
@@ -38,18 +38,18 @@ class Urgency(StrEnum):
 
     QUEUED = "queued"
     PRIORITY = "priority"
-    """Outside the queue, before it, and raised again until what it announces has been read."""
+    """Before the queue, and repeated until what it announces has been read."""
     EITHER = "either"
-    """As the machine is configured."""
+    """Depends on the machine's configuration."""
     REAL_TIME = "real_time"
     """Only while real-time event reporting is on."""
 
 
 class MeterUnit(StrEnum):
-    """What a meter of SAS counts."""
+    """The unit of a SAS meter."""
 
     CREDITS = "credits"
-    """Of the accounting denomination."""
+    """Credits of the accounting denomination."""
     CENTS = "cents"
     COUNT = "count"
     HUNDREDTHS_PERCENT = "hundredths of a percent"
@@ -57,7 +57,7 @@ class MeterUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PollName:
-    """A long poll: command byte, name, type; ``note`` says what a conflict or a doubt is about."""
+    """A long poll: command byte, name, type; ``note`` explains a conflict or a doubt."""
 
     code: int
     name: str
@@ -79,7 +79,7 @@ class ExceptionName:
 
 @dataclass(frozen=True, slots=True)
 class MeterName:
-    """A meter of polls 2F, 6F and AF: code, name, unit, and how many BCD bytes poll 2F gives it."""
+    """A meter of polls 2F, 6F and AF: code, name, unit, and its number of BCD bytes in poll 2F."""
 
     code: int
     name: str

@@ -1,10 +1,9 @@
-"""Long poll: one row of what this machine answers, how it is answered, and what that does.
+"""Long poll: one row of the polls this machine answers, how, and with which effect.
 
-There are two kinds. An *answer* is made on the line's own thread from the :class:`Readout` alone: it reads,
-and is ready at once. An *effect* runs on the machine's loop, where it may let things happen and write the
-journal; the line waits for it within its limit, tells the host to ask again beyond that, and gives the
-result to the repeat. An effect is never run twice for one poll and its repeats, as long as its reply says
-``once``.
+There are two kinds. An *answer* is computed on the line's own thread from the :class:`Readout` alone, and is
+ready at once. An *effect* runs on the machine's loop, where it may submit events and write the journal; the
+line waits for it within its limit, then tells the host to poll again, and gives the result to the repeat. An
+effect never runs twice for one poll and its repeats, as long as its reply says ``once``.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from egm.links.sas.readout import Readout
 from egm.links.sas.wire import LongPoll
 
 Answer: TypeAlias = Callable[[LongPoll, Readout], Reply | None]
-"""None is silence: this machine does not have what is asked for."""
+"""Returns the reply; None means no reply: this machine does not have what was requested."""
 
 Effect: TypeAlias = Callable[[Host, LongPoll], Reply | None]
 
@@ -30,12 +29,12 @@ ONE_BYTE: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """One poll this machine answers, by ``answer`` or by ``effect``.
+    """One poll that this machine answers, by ``answer`` or by ``effect``.
 
-    ``response`` is the whole answer's size on the wire in bytes (``VARIABLE``: it has its own length;
+    ``response`` is the whole reply's size on the wire in bytes (``VARIABLE``: it has its own length;
     ``ONE_BYTE``: an acknowledgement). ``acknowledged`` runs on the loop once the host is known to have the
-    answer. ``group`` is the switch it hangs on. ``broadcast``: also obeyed at address 0, unanswered.
-    ``by_denomination``: may be asked behind the multi-denomination preamble B0.
+    reply. ``group`` is the option that enables it. ``broadcast``: also executed at address 0, without a
+    reply. ``by_denomination``: may follow the multi-denomination preamble B0.
     """
 
     code: int

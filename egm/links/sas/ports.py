@@ -1,8 +1,8 @@
 """Ports of SAS lines: a real one, a pseudo-terminal of the machine's own, or a serial server.
 
-All open non-blocking and are read with a time limit, on the line's own thread. What the line hears with the
-wakeup bit comes as a Linux UART marks it (see :mod:`egm.links.sas.wire`), except from a serial server,
-which has no ninth bit.
+All are opened non-blocking and read with a time limit, on the line's own thread. Bytes with the wakeup bit
+arrive as a Linux UART marks them (see :mod:`egm.links.sas.wire`), except from a serial server, which has no
+ninth bit.
 """
 
 import os
@@ -21,28 +21,28 @@ BAUD: Final = 19_200
 _READ_BYTES: Final = 4096
 _IFLAG, _CFLAG = 0, 2
 _CMSPAR: Final = 0o10000000000
-"""Mark or space parity (Linux, asm-generic/termbits.h); the termios module does not name it."""
+"""Mark or space parity (Linux, asm-generic/termbits.h); the termios module does not define it."""
 _SERVER_SLICE_SECONDS: Final = 0.05
-"""How long a serial server is waited for at a time: its library cannot be woken."""
+"""Time slice of a read from a serial server, because its library cannot be woken."""
 
 
 class Port(Protocol):
     """An open line."""
 
     def read(self, seconds: float) -> bytes:
-        """What has arrived, waiting so long at most; nothing after :meth:`wake`. Raises LineLostError."""
+        """Return what has arrived, waiting at most this long; nothing after :meth:`wake`. Raises LineLostError."""
         ...
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send all of ``data``, or drop it where nobody takes it. Raises LineLostError."""
+        """Send all of ``data``, or drop it if nobody reads. Raises LineLostError."""
         ...
 
     def wake(self) -> None:
-        """End a read that waits; from any thread."""
+        """End a waiting read; may be called from any thread."""
         ...
 
     def close(self) -> None:
-        """Give the line back."""
+        """Close the line."""
         ...
 
 
@@ -58,7 +58,7 @@ class _Descriptor:
         self._poll.register(self._woken, select.POLLIN)
 
     def read(self, seconds: float) -> bytes:
-        """What has arrived, waiting so long at most; nothing after :meth:`wake`."""
+        """Return what has arrived, waiting at most this long; nothing after :meth:`wake`."""
         ready = self._poll.poll(seconds * 1000)
         if any(fileno == self._woken for fileno, _ in ready):
             os.read(self._woken, _READ_BYTES)
@@ -75,12 +75,12 @@ class _Descriptor:
         return data
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send all of ``data``, or drop it where nobody takes it."""
+        """Send all of ``data``, or drop it if nobody reads."""
         if wakeup:
             self._before_wakeup()
         try:
             os.write(self._fileno, data)
-        except BlockingIOError:  # nobody reads: the host will ask again
+        except BlockingIOError:  # nobody reads: the host will poll again
             return
         except OSError as error:
             raise LineLostError(self._path, f"cannot be written: {error}") from error
@@ -88,26 +88,26 @@ class _Descriptor:
             self._after_wakeup()
 
     def _before_wakeup(self) -> None:
-        """Make the next byte carry the wakeup bit, where the line has one."""
+        """Set the wakeup bit for the next byte, if the line has one."""
 
     def _after_wakeup(self) -> None:
-        """Make further bytes carry none."""
+        """Clear the wakeup bit."""
 
     def wake(self) -> None:
-        """End a read that waits; from any thread."""
+        """End a waiting read; may be called from any thread."""
         with suppress(OSError):
             os.write(self._waker, b"\0")
 
     def close(self) -> None:
-        """Give the line back."""
+        """Close the line."""
         os.close(self._woken)
         os.close(self._waker)
 
 
 class PseudoTerminal(_Descriptor):
-    """A pseudo-terminal, its other end under a path of the machine's own, for a host on this computer.
+    """A pseudo-terminal; its other end has a path in the state folder, for a host on this computer.
 
-    The other end is kept open here too, so that a host that leaves does not hang the line up.
+    The other end is also kept open here, so that a departing host does not hang up the line.
     """
 
     def __init__(self, link: Path) -> None:
@@ -120,20 +120,20 @@ class PseudoTerminal(_Descriptor):
         link.symlink_to(os.ttyname(self._slave))
 
     def _before_wakeup(self) -> None:
-        """Take back what nobody has read, or the next host would begin with old news."""
+        """Discard unread output, so that the next host does not begin with outdated data."""
         termios.tcflush(self._slave, termios.TCIFLUSH)
 
     def close(self) -> None:
-        """Give both ends back."""
+        """Close both ends."""
         super().close()
         os.close(self._master)
         os.close(self._slave)
 
 
 class SerialPort(_Descriptor):
-    """A real port: space parity out, and the UART's marks on parity errors in, where framing is strict.
+    """A real port: sends with space parity and, with strict framing, reads the UART's marks of parity errors.
 
-    The slave of somebody's pseudo-terminal has no parity; the other side then writes the marks itself.
+    Another program's pseudo-terminal has no parity; that program then writes the marks itself.
     """
 
     def __init__(self, path: str, *, strict: bool) -> None:
@@ -154,7 +154,7 @@ class SerialPort(_Descriptor):
             self._mark_parity()
 
     def _mark_parity(self) -> None:
-        """Have the wakeup bit reported in the stream; pyserial clears this whenever it sets the port up."""
+        """Enable marks for the wakeup bit in the input; pyserial clears this whenever it configures the port."""
         settings = termios.tcgetattr(self._fileno)
         settings[_IFLAG] |= termios.INPCK | termios.PARMRK
         settings[_IFLAG] &= ~termios.IGNPAR
@@ -167,7 +167,7 @@ class SerialPort(_Descriptor):
         self._set_parity(mark=False)
 
     def _set_parity(self, *, mark: bool) -> None:
-        """Mark or space parity, once everything sent before has left."""
+        """Switch to mark or space parity, after everything written before has been sent."""
         if not self._ninth_bit:
             return
         settings = termios.tcgetattr(self._fileno)
@@ -179,13 +179,13 @@ class SerialPort(_Descriptor):
         termios.tcsetattr(self._fileno, termios.TCSADRAIN, settings)
 
     def close(self) -> None:
-        """Give the port back."""
+        """Close the port."""
         super().close()
         self._serial.close()
 
 
 class SerialServer:
-    """A port behind a network address: ``socket://`` or ``rfc2217://``, as pyserial speaks them."""
+    """A port behind a network address, ``socket://`` or ``rfc2217://``, by pyserial."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -196,7 +196,7 @@ class SerialServer:
             raise LineLostError(url, f"cannot be opened: {error}") from error
 
     def read(self, seconds: float) -> bytes:
-        """What has arrived, waiting so long at most; nothing after :meth:`wake`."""
+        """Return what has arrived, waiting at most this long; nothing after :meth:`wake`."""
         try:
             self._serial.timeout = min(seconds, _SERVER_SLICE_SECONDS)
             first = self._serial.read(1)
@@ -213,15 +213,15 @@ class SerialServer:
             raise LineLostError(self._url, f"cannot be written: {error}") from error
 
     def wake(self) -> None:
-        """Nothing: a read never waits long."""
+        """Do nothing: a read never waits long."""
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._serial.close()
 
 
 def open_port(name: str, *, strict: bool, link: Path) -> Port:
-    """Open the line a cabinet file names; ``link`` is where a pseudo-terminal's other end is to be found."""
+    """Open the line named in a cabinet file; ``link`` is the path for a pseudo-terminal's other end."""
     if name == "pty":
         return PseudoTerminal(link)
     if "://" in name:

@@ -1,4 +1,4 @@
-"""Makes the :class:`Readout`: from journal, games and cabinet, on the loop."""
+"""Builder of the :class:`Readout`, from journal, games and cabinet, on the loop."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,21 +23,21 @@ _STACKER_REMOVED: Final = "bill_acceptor.stacker_removed"
 
 
 class Readings:
-    """The meters as of the last entry, read once for every line of the machine."""
+    """The meters as of the last entry, read once for all lines of the machine."""
 
     def __init__(self, journal: JournalView) -> None:
         self._journal = journal
         self._last: MeterReading | None = None
 
     def now(self) -> MeterReading:
-        """Every meter."""
+        """Return every meter."""
         if self._last is None or self._last.sequence != self._journal.sequence:
             self._last = self._journal.meters()
         return self._last
 
 
 class Reader:
-    """Reads the machine for one host. It must be shown every entry of the journal once: :meth:`note`."""
+    """Reader of the machine for one host. Pass every journal entry once to :meth:`note`."""
 
     def __init__(self, host: Host, readings: Readings) -> None:
         self._host = host
@@ -65,7 +65,7 @@ class Reader:
         self._look_back()
 
     def _look_back(self) -> None:
-        """What :meth:`note` would have kept, had it seen the journal so far."""
+        """Collect what :meth:`note` would have stored from the journal so far."""
         journal = self._host.machine.journal
         removals = (
             entry.sequence
@@ -79,7 +79,7 @@ class Reader:
                 self._keep_last(entry)
 
     def note(self, entry: StoredEntry) -> None:
-        """Keep what the meters do not tell: the last bill and ticket, and what lies in the stacker."""
+        """Store what the meters do not show: the last bill and ticket, and the content of the stacker."""
         self._keep_last(entry)
         details = _story(entry)
         if entry.kind == "bill.in":
@@ -95,10 +95,10 @@ class Reader:
             self._last_ticket_cents = int(_story(entry)["amount_cents"])
 
     def readout(self) -> Readout:
-        """The machine as of now."""
+        """Return the machine's current readout."""
         host, machine = self._host, self._host.machine
         selection = machine.selection
-        # Money goes through one host; what the others are told is a machine without one.
+        # Money goes through one host; the others see a machine without one.
         money = machine.state(HostMoney) if machine.state(HostMoney).line == host.name else HostMoney()
         return Readout(
             reading=self._readings.now(),
@@ -124,7 +124,7 @@ class Reader:
         )
 
     def _handpay(self) -> HandpayFacts | None:
-        """The money owed by hand, until this host has read of it."""
+        """Return the money owed by hand, unless this host has already read it."""
         owed = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         if owed is None or owed.id == self._host.notes.get(READ_HANDPAY):
             return None
@@ -150,7 +150,7 @@ def _story(entry: StoredEntry) -> Mapping[str, Any]:
 
 
 def _hundredths(fraction: Any) -> int:
-    """A return in hundredths of a percent, rounded down."""
+    """Return a fraction in hundredths of a percent, rounded down."""
     return 0 if fraction is None else int(fraction * 10_000)
 
 

@@ -1,7 +1,7 @@
-"""Readout: what one host may read of the machine, an immutable picture made after every change.
+"""Readout: what one host may read of the machine, an immutable snapshot made after every change.
 
-The line's thread answers reading polls from it and from nothing else, so that no poll waits for the machine
-and no poll reads the journal. Meters are summed when first asked for, and kept.
+The line's thread answers reading polls from it alone, so that no poll waits for the machine and no poll reads
+the journal. Meters are summed when first requested, and cached.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from meters import MeterReading
 
 @dataclass(frozen=True, slots=True)
 class GameFacts:
-    """One game as SAS numbers it; ``payback`` is its base percentage in hundredths of a percent."""
+    """One game with its SAS number; ``payback`` is its base percentage in hundredths of a percent."""
 
     number: int
     id: str
@@ -29,7 +29,7 @@ class GameFacts:
 
 @dataclass(frozen=True, slots=True)
 class HandpayFacts:
-    """Money owed by hand: its journal id, its kind (``jackpot``, ``cancelled_credit`` ...), how much."""
+    """Money owed by hand: its journal id, its kind (``jackpot``, ``cancelled_credit`` ...) and the amount."""
 
     id: str
     kind: str
@@ -38,7 +38,7 @@ class HandpayFacts:
 
 @dataclass(frozen=True, slots=True)
 class HopperFacts:
-    """The hopper: the coins in it as far as they are counted, and what ails it."""
+    """The hopper: the number of coins in it, as counted, and its fault."""
 
     coins: int
     faults: tuple[str, ...]
@@ -55,36 +55,36 @@ class Readout:
     """The accounting denomination."""
     games: tuple[GameFacts, ...]
     selected_game: int
-    """SAS number of the game in play, 0 for none."""
+    """SAS number of the selected game, 0 for none."""
     player_denomination_cents: int
     handpay: HandpayFacts | None
     hopper: HopperFacts | None
     coin_cents: int | None
-    """The coin this machine pays, None where it pays none."""
+    """The coin that this machine pays, None if it pays none."""
     last_bill_cents: int
-    """The last bill taken, 0 for none."""
+    """The last bill accepted, 0 for none."""
     last_ticket_cents: int
     """The last cash-out ticket, 0 for none."""
     stacker_bills: int
     stacker_cents: int
-    """What lies in the stacker, as far as this machine put it there."""
+    """Value in the stacker, as far as this machine put it there."""
     reel_stops: tuple[int, ...]
-    """Where the reels of the last game stand; empty where the game has none."""
+    """Reel stops of the last game; empty if it has none."""
     local_time: Callable[[], datetime]
-    """The time of day where the machine stands, as this host set it or as the machine has it."""
+    """Returns the local time, as set by this host or else of the machine."""
     polls: frozenset[int]
     """The polls this host may use."""
     validation: Validation = Validation.STAND_ALONE
-    """Who makes ticket numbers."""
+    """How ticket numbers are made."""
     transfers: bool = False
-    """Whether a host may move credit to and from the machine."""
+    """Whether a host may transfer credit to and from the machine."""
     bonuses: bool = False
     only_denomination_cents: int = 0
-    """The meters of play are those of this denomination; 0: of all."""
+    """If not 0, the meters of play are those of this denomination."""
     _sums: dict[str, Mapping[str, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def values(self, game: str = "") -> Mapping[str, int]:
-        """Every canonical meter: of the machine, or of a game."""
+        """Return every canonical meter, of the machine or of a game."""
         known = self._sums.get(game)
         if known is None:
             dims: dict[str, str | int] = {"game": game} if game else {}
@@ -94,20 +94,20 @@ class Readout:
         return known
 
     def bills(self, amount_cents: int) -> int:
-        """How many bills of so many minor units were taken."""
+        """Return the number of accepted bills of this value, in minor units."""
         known = self._sums.get("bills by amount")
         if known is None:
             known = self._sums["bills by amount"] = self.reading.by("bill_in.count", "bill_cents")
         return known.get(str(amount_cents), 0)
 
     def of_denomination(self, denomination_cents: int) -> "Readout":
-        """The same, its meters of play those of one denomination."""
+        """Return a copy whose meters of play are those of one denomination."""
         return replace(self, only_denomination_cents=denomination_cents)
 
     def game(self, number: int) -> GameFacts | None:
-        """The game SAS knows under a number."""
+        """Return the game with a SAS number, or None."""
         return next((game for game in self.games if game.number == number), None)
 
     def credits(self, amount_cents: int) -> int:
-        """So many minor units in credits of the accounting denomination."""
+        """Return an amount of minor units in credits of the accounting denomination."""
         return amount_cents // self.denomination_cents

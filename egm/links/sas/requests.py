@@ -1,7 +1,7 @@
-"""Lengths of long polls, so that a message can be cut from the line whoever it is for.
+"""Lengths of long polls, so that messages can be delimited on the line whoever their addressee is.
 
-Counted in data bytes: those between the command and the CRC. A request that carries its own length has it
-right after the command; it counts the bytes behind itself and not the CRC.
+Lengths are in data bytes, between the command and the CRC. A request with its own length has it right after
+the command; it counts the bytes after itself, without the CRC.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ HEAD_BYTES: Final = 2
 
 _GAME_BYTES: Final = 2
 
-#: Data bytes where they are neither none (R, S) nor a game number (M).
+#: Data bytes of polls with neither none (R, S) nor a game number (M).
 _FIXED: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA), 1) | {
     0x08: 5,
     0x09: 3,
@@ -32,14 +32,14 @@ _FIXED: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA),
     0xB4: 4,
 }
 _OWN_LENGTH: Final = frozenset(bytes.fromhex("2F 6E 6F 71 72 73 75 76 7A 7B 7C 7D 86 AF B0"))
-#: Nothing says how long these are: the rest of such a message is passed over.
+#: Polls of unknown length: the rest of such a message is skipped.
 _UNKNOWN: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
 
 
 def frame_size(head: bytes | bytearray) -> int | None:
-    """The size in bytes of the request that begins so; 0 where more bytes must be seen, None where unknown.
+    """Return the size in bytes of the request that begins with ``head``; 0 if more bytes are needed, None if unknown.
 
-    ``head`` is address, command and whatever follows them so far.
+    ``head`` is address, command and the following bytes received so far.
     """
     if len(head) < HEAD_BYTES:
         return 0
@@ -56,5 +56,5 @@ def frame_size(head: bytes | bytearray) -> int | None:
 
 
 def has_crc(code: int) -> bool:
-    """Whether a request of this command ends in a CRC: all but reads do."""
+    """Return whether a request with this command ends in a CRC: all but reads do."""
     return POLLS[code].type is not PollType.READ

@@ -1,4 +1,4 @@
-"""Host watch: recorded when a host stops polling, and what the place's rules make of a long silence."""
+"""Host watch: records when a host stops polling, and applies the jurisdiction's rules on a long silence."""
 
 import asyncio
 from datetime import datetime
@@ -9,12 +9,12 @@ from egm.links.sas.host import Host
 from egm.records.keys import LinksKey
 
 FULL, DELAY = ":full", ":delay"
-#: What holds the machine under a host's name and is forgotten with the run: a full queue, a delayed game.
+#: Reasons for which a host holds the machine only within one run: a full queue, a delayed game.
 _PASSING: Final = (FULL, DELAY)
 
 
 class LinkWatch:
-    """Watches one host's line, on the loop. Since when it is silent is in the journal, over any restart."""
+    """Watches one host's line, on the loop. The start of its silence is in the journal and survives a restart."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -25,8 +25,8 @@ class LinkWatch:
         return f"{self._host.source}:silent"
 
     def begin(self) -> None:
-        """The machine has come up and nobody polls yet."""
-        for passing in _PASSING:  # what ends by itself has ended with the run that began it
+        """Start watching after start-up, when nobody polls yet."""
+        for passing in _PASSING:  # temporary holds ended with the run that made them
             self._host.handle(EventType.ENABLED, source=f"{self._host.source}{passing}")
         self._wait_for_start_up()
         if self._host.machine.profile.host.silence_seconds is None:
@@ -36,7 +36,7 @@ class LinkWatch:
         self._count_down()
 
     def _wait_for_start_up(self) -> None:
-        """Where the place says so, a machine whose host has never started it waits for poll 02."""
+        """Hold the machine until poll 02 if the jurisdiction requires a host to start it first."""
         machine = self._host.machine
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
@@ -44,7 +44,7 @@ class LinkWatch:
             self._host.handle(EventType.DISABLED, source=self._host.source, reason="host")
 
     def changed(self, *, up: bool) -> None:
-        """The host has begun to poll, or has stopped."""
+        """Handle that the host has started to poll, or has stopped."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -56,7 +56,7 @@ class LinkWatch:
             self._count_down()
 
     def queue_full(self, *, full: bool) -> None:
-        """The host has fallen behind, or has caught up (AGE 11.1.2(3))."""
+        """Handle that the host's queue is full, or is empty again (AGE 11.1.2(3))."""
         if not self._host.machine.profile.host.full_queue_stops:
             return
         source = f"{self._host.source}{FULL}"
@@ -83,11 +83,11 @@ class LinkWatch:
         return datetime.fromisoformat(stored) if isinstance(stored, str) else None
 
     def _count_down(self) -> None:
-        """Take the machine out of service when the place's limit has passed (SC 12-22; AGE 11.1.2(2)(iv))."""
+        """Take the machine out of service when the jurisdiction's limit has passed (SC 12-22; AGE 11.1.2(2)(iv))."""
         limit, since = self._host.machine.profile.host.silence_seconds, self._since()
         if limit is None or since is None:
             return
-        # A clock set back since then counts as no silence yet: never as a longer wait.
+        # A clock set back since then counts as no silence yet, never as a longer wait.
         silent_seconds = max(0.0, (self._host.machine.times.steady() - since).total_seconds())
         if silent_seconds >= limit:
             self._host.handle(EventType.DISABLED, source=self._source, reason="host_silent")

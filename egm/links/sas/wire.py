@@ -1,9 +1,9 @@
-"""SAS framing: from bytes on a line to polls, whole or broken.
+"""SAS framing: from bytes on a line to polls, complete or broken.
 
-Two framings. *Strict* hears the wakeup bit, which is set on the first byte of every message, in the form a
-Linux UART hands it over (INPCK and PARMRK with space parity): ``FF 00 xx`` is xx with the bit set, ``FF FF``
-is a plain FF. *Lenient* is for lines without a ninth bit: a message begins after a pause or after the message
-before it, and a length table says where it ends. Nothing here is ever raised, whatever arrives.
+There are two framings. *Strict* uses the wakeup bit, which is set on the first byte of every message, in the
+form in which a Linux UART reports it (INPCK and PARMRK with space parity): ``FF 00 xx`` is xx with the bit
+set, ``FF FF`` is a plain FF. *Lenient* is for lines without a ninth bit: a message begins after a pause or
+after the previous message, and a length table determines its end. Nothing here raises, whatever arrives.
 """
 
 from collections.abc import Iterator
@@ -21,45 +21,45 @@ _ESCAPE: Final = 0xFF
 
 @dataclass(frozen=True, slots=True)
 class GeneralPoll:
-    """The host asks ``address`` what has happened."""
+    """A general poll of ``address``."""
 
     address: int
 
 
 @dataclass(frozen=True, slots=True)
 class LongPoll:
-    """A whole long poll, its CRC right where it has one: ``frame`` is all of it, ``data`` what it carries."""
+    """A complete long poll with a valid CRC, if it has one: ``frame`` is all of it, ``data`` its content."""
 
     frame: bytes
 
     @property
     def address(self) -> int:
-        """Whom it is for."""
+        """Return the address it is sent to."""
         return self.frame[0]
 
     @property
     def code(self) -> int:
-        """The command."""
+        """Return the command."""
         return self.frame[1]
 
     @property
     def data(self) -> bytes:
-        """The bytes between command and CRC, a length byte included."""
+        """Return the bytes between command and CRC, a length byte included."""
         return self.frame[HEAD_BYTES:-2] if has_crc(self.code) else b""
 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """A message to another machine has begun."""
+    """The start of a message to another machine."""
 
     address: int
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Bytes that are no message.
+    """Bytes that do not form a message.
 
-    ``why`` is ``crc``, ``gap``, ``cut`` (short by the next message), ``unknown`` (command) or ``stray``.
+    ``why`` is ``crc``, ``gap``, ``cut`` (cut short by the next message), ``unknown`` (command) or ``stray``.
     """
 
     why: str
@@ -70,15 +70,15 @@ Heard: TypeAlias = GeneralPoll | LongPoll | Elsewhere | Broken
 
 
 class Framing(Protocol):
-    """Turns the bytes of one line into what was heard."""
+    """Decoder of the bytes of one line."""
 
     def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
-        """What ``data``, read at ``now_ns``, completes."""
+        """Yield what ``data``, read at ``now_ns``, completes."""
         ...
 
 
 def _finish(frame: bytes) -> Heard:
-    """A message of full length."""
+    """Return the message in a frame of full length, or Broken."""
     if has_crc(frame[1]) and not is_intact(frame):
         return Broken("crc", frame)
     return LongPoll(frame)
@@ -96,7 +96,7 @@ class StrictFraming:
         self._listening = False
 
     def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
-        """What ``data``, read at ``now_ns``, completes."""
+        """Yield what ``data``, read at ``now_ns``, completes."""
         if now_ns - self._heard_ns > self._gap_ns:
             yield from self._give_up("gap")
         self._heard_ns = now_ns
@@ -109,7 +109,7 @@ class StrictFraming:
                 yield from self._plain(byte)
 
     def _escaped(self, byte: int) -> Iterator[Heard]:
-        """The second or third byte of what the UART marked."""
+        """Process the second or third byte of a UART mark."""
         escape, self._escape = self._escape, b""
         if len(escape) > 1:
             yield from self._marked(byte)
@@ -121,7 +121,7 @@ class StrictFraming:
             yield from self._plain(byte)
 
     def _marked(self, byte: int) -> Iterator[Heard]:
-        """A byte with the wakeup bit: a message begins, whatever came before."""
+        """Process a byte with the wakeup bit: a message begins, whatever came before."""
         yield from self._give_up("cut")
         if byte & _GENERAL:
             yield GeneralPoll(byte & ADDRESS_MAX)
@@ -132,7 +132,7 @@ class StrictFraming:
             yield Elsewhere(byte)
 
     def _plain(self, byte: int) -> Iterator[Heard]:
-        """A byte inside a message; of one that is not for this machine, nothing."""
+        """Process a byte within a message; ignore messages to other machines."""
         if not self._listening:
             return
         self._message.append(byte)
@@ -157,8 +157,7 @@ class StrictFraming:
 class LenientFraming:
     """Framing by pauses, lengths and CRCs, for the machine at ``address``.
 
-    After anything broken the line is not listened to until it has paused: only there is the beginning of a
-    message certain.
+    After anything broken, input is ignored until a pause: only there is the beginning of a message certain.
     """
 
     def __init__(self, address: int, gap_ns: int) -> None:
@@ -169,7 +168,7 @@ class LenientFraming:
         self._lost = False
 
     def hear(self, data: bytes, now_ns: int) -> Iterator[Heard]:
-        """What ``data``, read at ``now_ns``, completes."""
+        """Yield what ``data``, read at ``now_ns``, completes."""
         if now_ns - self._heard_ns > self._gap_ns:
             self._lost = False
             if self._message:
@@ -204,5 +203,5 @@ class LenientFraming:
 
 
 def marked(message: bytes) -> bytes:
-    """A host's message as a Linux UART delivers it to a strict framing: its first byte has the wakeup bit."""
+    """Return a host's message as a Linux UART delivers it to strict framing: its first byte has the wakeup bit."""
     return b"\xff\0" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")

@@ -1,1 +1,1 @@
-"""The small typed messages between the machine and the screen, and the socket that carries them."""
+"""The messages between the machine and the screen, and the socket that carries them."""

@@ -1,7 +1,7 @@
 """Client of a link's socket: the screen's to the machine, the drawer's to the bench.
 
-Made for a frame loop: nothing blocks. :meth:`Client.poll` connects when it can, says hello with the token,
-and returns whatever has come; a lost peer is tried again after a wait that doubles up to a limit.
+Made for a frame loop: nothing blocks. :meth:`Client.poll` connects when possible, sends a hello with the
+token, and returns whatever has arrived; a lost peer is retried after a delay that doubles up to a limit.
 """
 
 import contextlib
@@ -21,9 +21,9 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What one poll brought: the messages in order, and whether the link came up or went down.
+    """Result of one poll: the messages in order, and whether the link came up or went down.
 
-    ``error``: what was wrong with the link, where it is more than that the peer is gone.
+    ``error``: what is wrong with the link, if it is more than an absent peer.
     """
 
     messages: tuple[Message, ...] = ()
@@ -33,12 +33,12 @@ class Heard:
 
 
 class Client:
-    """One unix stream link. ``now`` is monotonic seconds, always the caller's."""
+    """One unix stream link. ``now`` is monotonic seconds, supplied by the caller."""
 
     def __init__(
         self, socket_path: Path, token_path: Path, *, onlooker: bool = False, proves: bool = False
     ) -> None:
-        """``onlooker``: no player sees what comes. ``proves``: its owner says :class:`Alive`, or is hung."""
+        """Create a client. ``onlooker``: no player sees its picture. ``proves``: it sends :class:`Alive` regularly."""
         self._proves = proves
         self._onlooker = onlooker
         self._path = socket_path
@@ -51,18 +51,18 @@ class Client:
 
     @property
     def linked(self) -> bool:
-        """Whether there is a peer."""
+        """Return whether a peer is connected."""
         return self._socket is not None
 
     def send(self, message: Message) -> bool:
-        """Queue a message; False where there is no peer to hear it (a request is never kept for later)."""
+        """Queue a message; return False without a peer (a request is never stored for later)."""
         if self._socket is None or len(self._outbox) > _UNSENT_BYTES_MAX:
             return False
         self._outbox += encode(message)
         return True
 
     def poll(self, now: float) -> Heard:
-        """Connect, write what waits, read what has come. Never blocks and never raises for a peer's fault."""
+        """Connect, write queued data, read what has arrived. Never blocks and never raises for a peer's fault."""
         up = False
         if self._socket is None:
             if now < self._next_try or not self._connect(now):
@@ -74,14 +74,14 @@ class Client:
         except (OSError, MessageError) as error:
             self.close()
             self._back_off(now)
-            gone = isinstance(error, ConnectionError)  # as whoever is stopped or starts again is: no fault
-            return Heard(up=up, down=True, error="" if gone else str(error))
+            is_absent = isinstance(error, ConnectionError)  # a peer that stops or restarts is not an error
+            return Heard(up=up, down=True, error="" if is_absent else str(error))
         if messages:
             self._wait = WAIT_FIRST
         return Heard(messages, up=up)
 
     def close(self) -> None:
-        """Let the peer go; what was unsent is forgotten."""
+        """Close the connection and drop unsent messages."""
         if self._socket is not None:
             self._socket.close()
         self._socket = None
@@ -114,7 +114,7 @@ class Client:
                 del self._outbox[:sent]
 
     def _read(self) -> tuple[Message, ...]:
-        """Every whole line that has come. Raises OSError for a closed link, MessageError for a bad line."""
+        """Return every complete line received. Raises OSError for a closed link, MessageError for a bad line."""
         assert self._socket is not None
         while True:
             try:
@@ -128,6 +128,6 @@ class Client:
             self._inbox += piece
             if len(self._inbox) > LINE_BYTES_MAX and b"\n" not in self._inbox:
                 raise MessageError(f"a line of more than {LINE_BYTES_MAX} bytes")
-        *lines, rest = self._inbox.split(b"\n")
-        self._inbox = bytearray(rest)
+        *lines, incomplete = self._inbox.split(b"\n")
+        self._inbox = bytearray(incomplete)
         return tuple(decode(bytes(line)) for line in lines if line)

@@ -1,4 +1,4 @@
-"""Sockets and secrets in the state folder, for the machine's own user only."""
+"""Sockets and secrets in the state folder, accessible to the machine's user only."""
 
 import asyncio
 import hmac
@@ -11,25 +11,25 @@ from egm.secret_files import replace_private, share
 from egm.unix_sockets import socket_address
 
 HOST: Final = "127.0.0.1"
-"""Where the browser screen listens: this computer alone."""
+"""The address on which the browser screen listens: this computer only."""
 
 
 def make_token(path: Path) -> str:
-    """Write a new token to ``path`` (mode 0600), in the place of any old one, and return it."""
+    """Write a new token to ``path`` (mode 0600), replacing any old one, and return it."""
     token = os.urandom(24).hex()
     replace_private(path, token)
     share(path, 0o640)
     return token
 
 
-def kept_token(path: Path) -> str:
-    """The token of ``path``, made there the first time, and again where a cut left it empty."""
-    kept = path.read_text("ascii").strip() if path.exists() else ""
-    return kept or make_token(path)
+def stored_token(path: Path) -> str:
+    """Return the token stored at ``path``; create it if it is missing or a power loss left it empty."""
+    stored = path.read_text("ascii").strip() if path.exists() else ""
+    return stored or make_token(path)
 
 
 def is_token(shown: str, token: str) -> bool:
-    """Whether what was shown is the token; any text may be shown, and the time says nothing."""
+    """Return whether ``shown`` is the token, in constant time."""
     return hmac.compare_digest(shown.encode("utf-8", "surrogatepass"), token.encode())
 
 
@@ -39,7 +39,7 @@ async def listen(
     *,
     line_bytes_max: int,
 ) -> asyncio.Server:
-    """Serve on a socket at ``path`` (mode 0600), in the place of one left by a process that was killed."""
+    """Serve on a socket at ``path`` (mode 0600), replacing one left by a killed process."""
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before anybody is served)
     mask = os.umask(0o177)
     try:

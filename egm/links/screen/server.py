@@ -1,8 +1,8 @@
-"""Server of the screen's socket: in the state folder, for its owner only.
+"""Server of the screen's socket, in the state folder, for its owner only.
 
-Who connects must first say hello with the token that stands beside the socket in a file only the machine's
-user can read. Then it is sent the games and a snapshot, and every change after that. It can send requests,
-say that it lives, and nothing else: any other line ends the connection.
+A client must first send a hello with the token stored beside the socket in a file that only the machine's
+user can read. It then receives the games and a snapshot, and every change after that. It may send requests
+and signs of life; any other line ends the connection.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from egm.kernel.messages import REQUEST_BYTES_MAX, Alive, Hello, Intent, Message
 from egm.links.screen.private import is_token, listen
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
-"""A screen that does not read is dropped rather than buffered without end; it reconnects and is told all."""
+"""A screen that does not read is disconnected at this backlog; it reconnects and receives everything again."""
 _QUIET_S = 10.0
-"""A screen that promised to say that it lives, and has said nothing for so long, hangs."""
+"""A screen that announced signs of life and has sent none for this long is considered hung."""
 
 
 class ScreenServer:
-    """Serves any number of screens; each gets every message, and whoever asks first is heard first."""
+    """Serves any number of screens. Each receives every message; requests are handled in order of arrival."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class ScreenServer:
         on_peer_error: Callable[[str], None],
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``now_s``: monotonic seconds."""
+        """Create the server. ``now_s``: monotonic seconds."""
         self._path = socket_path
         self._token = token
         self._greeting = greeting
@@ -41,16 +41,16 @@ class ScreenServer:
         self._on_peer_error = on_peer_error
         self._writers: set[asyncio.StreamWriter] = set()
         self._now_s = now_s
-        #: When each was last heard; never too long ago for one that makes no promise.
+        #: Time of each screen's last sign of life; infinite for one that announced none.
         self._screens: dict[asyncio.StreamWriter, float] = {}
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Listen. A socket left by a machine that was killed is replaced: the state folder's lock is ours."""
+        """Listen. A socket left by a killed machine is replaced: we hold the state folder's lock."""
         self._server = await listen(self._path, self._serve, line_bytes_max=REQUEST_BYTES_MAX)
 
     async def close(self) -> None:
-        """Stop listening and let every screen go."""
+        """Stop listening and disconnect every screen."""
         if self._server is not None:
             self._server.close()
         for writer in list(self._writers):
@@ -58,24 +58,24 @@ class ScreenServer:
 
     @property
     def audience(self) -> int:
-        """How many screens show it to a player: who only looks on is none."""
+        """Return the number of screens seen by a player; onlookers do not count."""
         return len(self._screens)
 
     @property
     def living(self) -> int:
-        """How many of them go on: a program that hangs keeps its socket, and shows what was once so."""
+        """Return the number of those that are alive: a hung program keeps its socket and shows an outdated picture."""
         now_s = self._now_s()
         return sum(now_s - heard_s < _QUIET_S for heard_s in self._screens.values())
 
     def send(self, message: Message) -> None:
-        """Tell every screen."""
+        """Send a message to every screen."""
         line = encode(message)
         for writer in list(self._writers):
             if writer.transport.get_write_buffer_size() > _BACKLOG_BYTES_MAX:
                 self._on_peer_error("a screen does not read; dropped")
                 writer.transport.abort()
                 self._forget(writer)
-            elif not writer.is_closing():  # else it is forgotten as soon as its line is read to the end
+            elif not writer.is_closing():  # a closing one is removed when its input ends
                 writer.write(line)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -102,7 +102,7 @@ class ScreenServer:
         except (
             ConnectionError,
             asyncio.CancelledError,
-        ):  # gone, or the machine stops; nobody awaits this task
+        ):  # disconnected, or the machine stops; nobody awaits this task
             pass
         finally:
             self._forget(writer)

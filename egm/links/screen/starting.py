@@ -1,7 +1,7 @@
-"""Start-up progress: what a starting machine is busy with, for a screen that nobody answers yet.
+"""Start-up progress: the current activity of a starting machine, for a screen that has no connection yet.
 
-One file of the run folder: the machine writes it (:func:`say`) until its socket answers, the screen reads it
-(:func:`read`). It says no more than that; nothing is decided by it.
+It is one file in the run folder: the machine writes it (:func:`say`) until its socket is served, the screen
+reads it (:func:`read`). It is for display only.
 """
 
 import json
@@ -13,27 +13,29 @@ from egm.secret_files import replace_transient, share
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
-    """``what`` is done, a key of the catalogue's ``boot`` texts, and the values of that text."""
+class StartUpActivity:
+    """A start-up activity: a key of the catalogue's ``boot`` texts, and the values of that text."""
 
     what: str
     values: dict[str, str | int] = field(default_factory=dict)
 
 
-def say(file: Path, doing: Doing | None) -> None:
-    """Write what is done now; None: nothing more, the machine answers. A full disk keeps nobody from it."""
+def say(file: Path, activity: StartUpActivity | None) -> None:
+    """Write the current activity; None when the machine is up. A full disk is ignored."""
     with suppress(OSError):
-        if doing is None:
+        if activity is None:
             file.unlink(missing_ok=True)
             return
-        replace_transient(file, json.dumps({"what": doing.what, "values": doing.values}))
+        replace_transient(file, json.dumps({"what": activity.what, "values": activity.values}))
         share(file, 0o640)
 
 
-def read(file: Path) -> Doing | None:
-    """What is done, where a machine says it."""
+def read(file: Path) -> StartUpActivity | None:
+    """Return the current activity, or None."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        return Doing(str(told["what"]), {str(name): value for name, value in told["values"].items()})
+        data = json.loads(file.read_text(encoding="utf-8"))
+        return StartUpActivity(
+            str(data["what"]), {str(name): value for name, value in data["values"].items()}
+        )
     except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError):
         return None

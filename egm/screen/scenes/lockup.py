@@ -12,7 +12,7 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import Handpay, HostLock, Snapshot, Tilt
-from egm.links.screen.starting import Doing
+from egm.links.screen.starting import StartUpActivity
 from egm.screen.art.files import picture
 from egm.screen.art.ink import Ink, Linear
 from egm.screen.art.paths import box, ellipse, polygon
@@ -127,7 +127,7 @@ def words_of(stage: Stage, scene: Scene) -> Words:
     credit = stage.money(paying.amount_cents) if paying else ""
     way = f"paying.{paying.way}" if paying and stage.texts.has(f"paying.{paying.way}") else "paying.other"
     if scene is Scene.BOOT and snapshot is None:
-        return _boot(stage.view.starting or Doing("link"))
+        return _boot(stage.view.starting or StartUpActivity("link"))
     return {
         Scene.DOOR: Words(say("door.title"), doors, (say("door.say"),), say(_ends_door(snapshot))),
         Scene.TILT: Words(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
@@ -156,7 +156,7 @@ def _catalogue(language: str) -> Texts:
     return Texts(language)
 
 
-def _boot(doing: Doing) -> Words:
+def _boot(doing: StartUpActivity) -> Words:
     """What a machine does that has not said yet which language it speaks: told in each."""
     each = [_catalogue(language) for language in LOCALES]
     key = f"boot.{doing.what}" if each[0].has(f"boot.{doing.what}") else "boot.link"

@@ -105,8 +105,8 @@ def test_noise_is_refused_and_the_next_packet_heard():
         (codec.results_answer(b"A", 1, last=False), "83 08 00 00 01 41"),
         (codec.results_answer(b"A", 258, last=True), "83 08 02 01 02 41"),
         (codec.no_results_answer(3), "83 07 01 00 03"),
-        (codec.initiated_answer(begun=True), "84 05 00"),
-        (codec.initiated_answer(begun=False), "84 05 01"),
+        (codec.initiated_answer(started=True), "84 05 00"),
+        (codec.initiated_answer(started=False), "84 05 01"),
     ],
 )
 def test_answers_byte_by_byte(answer, line):

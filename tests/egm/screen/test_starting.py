@@ -8,7 +8,7 @@ import pytest
 
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
-from egm.links.screen.starting import Doing, read, say
+from egm.links.screen.starting import StartUpActivity, read, say
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -19,7 +19,7 @@ from egm.testing.machine import StoppedClock
 def test_what_is_written_is_read_and_nothing_else_is_taken_for_it(tmp_path):
     file = tmp_path / "starting.json"
     assert read(file) is None
-    doing = Doing("game", {"number": 2, "count": 12, "game": "icebreak"})
+    doing = StartUpActivity("game", {"number": 2, "count": 12, "game": "icebreak"})
     say(file, doing)
     assert read(file) == doing
     for nonsense in (b"", b"\xff", b"[]", b'{"what": 1}', b'{"what": "game", "values": 5}'):
@@ -59,10 +59,10 @@ def test_every_step_has_its_words(language):
 def test_the_first_picture_says_what_is_done():
     pygame.font.init()
     picture = Picture(load_theme())
-    waiting = View(starting=Doing("game", {"number": 3, "count": 12, "game": "icebreak"}))
+    waiting = View(starting=StartUpActivity("game", {"number": 3, "count": 12, "game": "icebreak"}))
     assert waiting.scene is Scene.BOOT
     drawn = []
-    for view in (waiting, View(), View(starting=Doing("unheard-of"))):
+    for view in (waiting, View(), View(starting=StartUpActivity("unheard-of"))):
         surface = pygame.Surface(picture.pixels)
         picture.draw(surface, view)
         drawn.append(pygame.image.tobytes(surface, "RGB"))

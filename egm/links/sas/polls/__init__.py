@@ -1,4 +1,4 @@
-"""Every long poll this machine answers: each module is one area, and lists its own in ``ROWS``."""
+"""Every long poll that this machine answers: each module covers one area and lists its polls in ``ROWS``."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -35,5 +35,5 @@ BUILT: Final[Mapping[int, Poll]] = _index()
 
 
 def polls_for(groups: frozenset[Group]) -> dict[int, Poll]:
-    """The polls a host may use that is given these groups."""
+    """Return the polls available to a host with these groups."""
     return {code: poll for code, poll in BUILT.items() if poll.group in groups}

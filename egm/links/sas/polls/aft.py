@@ -1,9 +1,9 @@
 """Electronic transfers over SAS (AFT): orders, registration, lock and status.
 
-Each poll is a translation: what it means for the machine's money is in :mod:`egm.money.host.transfer_port`.
-Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so that 75
-and 76, which set what those would say, are met with silence. On a machine without transfers, and on a line
-that is not its money's, all of it is.
+Each poll is a translation; what it means for the machine's money is in :mod:`egm.money.host.transfer_port`.
+Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so 75 and
+76, which set the text of receipts, get no reply. On a machine without transfers, and on a line other than its
+money's, none of these polls gets a reply.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from egm.money.host.transfer_port import HostTransfers, Registration, Result
 from egm.money.host.transfers import HISTORY, restricted_terms
 
 COMPLETE: Final = 0x69
-"""Transfer complete."""
+"""Exception: transfer complete."""
 
 _AMOUNT_BYTES: Final = 5
 #: The order of amounts in every message.
@@ -73,7 +73,7 @@ _METERS: Final[Mapping[CreditKind, str]] = {
 
 
 def transfers_of(host: Host) -> HostTransfers | None:
-    """The transfers this host may order, or None where it may order none."""
+    """Return the transfers that this host may order, or None."""
     money = host.machine.state(HostMoney)
     mine = money.line == host.name and (money.transfers or money.bonuses)
     return HostTransfers(host.context.engine, host.context.handle) if mine else None
@@ -84,12 +84,13 @@ _INTERROGATE, _LOOK, _CANCEL = 0xFF, 0xFE, 0x80
 _FULL_ONLY, _PARTIAL = 0x00, 0x01
 _SET_CASH_OUT, _CASH_OUT_ON, _HARD = 1 << 0, 1 << 1, 1 << 2
 _LOCK_AFTER, _IF_LOCKED, _RECEIPT = 1 << 4, 1 << 6, 1 << 7
-#: Data bytes of an order up to its identifier, the identifier's length included; and behind it, at least.
+#: Data bytes of an order up to its identifier, including the identifier's length; minimum data bytes after
+#: it.
 _HEAD, _TAIL = 44, 7
 
 
 def transfer(host: Host, poll: LongPoll) -> Reply | None:
-    """72: order a transfer, take one back, or ask what became of one."""
+    """Answer 72: order a transfer, cancel one, or query the result of one."""
     transfers = transfers_of(host)
     if transfers is None:
         return None
@@ -139,7 +140,7 @@ def _ordered(host: Host, transfers: HostTransfers, poll: LongPoll, body: bytes) 
     if status is TransferStatus.PENDING:
         if flags & _SET_CASH_OUT:
             transfers.set_cash_out(enabled=bool(flags & _CASH_OUT_ON), hard=bool(flags & _HARD))
-        return _refused(body, _STATUS[status], amounts=True)  # taken: its end is told by an exception
+        return _refused(body, _STATUS[status], amounts=True)  # accepted: an exception announces its end
     return _refused(body, _STATUS[status])
 
 
@@ -148,14 +149,14 @@ def _amounts(body: bytes) -> tuple[bytes, ...]:
 
 
 def _refused(body: bytes, status: int, *, amounts: bool = False) -> Reply:
-    """The answer to an order from its own bytes: nothing has moved, or nothing has been said of it yet."""
+    """Return the reply to an order made of its own bytes: nothing has moved, or its result is not known yet."""
     size = body[_HEAD - 1]
-    said = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
+    amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
     behind = body[_HEAD + size : _HEAD + size + 6]
     return Reply(
         counted(
             bytes((0, status, _NO_RECEIPT, body[2]))
-            + said
+            + amounts_sent
             + body[18:23]
             + bytes((size,))
             + body[_HEAD : _HEAD + size]
@@ -175,7 +176,7 @@ def _interrogated(host: Host, transfers: HostTransfers, position: int) -> Reply:
 
 
 def _result(host: Host, found: Result) -> bytes:
-    """What became of a transfer: its place, status and amounts, and the meters it has moved."""
+    """Return the result of a transfer: its place, status and amounts, and the meters it has moved."""
     identifier = found.identifier.encode("latin-1")
     at = found.at.astimezone(host.machine.identity.house.zone)
     expires = bytes(4)
@@ -195,20 +196,20 @@ def _result(host: Host, found: Result) -> bytes:
 
 
 def _cumulative(host: Host, found: Result) -> bytes:
-    """The meters of the kinds that moved; sizes of zero where nothing did."""
+    """Return the meters of the kinds that moved; sizes of zero if nothing did."""
     if not found.status.moved:
         return bytes(3)
     values = host.machine.journal.meters().values
     account = "bonus_in" if found.kind.is_bonus else f"aft_{found.kind.value}"
     parts = b""
     for kind in _KINDS:
-        # A bonus is never restricted, and has no meter of that kind.
+        # A bonus is never restricted, so there is no such meter.
         parts += counted(bcd(values.get(f"{account}.{_METERS[kind]}.value", 0), _AMOUNT_BYTES))
     return parts
 
 
 def transfer_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
-    """The host has the answer: where it was the end of the transfer, that is closed."""
+    """Close the transfer if the reply that the host has received reported its end."""
     transfers = transfers_of(host)
     if transfers is None or not transfers.untold:
         return
@@ -224,7 +225,7 @@ _REGISTRATION_BYTES, _KEY_BYTES = 0x1D, 20
 
 
 def register(host: Host, poll: LongPoll) -> Reply | None:
-    """73: register the machine, forget that, or say how it is. Nobody here acknowledges for the operator."""
+    """Answer 73: register or unregister the machine, or report its registration. The operator does not confirm it."""
     transfers = transfers_of(host)
     if transfers is None:
         return None
@@ -261,7 +262,7 @@ _LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
 
 
 def lock(host: Host, poll: LongPoll) -> Reply | None:
-    """74: hold the machine still for a transfer, let it go, or say what is possible now."""
+    """Answer 74: lock the machine for a transfer, release it, or report what is possible now."""
     transfers = transfers_of(host)
     if transfers is None:
         return None
@@ -274,7 +275,7 @@ def lock(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _possible(transfers: HostTransfers) -> int:
-    """The available transfers: bit 0 to the machine, 1 from it, 4 bonuses."""
+    """Return the available transfers: bit 0 to the machine, 1 from it, 4 bonuses."""
     bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
     return sum(1 << bit for kind, bit in bits if transfers.possible(kind))
 

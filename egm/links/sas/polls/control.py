@@ -1,7 +1,7 @@
-"""Control polls: a host takes the machine out of service and gives it back, withholds bills, games, sounds.
+"""Control polls: a host disables and enables the machine, its bill acceptor, games and sounds.
 
-Every effect is an event of the state table, under the host's own name: what one host holds, another cannot
-release, and a repeat changes nothing.
+Every effect is an event of the state table, under the host's own name: one host cannot release what another
+holds, and a repeat changes nothing.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ _DELAY_UNIT_SECONDS: Final = 0.1
 """One source; another says milliseconds."""
 
 
-def _wish(host: Host, name: str, value: object) -> Reply:
+def _set_control(host: Host, name: str, value: object) -> Reply:
     host.handle(EventType.CONTROL, source=host.source, name=name, value=value)
     return ACK
 
 
-def _wishing(control: Control, value: object) -> Effect:
+def _setting(control: Control, value: object) -> Effect:
     def effect(host: Host, _: LongPoll) -> Reply:
-        return _wish(host, control, value)
+        return _set_control(host, control, value)
 
     return effect
 
@@ -52,29 +52,29 @@ def _enabling(suffix: str) -> Effect:
 
 
 def enable_acceptor(host: Host, _: LongPoll) -> Reply:
-    """06: bills again; also after poll 08 had the acceptor closed by the last bill."""
-    return _wish(host, Control.BILL_ACCEPTOR, None)
+    """Answer 06: accept bills again, also after poll 08 closed the acceptor after the last bill."""
+    return _set_control(host, Control.BILL_ACCEPTOR, None)
 
 
 def configure_bills(host: Host, request: LongPoll) -> Reply:
-    """08: which bills may be taken, by the bits of their codes; and whether each one closes the acceptor."""
+    """Answer 08: which bills are accepted, by the bits of their codes, and whether each one closes the acceptor."""
     bits, action = from_binary(request.data[:4]), request.data[4]
     bills_cents = [value * 100 for code, value in BILLS.items() if bits >> code & 1]
     host.notes[CLOSE_AFTER_BILL] = not action & _STAY_ENABLED
-    return _wish(host, Control.BILLS, bills_cents)
+    return _set_control(host, Control.BILLS, bills_cents)
 
 
 def enable_game(host: Host, request: LongPoll) -> Reply:
-    """09: enable (01) or disable (00) one game; sources conflict on what the flag means."""
+    """Answer 09: enable (01) or disable (00) one game; sources conflict on the meaning of the flag."""
     game = host.game(from_bcd(request, request.data[:2]))
     flag = request.data[2]
     if game is None or flag > 1:
         return NACK
-    return _wish(host, f"{Control.GAME}.{game}", None if flag else False)
+    return _set_control(host, f"{Control.GAME}.{game}", None if flag else False)
 
 
 def delay_game(host: Host, request: LongPoll) -> Reply:
-    """2E: no game begins for so many tenths of a second; zero ends a delay."""
+    """Answer 2E: delay games by this many tenths of a second; zero ends a delay."""
     source = f"{host.source}{DELAY}"
     seconds = from_bcd(request, request.data) * _DELAY_UNIT_SECONDS
     pending: asyncio.TimerHandle | None = host.notes.pop("delay", None)
@@ -91,13 +91,13 @@ def delay_game(host: Host, request: LongPoll) -> Reply:
 
 
 CLOSE_AFTER_BILL: Final = "close_after_bill"
-"""Under this note: whether the next bill closes the acceptor."""
+"""Key of the note that says whether the next bill closes the acceptor."""
 
 
 def after_bill(host: Host) -> None:
-    """A bill was taken: close the acceptor where the host wants to be asked after each."""
+    """Close the acceptor after a bill if the host asked for that."""
     if host.notes.get(CLOSE_AFTER_BILL):
-        _wish(host, Control.BILL_ACCEPTOR, False)
+        _set_control(host, Control.BILL_ACCEPTOR, False)
 
 
 def _row(code: int, effect: Effect) -> Poll:
@@ -107,11 +107,11 @@ def _row(code: int, effect: Effect) -> Poll:
 ROWS: Final[Sequence[Poll]] = (
     _row(0x01, _disabling("", "host")),
     _row(0x02, _enabling("")),
-    _row(0x03, _wishing(Control.SOUND, "off")),
-    _row(0x04, _wishing(Control.SOUND, None)),
-    _row(0x05, _wishing(Control.SOUND, "no_play")),
+    _row(0x03, _setting(Control.SOUND, "off")),
+    _row(0x04, _setting(Control.SOUND, None)),
+    _row(0x05, _setting(Control.SOUND, "no_play")),
     _row(0x06, enable_acceptor),
-    _row(0x07, _wishing(Control.BILL_ACCEPTOR, False)),
+    _row(0x07, _setting(Control.BILL_ACCEPTOR, False)),
     _row(0x08, configure_bills),
     _row(0x09, enable_game),
     _row(0x0A, _disabling(":maintenance", "maintenance")),

@@ -1,4 +1,4 @@
-"""Game polls: which games there are, what each is, which is played, at which denominations."""
+"""Game polls: which games exist, their data, which one is selected, at which denominations."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.wire import LongPoll
 
 _MAKER: Final = b"OE"
-"""The two letters that say whose games these are."""
+"""Game ID of our games: two letters that identify the maker."""
 _SEVERAL: Final = b"SEVERL"
-"""Stands for the paytable of a machine that has more than one."""
+"""Paytable ID of a machine that has more than one."""
 _NO_GROUP: Final = b"\0"
 _NO_OPTIONS: Final = b"\0\0"
 _NAME_BYTES_MAX: Final = 20
@@ -29,7 +29,7 @@ _CODE_OF_CENTS: Final[Mapping[Fraction | int, int]] = {
 
 
 def denomination_code(cents: int) -> int:
-    """The code of a denomination, 0 where the table has none for it."""
+    """Return the code of a denomination, 0 if the table has none for it."""
     return _CODE_OF_CENTS.get(cents, 0)
 
 
@@ -38,12 +38,12 @@ def _percent(hundredths: int) -> bytes:
 
 
 def _paytable(game: GameFacts) -> bytes:
-    """The six characters that name a game's paytable: the beginning of its digest."""
+    """Return the six characters that name a game's paytable: the beginning of its digest."""
     return game.digest[:6].upper().encode("ascii")
 
 
 def _identity(readout: Readout, game: GameFacts | None) -> bytes:
-    """The 20 bytes of 1F and 53: of a game, or of the machine."""
+    """Return the 20 bytes of 1F and 53, for a game or for the machine."""
     games = readout.games if game is None else (game,)
     max_bet = max((facts.max_bet_credits for facts in games), default=0)
     paytable = _paytable(games[0]) if len(games) == 1 else _SEVERAL
@@ -62,7 +62,7 @@ def _identity(readout: Readout, game: GameFacts | None) -> bytes:
 
 
 def machine_identity(_: LongPoll, readout: Readout) -> Reply:
-    """1F: game ID, accounting denomination, largest bet, paytable, base percentage."""
+    """Answer 1F: game ID, accounting denomination, largest bet, paytable, base percentage."""
     return Reply(_identity(readout, None))
 
 
@@ -71,7 +71,7 @@ def _named(request: LongPoll, readout: Readout, number: bytes) -> GameFacts | No
 
 
 def game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
-    """53: the same of one game; of the machine for game 0000."""
+    """Answer 53: the data of 1F for one game; for game 0000, of the machine."""
     game = _named(request, readout, request.data)
     if game is None and from_bcd(request, request.data):
         return None
@@ -79,17 +79,17 @@ def game_configuration(request: LongPoll, readout: Readout) -> Reply | None:
 
 
 def games_implemented(_: LongPoll, readout: Readout) -> Reply:
-    """51: how many games there are."""
+    """Answer 51: the number of games."""
     return Reply(bcd(len(readout.games), 2))
 
 
 def selected_game(_: LongPoll, readout: Readout) -> Reply:
-    """55: the game the player has chosen."""
+    """Answer 55: the selected game."""
     return Reply(bcd(readout.selected_game, 2))
 
 
 def enabled_games(_: LongPoll, readout: Readout) -> Reply:
-    """56: the numbers of the games that can be played."""
+    """Answer 56: the numbers of the enabled games."""
     wanted = readout.only_denomination_cents
     numbers = [
         game.number
@@ -100,24 +100,24 @@ def enabled_games(_: LongPoll, readout: Readout) -> Reply:
 
 
 def player_denomination(_: LongPoll, readout: Readout) -> Reply:
-    """B1: what one credit of the player's is worth now."""
+    """Answer B1: the player's current denomination."""
     return Reply(bytes((denomination_code(readout.player_denomination_cents),)))
 
 
 def player_denominations(_: LongPoll, readout: Readout) -> Reply:
-    """B2: every denomination a player may choose."""
+    """Answer B2: every denomination a player may choose."""
     offered = {cents for game in readout.games if game.enabled for cents in game.denominations_cents}
     codes = bytes(denomination_code(cents) for cents in sorted(offered))
     return Reply(counted(bytes((len(codes),)) + codes))
 
 
 def token_denomination(_: LongPoll, readout: Readout) -> Reply:
-    """B3: the coin the machine pays, none where it pays none."""
+    """Answer B3: the coin that the machine pays, none if it pays none."""
     return Reply(bytes((denomination_code(readout.coin_cents or 0),)))
 
 
 def wager_category(request: LongPoll, readout: Readout) -> Reply | None:
-    """B4: what is wagered in a category of a game; each game is one category of its own."""
+    """Answer B4: the wagers in a category of a game; each game is one category."""
     number, category = request.data[:2], request.data[2:]
     game = _named(request, readout, number)
     if game is None or from_bcd(request, category) != _ONE_CATEGORY:
@@ -127,7 +127,7 @@ def wager_category(request: LongPoll, readout: Readout) -> Reply | None:
 
 
 def _in_ascii(name: str, game: GameFacts) -> bytes:
-    """A name of at most 20 bytes. One that is cut ends with the game's paytable, as 1F and 53 have it."""
+    """Return a name of at most 20 bytes. A shortened name ends with the game's paytable ID, as in 1F and 53."""
     text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore")
     if len(text) <= _NAME_BYTES_MAX:
         return text
@@ -136,7 +136,7 @@ def _in_ascii(name: str, game: GameFacts) -> bytes:
 
 
 def extended_information(request: LongPoll, readout: Readout) -> Reply | None:
-    """B5: the largest bet and the names of a game and of its paytable."""
+    """Answer B5: the largest bet and the names of a game and of its paytable."""
     game = _named(request, readout, request.data)
     if game is None:
         return None
@@ -166,7 +166,7 @@ _STYLES: Final = {
 
 
 def features(request: LongPoll, readout: Readout) -> Reply | None:
-    """A0: what this machine can do for this host: nothing that its polls do not bear out."""
+    """Answer A0: the features of this machine for this host; only those that its polls support."""
     if from_bcd(request, request.data) and _named(request, readout, request.data) is None:
         return None
     has = readout.polls.__contains__
@@ -186,7 +186,7 @@ def features(request: LongPoll, readout: Readout) -> Reply | None:
         | (readout.transfers and has(0x72)) << 6
         | has(0xB0) << 7
     )
-    third = 1 | has(0x87) << 1  # polled every 40 ms it keeps up
+    third = 1 | has(0x87) << 1  # it supports polling every 40 ms
     return Reply(request.data + bytes((first, second, third)) + bytes(3))
 
 
@@ -195,7 +195,7 @@ _NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 
 
 
 def of_one_denomination(request: LongPoll, readout: Readout) -> Reply | None:
-    """B0: another poll, of one player denomination only; an error code where that cannot be.
+    """Answer B0: another poll for one player denomination only; an error code if that is not possible.
 
     The meters of play are then those of that denomination; denomination 00 is the machine as a whole.
     """

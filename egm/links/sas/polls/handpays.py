@@ -1,4 +1,4 @@
-"""Hand-pay polls: what is owed by hand, and its reset by a host."""
+"""Hand-pay polls: the amount owed by hand, and its reset by a host."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ from egm.records.money import HandpayRecord
 
 _CANCELLED_CREDIT: Final = 0x80
 _TOP_AWARD: Final = 0x00
-"""An ordinary win; 40 is the game's top award, which this machine does not tell apart."""
+"""Level of an ordinary win; 40 is the game's top award, which this machine does not distinguish."""
 _NO_GROUP: Final = b"\0"
 _ATTENDANT_ONLY: Final = b"\0"
 _DATA_BYTES: Final = 20
@@ -23,9 +23,9 @@ _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
 
 def handpay_information(_: LongPoll, readout: Readout) -> Reply:
-    """1B: the money owed by hand, in credits; all zeros when none is, or when this host has read of it.
+    """Answer 1B: the money owed by hand, in credits; all zeros if there is none or this host has read it.
 
-    SAS has no word for a prize in kind: where nothing else is owed, no money is, and the amount says so.
+    SAS cannot express a merchandise prize: if nothing else is owed, the amount is zero.
     """
     owed = readout.handpay
     if owed is None:
@@ -36,7 +36,7 @@ def handpay_information(_: LongPoll, readout: Readout) -> Reply:
 
 
 def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """The host has it: the record is read once."""
+    """Note that the host has received the record, which is read once."""
     owed = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if owed is not None and (any(reply.data) or not owed.amount_cents):
         host.notes[READ_HANDPAY] = owed.id
@@ -44,7 +44,7 @@ def handpay_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
 
 
 def remote_reset(host: Host, _: LongPoll) -> Reply:
-    """94: the host says the money has been paid by hand."""
+    """Answer 94: the host reports that the money has been paid by hand."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), once=True)
     host.handle(EventType.HANDPAY_RESET, key=host.source)

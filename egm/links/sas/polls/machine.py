@@ -1,4 +1,4 @@
-"""Machine polls: who the machine is, what time it has, and what its devices hold."""
+"""Machine polls: identity, time, and the state of the devices."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,21 +32,21 @@ _HOPPER_OK, _HOPPER_JAM, _HOPPER_EMPTY, _HOPPER_OTHER = 0x00, 0x04, 0x07, 0xFF
 
 
 def version_and_serial(_: LongPoll, readout: Readout) -> Reply:
-    """54: the SAS version and the serial number."""
+    """Answer 54: the SAS version and the serial number."""
     return Reply(counted(SAS_VERSION + readout.serial.encode("ascii", "replace")[:_SERIAL_BYTES_MAX]))
 
 
 # ---------------------------------------------------------------------------------------------- time
 def time_of_day(_: LongPoll, readout: Readout) -> Reply:
-    """7E: date and time where the machine stands."""
+    """Answer 7E: local date and time at the venue."""
     return Reply(date_and_time(readout.local_time()))
 
 
 def receive_time(host: Host, request: LongPoll) -> Reply:
-    """7F: the host's date and time; recorded, and told back by 7E. The machine's own clock is not touched.
+    """Answer 7F: store the host's date and time, which 7E then returns. The machine's own clock is not changed.
 
-    Every entry of the journal keeps the machine's own time: a host must not be able to reorder a record. A
-    day or time that does not exist is answered with NACK: the host has to know that it was not taken.
+    Every journal entry carries the machine's own time: a host must not be able to reorder a record. A date or
+    time that does not exist is answered with NACK, so that the host knows it was not accepted.
     """
     digits = request.data.hex()
     if not is_bcd(request.data):
@@ -54,16 +54,16 @@ def receive_time(host: Host, request: LongPoll) -> Reply:
     if not _YEAR_FIRST <= int(digits[4:8]) <= _YEAR_LAST:
         return NACK
     try:
-        told = datetime.strptime(digits, "%m%d%Y%H%M%S").replace(tzinfo=host.zone)
+        host_time = datetime.strptime(digits, "%m%d%Y%H%M%S").replace(tzinfo=host.zone)
     except ValueError:
         return NACK
-    host.set_time(told)
+    host.set_time(host_time)
     return ACK
 
 
 # ---------------------------------------------------------------------------------------------- devices
 def last_bill(_: LongPoll, readout: Readout) -> Reply:
-    """48: country, code and count of the bill taken last; zeros before the first."""
+    """Answer 48: country, code and count of the last bill; zeros before the first."""
     if not readout.last_bill_cents:
         return Reply(bytes(6))
     country, code = bill_codes(readout.last_bill_cents, readout.currency)
@@ -72,27 +72,27 @@ def last_bill(_: LongPoll, readout: Readout) -> Reply:
 
 
 def stacker_bills(_: LongPoll, readout: Readout) -> Reply:
-    """49: bills in the stacker."""
+    """Answer 49: the number of bills in the stacker."""
     return Reply(bcd(readout.stacker_bills, 4))
 
 
 def stacker_value(_: LongPoll, readout: Readout) -> Reply:
-    """4A: what they are worth, in credits."""
+    """Answer 4A: the value of the bills in the stacker, in credits."""
     return Reply(bcd(readout.credits(readout.stacker_cents), 4))
 
 
 def last_ticket(_: LongPoll, readout: Readout) -> Reply:
-    """3D: amount of the last cash-out ticket. Its number is not the eight digits of old: zeros."""
+    """Answer 3D: amount of the last cash-out ticket. Its number does not fit into the former eight digits: zeros."""
     return Reply(bytes(4) + bcd(readout.last_ticket_cents, 5))
 
 
 def hopper_level(_: LongPoll, readout: Readout) -> Reply | None:
-    """2C: coins in the hopper, as counted in and out."""
+    """Answer 2C: coins in the hopper, as counted in and out."""
     return None if readout.hopper is None else Reply(bcd(readout.hopper.coins, 4))
 
 
 def hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
-    """4F: how the hopper is, how full (not known), and its level; the codes rest on general knowledge."""
+    """Answer 4F: hopper status, percentage full (unknown) and level; the codes are general knowledge."""
     hopper = readout.hopper
     if hopper is None:
         return None
@@ -104,7 +104,7 @@ def hopper_status(_: LongPoll, readout: Readout) -> Reply | None:
 
 
 def reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
-    """8F: where each reel of the last game stopped; silence where it had none."""
+    """Answer 8F: the reel stops of the last game; no reply if it had no reels."""
     if not readout.reel_stops:
         return None
     stops = [min(_NO_REEL, stop) for stop in readout.reel_stops[:_REELS]]
@@ -112,7 +112,7 @@ def reel_stops(_: LongPoll, readout: Readout) -> Reply | None:
 
 
 def real_time(host: Host, request: LongPoll) -> Reply:
-    """0E: event reports in place of exceptions, on or off."""
+    """Answer 0E: switch event reports in place of exceptions on or off."""
     if request.data[0] > 1:  # neither on nor off
         return NACK
     host.report_real_time(on=from_bcd(request, request.data) == 1)

@@ -1,4 +1,4 @@
-"""Meter polls: fixed lists of meters (0F to 1E, 2A to 46), and any by code (2F, 6F, AF)."""
+"""Meter polls: fixed lists of meters (0F to 1E, 2A to 46), and meters by code (2F, 6F, AF)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -12,12 +12,12 @@ from egm.links.sas.wire import LongPoll
 
 _GAME_BYTES: Final = 2
 _OVERHEAD: Final = 4
-"""Address, command and CRC of an answer."""
+"""Address, command and CRC of a reply."""
 _SELECTED_MAX: Final = 10
 _EXTENDED_MAX: Final = 12
-"""One source says 12, another 11: the larger request is answered too."""
+"""Most meters in a request. One source says 12, another 11; the larger is accepted."""
 
-#: Poll -> the meters it gives, four bytes each.
+#: Poll -> the meters it returns, four bytes each.
 _LISTS: Final[Mapping[int, tuple[int, ...]]] = {
     0x0F: (0x04, 0x00, 0x01, 0x24, 0x02, 0x05),
     0x10: (0x04,),
@@ -48,7 +48,7 @@ _BILL_POLLS: Final[Mapping[int, int]] = dict(
 
 
 def _listed(*codes: int) -> Answer:
-    """The answer that gives these meters of the machine one after the other."""
+    """Return an answer with these meters of the machine in sequence."""
 
     def answer(_: LongPoll, readout: Readout) -> Reply:
         return Reply(b"".join(bcd(meter(code, readout) or 0, 4) for code in codes))
@@ -57,12 +57,12 @@ def _listed(*codes: int) -> Answer:
 
 
 def games_since(_: LongPoll, readout: Readout) -> Reply:
-    """18: games since power-up and since the slot door was closed, two bytes each."""
+    """Answer 18: games since power-up and since the slot door was closed, two bytes each."""
     return Reply(b"".join(bcd(meter(code, readout) or 0, 2) for code in (0x25, 0x26)))
 
 
 def machine_meters(_: LongPoll, readout: Readout) -> Reply:
-    """1C: six meters of play, slot door openings and power resets."""
+    """Answer 1C: six meters of play, slot door openings and power resets."""
     play = [meter(code, readout) or 0 for code in (0x00, 0x01, 0x24, 0x02, 0x05, 0x06)]
     values = readout.values()
     occurrences = [values.get("door.main.opens", 0), values.get("power_resets", 0)]
@@ -70,13 +70,13 @@ def machine_meters(_: LongPoll, readout: Readout) -> Reply:
 
 
 def dollars_of_bills(_: LongPoll, readout: Readout) -> Reply:
-    """20: the value of the bills taken, in whole units of the currency."""
+    """Answer 20: the value of the accepted bills, in whole units of the currency."""
     return Reply(bcd(readout.values()["bill_in.value"] // 100, 4))
 
 
 # ---------------------------------------------------------------------------------------------- of a game
 def _of_game(request: LongPoll, readout: Readout, number: bytes) -> str | None:
-    """The id of the game a request names, empty for the machine, None for a game there is not."""
+    """Return the id of the requested game, empty for the machine, None if there is no such game."""
     value = from_bcd(request, number)
     if value == 0:
         return ""
@@ -85,7 +85,7 @@ def _of_game(request: LongPoll, readout: Readout, number: bytes) -> str | None:
 
 
 def _about_game(*codes: int) -> Answer:
-    """The answer that gives these meters of a game, behind its number."""
+    """Return an answer with these meters of a game, after its number."""
 
     def answer(request: LongPoll, readout: Readout) -> Reply | None:
         game = _of_game(request, readout, request.data)
@@ -98,9 +98,9 @@ def _about_game(*codes: int) -> Answer:
 
 
 def selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
-    """2F: up to ten meters by one-byte codes. A meter the machine does not keep is zero.
+    """Answer 2F: up to ten meters by one-byte codes. A meter that the machine does not have is zero.
 
-    A code that is no meter at all has no size, so the whole request is met with silence.
+    An undefined code has no size, so a request with one gets no reply.
     """
     number, codes = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
     if not 0 < len(codes) <= _SELECTED_MAX:
@@ -113,14 +113,14 @@ def selected_meters(request: LongPoll, readout: Readout) -> Reply | None:
 
 
 def extended_meters(request: LongPoll, readout: Readout) -> Reply | None:
-    """6F and AF: up to twelve meters by two-byte codes, each with its size: 0 where it is not kept."""
-    number, asked = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
-    if not asked or len(asked) % 2 or len(asked) > 2 * _EXTENDED_MAX:
-        raise MalformedPollError(request, f"{len(asked)} bytes of meter codes")
+    """Answer 6F and AF: up to twelve meters by two-byte codes, each with its size: 0 if it does not exist here."""
+    number, requested = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
+    if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_MAX:
+        raise MalformedPollError(request, f"{len(requested)} bytes of meter codes")
     game = _of_game(request, readout, number)
     if game is None:
         return None
-    codes = [from_binary(asked[at : at + 2]) for at in range(0, len(asked), 2)]
+    codes = [from_binary(requested[at : at + 2]) for at in range(0, len(requested), 2)]
     return Reply(counted(number + b"".join(_sized(code, readout, game) for code in codes)))
 
 

@@ -1,7 +1,7 @@
-"""Progressive polls (protocols 1.15): amounts broadcast to the machine, and what was won of them.
+"""Progressive polls (protocols 1.15): level amounts broadcast to the machine, and the wins of levels.
 
-Their layouts rest on general knowledge, so their group is off unless switched on. Sources differ on whether
-86 counts its bytes; here it does, as every poll of variable length.
+Their layouts are general knowledge, so their group is off by default. Sources differ on whether 86 counts its
+bytes; here it does, like every poll of variable length.
 """
 
 from collections.abc import Sequence
@@ -25,17 +25,17 @@ _WIN_BYTES: Final = 2 + _AMOUNT_BYTES
 _HIT: Final = 0x56
 _LEVELS_MAX: Final = 32
 _WINS_MAX: Final = 32
-"""Wins in one answer to 87; more wait for the next."""
+"""Most wins in one reply to 87; more wait for the next."""
 _G: Final = Group.PROGRESSIVES
 
 
 def receive_amount(host: Host, poll: LongPoll) -> Reply | None:
-    """80: what one level of a group shows, in cents."""
+    """Answer 80: store the displayed amount of one level of a group, in cents."""
     return _hear(host, poll, poll.data[0], poll.data[1:])
 
 
 def receive_amounts(host: Host, poll: LongPoll) -> Reply | None:
-    """86: what several levels of a group show."""
+    """Answer 86: store the displayed amounts of several levels of a group."""
     return _hear(host, poll, poll.data[1], poll.data[2:])
 
 
@@ -54,7 +54,7 @@ def _hear(host: Host, poll: LongPoll, group: int, levels: bytes) -> Reply | None
 
 
 def cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
-    """83: what a game, or for game 0000 the machine, has ever won of levels, in credits."""
+    """Answer 83: the total of level wins of a game, or for game 0000 of the machine, in credits."""
     number = from_bcd(request, request.data)
     game = readout.game(number)
     if number and game is None:
@@ -66,14 +66,14 @@ def cumulative_wins(request: LongPoll, readout: Readout) -> Reply | None:
 
 # ---------------------------------------------------------------------------------------------- what was won
 def _wins(host: Host) -> list[tuple[str, BroadcastWin]]:
-    """The wins no host has read, oldest first: the journal key of each, and what was won."""
-    kept = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
-    found = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in kept.items())
+    """Return the wins that no host has read, oldest first, with their journal keys."""
+    stored = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.WIN)
+    found = ((f"{ProgressiveKey.WIN}{name}", won) for name, won in stored.items())
     return sorted(found, key=lambda item: item[1].entry)
 
 
 def _win(won: BroadcastWin) -> bytes:
-    """Level and amount in cents."""
+    """Return level and amount in cents."""
     return bytes((int(won.pool.split(".")[2]),)) + bcd(won.amount_cents, _AMOUNT_BYTES)
 
 
@@ -82,32 +82,32 @@ def _group(won: BroadcastWin) -> int:
 
 
 def current_win(host: Host, _: LongPoll) -> Reply:
-    """84: group, level and amount of the oldest win not read yet; zeros without any. It stays."""
+    """Answer 84: group, level and amount of the oldest unread win; zeros if there is none. It stays unread."""
     wins = _wins(host)
     return Reply(bytes((_group(wins[0][1]),)) + _win(wins[0][1]) if wins else bytes(_WIN_BYTES))
 
 
 def queued_win(host: Host, request: LongPoll) -> Reply:
-    """85: the same, and the win is read once the host has it."""
+    """Answer 85: the oldest unread win, as in 84; it counts as read once the host has received it."""
     return replace(current_win(host, request), once=True)
 
 
 def win_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """The host has the win: the next one is next, and is told of."""
+    """Mark the win as read, and announce the next one."""
     _read(host, 1 if any(reply.data) else 0)
 
 
 def queued_wins(host: Host, _: LongPoll) -> Reply:
-    """87: every win of the oldest one's group, at most 32: group, how many, then level and amount of each."""
+    """Answer 87: up to 32 wins of the oldest win's group: group, count, then level and amount of each."""
     wins = _of_first_group(host)
     if not wins:
         return Reply(counted(bytes(2)), once=True)
-    told = bytes((_group(wins[0]), len(wins))) + b"".join(_win(won) for won in wins)
-    return Reply(counted(told), once=True)
+    data = bytes((_group(wins[0]), len(wins))) + b"".join(_win(won) for won in wins)
+    return Reply(counted(data), once=True)
 
 
 def wins_were_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """The host has them all."""
+    """Mark all reported wins as read."""
     _read(host, reply.data[2])
 
 

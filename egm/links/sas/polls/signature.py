@@ -1,8 +1,8 @@
-"""ROM signature poll: the whole software under a seed of the host's, in two bytes.
+"""ROM signature poll: a two-byte signature of the whole software under the host's seed.
 
 A machine of several hundred files has no ROM to sum up, so the signature is a CRC over the keyed digests of
-its components, in the order of their names: it changes with any byte of any file, and with the seed. It
-takes seconds, in a process of low priority, and answers a later general poll.
+its components, in the order of their names: it changes with any byte of any file, and with the seed. It takes
+seconds, in a low-priority process, and answers a later general poll.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ _TASK: Final = "rom_signature"
 
 
 async def rom_signature(scope: Scope, seed: bytes) -> int:
-    """The signature of the software under ``seed`` (two bytes). Raises LocalError when it cannot be made."""
+    """Return the signature of the software under ``seed`` (two bytes). Raises LocalError if it cannot be computed."""
     wanted = tuple(sorted(components_of(scope)))
     signed = await sign_beside(scope, Algorithm.SHA1_HMAC, seed, wanted)
     return kermit("".join(signed[name] for name in wanted).encode("ascii"))
 
 
 def send_rom_signature(host: Host, request: LongPoll) -> Reply:
-    """21: begin; a request while one is being made starts over with its own seed."""
-    begun: asyncio.Task[None] | None = host.notes.get(_TASK)
-    if begun is not None:
-        begun.cancel()
+    """Answer 21: start the calculation; a request during one restarts it with the new seed."""
+    running: asyncio.Task[None] | None = host.notes.get(_TASK)
+    if running is not None:
+        running.cancel()
     host.notes[_TASK] = asyncio.get_running_loop().create_task(_deliver(host, request.data))
     return ACK
 

@@ -1,8 +1,8 @@
-"""Ticket polls: numbers for tickets out, the worth of tickets in, and what is printed on them.
+"""Ticket polls: numbers for tickets out, the value of tickets in, and the text printed on tickets.
 
-Each poll is a translation: what it means for the machine's money is in :mod:`egm.money.host.ticket_port`.
-On a machine whose tickets no host validates, and on a line that is not its money's, all of them are met with
-silence.
+Each poll is a translation; what it means for the machine's money is in :mod:`egm.money.host.ticket_port`. On
+a machine whose tickets no host validates, and on a line other than its money's, none of these polls gets a
+reply.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,9 +42,9 @@ PRINTED, TICKET_DONE = 0x3D, 0x68
 _NUMBER_DIGITS: Final = 18
 _AMOUNT_BYTES: Final = 5
 
-#: Validation types of tickets in a machine's credits; hand-pays are not validated here.
+#: Validation types of tickets for a machine's credits; hand-pays are not validated here.
 _TYPES: Final[Mapping[TicketKind, int]] = {TicketKind.CASHABLE: 0x00, TicketKind.RESTRICTED: 0x01}
-#: Validation type -> the meters of poll 50; None for what this machine does not validate.
+#: Validation type -> the meters of poll 50; None for types that this machine does not validate.
 _METERS: Final[Mapping[int, str | None]] = {
     0x00: "ticket_out.cashable",
     0x01: "ticket_out.promo_restricted",
@@ -56,7 +56,7 @@ _METERS: Final[Mapping[int, str | None]] = {
 
 
 def tickets_of(host: Host) -> HostTickets | None:
-    """The tickets this host validates, or None where it validates none."""
+    """Return the tickets that this host validates, or None."""
     money = host.machine.state(HostMoney)
     if money.validation.by_host and money.line == host.name:
         return HostTickets(host.context.engine, host.context.handle)
@@ -65,10 +65,10 @@ def tickets_of(host: Host) -> HostTickets | None:
 
 # ---------------------------------------------------------------------------------------------- out
 def set_validation_id(host: Host, poll: LongPoll) -> Reply | None:
-    """4C: the identifier and sequence numbers are made from; identifier 0 only reads them.
+    """Answer 4C: set the identifier and sequence from which numbers are made; identifier 0 only reads them.
 
-    Besides secure enhanced validation, a place that lets machines number tickets while their host is silent
-    wants it too (H-09).
+    It applies to secure enhanced validation, and where machines may number tickets while their host is silent
+    (H-09).
     """
     desk = host.machine.installed(TicketDesk)
     tickets = tickets_of(host)
@@ -94,7 +94,7 @@ _RECORD_SYSTEM: Final = 24
 
 
 def validation_record(host: Host, poll: LongPoll) -> Reply | None:
-    """4D: a printed ticket: the next unread one (00: read once the host has it; FF: not), or by place."""
+    """Answer 4D: a printed ticket: the next unread one (00: marked read on receipt; FF: not), or by place."""
     tickets = tickets_of(host)
     if tickets is None:
         return None
@@ -123,14 +123,14 @@ def _record(found: Validated) -> bytes:
 
 
 def _expiry(ticket: Ticket) -> bytes:
-    """The last day a ticket is good, MMDDYYYY; zeros where it never expires."""
+    """Return the last day on which a ticket is valid, MMDDYYYY; zeros if it never expires."""
     if ticket.expires_at is None:
         return bytes(4)
     return date_and_time((ticket.expires_at - timedelta(seconds=1)).astimezone(ticket.house.zone))[:4]
 
 
 def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
-    """The host has the record: the next one is next."""
+    """Mark the record as read, so that the next one follows."""
     tickets = tickets_of(host)
     number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
     if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
@@ -140,7 +140,7 @@ def record_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
 
 
 def validation_meters(poll: LongPoll, readout: Readout) -> Reply | None:
-    """50: how many of a validation type, worth how much."""
+    """Answer 50: count and value of the tickets of a validation type."""
     (kind,) = poll.data
     if kind not in _METERS:
         return None
@@ -154,7 +154,7 @@ _NOT_WAITING: Final = 0x80
 
 
 def pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
-    """57: the cash-out that waits for a number."""
+    """Answer 57: the cash-out that waits for a number."""
     tickets = tickets_of(host)
     if tickets is None:
         return None
@@ -172,7 +172,7 @@ _NUMBER_ANSWERS: Final = {
 
 
 def receive_number(host: Host, poll: LongPoll) -> Reply | None:
-    """58: the number of the waiting ticket; system 00 refuses one."""
+    """Answer 58: the number of the waiting ticket; system 00 refuses one."""
     tickets = tickets_of(host)
     if tickets is None:
         return None
@@ -192,7 +192,7 @@ _PARSING: Final = 0x00
 
 
 def ticket_data(host: Host, _: LongPoll) -> Reply | None:
-    """70: the ticket in escrow."""
+    """Answer 70: the ticket in escrow."""
     tickets = tickets_of(host)
     if tickets is None:
         return None
@@ -221,7 +221,7 @@ _STATUS: Final[Mapping[Redeeming, int]] = {
 _BAD_FUNCTION: Final = 0x82
 _KINDS: Final = {0x00: CreditKind.CASHABLE, 0x01: CreditKind.RESTRICTED, 0x02: CreditKind.NONRESTRICTED}
 _REDEEMED: Final = {kind: code for code, kind in _KINDS.items()}
-#: Statuses after which nothing more is to be told: the host has the end of it.
+#: Final statuses: once the host has received one, nothing more is reported.
 _ENDED: Final = frozenset({*_REDEEMED.values(), *range(0x80, 0xC1)}) - {_BAD_FUNCTION}
 _REASONS: Final[Mapping[int, Reason]] = {
     0x80: Reason.HOST_REFUSED,
@@ -236,17 +236,17 @@ _REASONS: Final[Mapping[int, Reason]] = {
 }
 _INTERROGATE: Final = 0xFF
 _SHORT, _FULL = 0x10, 0x16
-"""Lengths of a redemption without and with the terms of restricted credit."""
+"""Lengths of a redemption message without and with the terms of restricted credit."""
 
 
 def redeem(host: Host, poll: LongPoll) -> Reply | None:
-    """71: what the ticket in escrow is worth, or that it is worth nothing; FF asks what became of it."""
+    """Answer 71: the value of the ticket in escrow, or its refusal; FF queries the result."""
     tickets = tickets_of(host)
     if tickets is None:
         return None
     length, code, body = poll.data[0], poll.data[1] if poll.data[1:] else None, poll.data[2:]
     if code == _INTERROGATE and length in {1, _SHORT, _FULL}:
-        return _told(tickets.redeeming)
+        return _status_reply(tickets.redeeming)
     if length not in {_SHORT, _FULL} or code is None:
         raise MalformedPollError(poll, f"length {length:02X}")
     amount_cents, digits = from_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
@@ -261,15 +261,15 @@ def redeem(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _answered(host: Host, now: Redeemed) -> Reply:
-    """The answer to a redemption, given once; one that is the end of it need not be announced besides."""
-    reply = _told(now)
+    """Return the reply to a redemption, sent once; a final one needs no separate exception."""
+    reply = _status_reply(now)
     if reply.data[1] in _ENDED:
         host.withdraw(TICKET_DONE)
     return Reply(reply.data, once=True)
 
 
-def _told(now: Redeemed) -> Reply:
-    """The answer to 71: short where nothing is known of a ticket."""
+def _status_reply(now: Redeemed) -> Reply:
+    """Return the reply to 71; short if nothing is known of a ticket."""
     if now.status is Redeeming.REDEEMED and now.kind is not None:
         status = _REDEEMED[now.kind]
     else:
@@ -281,14 +281,18 @@ def _told(now: Redeemed) -> Reply:
 
 
 def redemption_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
-    """The host has the status; where it was the end of this very ticket, it need not be told again."""
+    """Note that the host has received the status; a final one is not reported again."""
     tickets = tickets_of(host)
-    if tickets is not None and reply.data[1] in _ENDED and _told(tickets.redeeming).data == reply.data:
+    if (
+        tickets is not None
+        and reply.data[1] in _ENDED
+        and _status_reply(tickets.redeeming).data == reply.data
+    ):
         tickets.told()
 
 
 def parse_expiry(poll: LongPoll, data: bytes, host: Host) -> date | None:
-    """MMDDYYYY; or, below 10,000, days from today; zeros: never. Raises :class:`MalformedPollError`."""
+    """Decode MMDDYYYY; or, below 10,000, days from today; zeros: never. Raises :class:`MalformedPollError`."""
     number = from_bcd(poll, data)
     if number == 0:
         return None
@@ -307,10 +311,10 @@ _NEVER: Final = 9999
 
 
 def validation_status(host: Host, poll: LongPoll) -> Reply | None:
-    """7B: what the host allows of tickets, and for how many days they are good; all zeros reads it.
+    """Answer 7B: what the host allows for tickets, and how many days they are valid; all zeros reads it.
 
-    The bits rest on general knowledge. Those this machine obeys are restricted tickets out and redemption; it
-    says of the others how it is.
+    The bits are general knowledge. This machine obeys those for restricted tickets out and redemption; for
+    the others it reports its own configuration.
     """
     tickets = tickets_of(host)
     if tickets is None or poll.data[0] != 8:
@@ -353,9 +357,9 @@ _VALID, _INVALID = Reply(b"\x01", once=True), Reply(b"\x00", once=True)
 
 
 def extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
-    """7C: texts printed on tickets, by code; an empty one is the machine's own again.
+    """Answer 7C: texts printed on tickets, by code; an empty text restores the machine's own.
 
-    Titles are those of the place's ticket, which the law writes: a host's are not taken.
+    Titles are prescribed by the jurisdiction's template, so a host's titles are not accepted.
     """
     tickets = tickets_of(host)
     if tickets is None:
@@ -370,7 +374,7 @@ def extended_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, str | None]]:
-    """Each code with its text; None for a text that is cut short, too long, or not to be printed."""
+    """Yield each code with its text; None for a text that is cut short, too long, or unprintable."""
     at = 0
     while at < len(data):
         size = data[at + 1] if at + 1 < len(data) else _TEXT_MAX + 1
@@ -385,7 +389,7 @@ def _text(data: bytes, size: int) -> str | None:
 
 
 def old_ticket_data(host: Host, poll: LongPoll) -> Reply | None:
-    """7D: days tickets are good, and the texts printed; what is left out stays. 7B and 7C outrank it."""
+    """Answer 7D: days of validity and printed texts; omitted ones stay unchanged. 7B and 7C take precedence."""
     tickets = tickets_of(host)
     if tickets is None:
         return None

@@ -1,1 +1,1 @@
-"""What SAS calls things, as data: polls, exceptions, meters, denominations, each row with its confidence."""
+"""The terms of SAS as data: polls, exceptions, meters, denominations, each row with its confidence."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
-_WHOLE_CENTS: Final = (
+_CENTS: Final = (
     *(1, 5, 10, 25, 50, 100, 500, 1000, 2000, 10_000, 20, 200, 250, 2500, 5000, 20_000, 25_000),
     *(50_000, 100_000, 200_000, 250_000, 500_000, 2, 3, 15, 40),
 )
@@ -16,7 +16,7 @@ _PARTS_OF_A_CENT: Final = (2, 4, 5, 10, 20)
 #: Denomination code -> its value in minor units.
 DENOMINATIONS_CENTS: Final[Mapping[int, Fraction]] = dict(
     enumerate(
-        (*(Fraction(cents) for cents in _WHOLE_CENTS), *(Fraction(1, part) for part in _PARTS_OF_A_CENT)),
+        (*(Fraction(cents) for cents in _CENTS), *(Fraction(1, part) for part in _PARTS_OF_A_CENT)),
         start=1,
     )
 )

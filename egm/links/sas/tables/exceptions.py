@@ -6,7 +6,7 @@ from typing import Final
 from egm.links.sas.names import Confidence, ExceptionName, Urgency
 
 NOTHING: Final = 0x00
-"""The answer to a general poll when nothing has happened."""
+"""The reply to a general poll if there is no exception."""
 OVERFLOW: Final = 0x70
 
 _Q, _P, _E, _T = Urgency.QUEUED, Urgency.PRIORITY, Urgency.EITHER, Urgency.REAL_TIME
