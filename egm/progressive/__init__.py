@@ -1,8 +1,8 @@
 """Progressives: prizes that grow at a pre-established rate with each wager (Québec by-law, s.91).
 
-``level`` is the arithmetic of one amount, shared by machine, controller and audit; ``posting`` is its whole
-units as transfers. ``slots`` is what a cabinet file says, ``pools`` what the games play for by it, ``round``
-what one game does to it. A controller keeps an amount over ``link``, a state machine of messages with a
-``feeder`` for each level; ``attachment`` ties it to the journal, and a ``carrier`` (``mqtt``) takes it out of
-the house. A SAS host keeps one by ``broadcast``.
+``level`` is the arithmetic of one amount, shared by machine, controller and audit; ``posting`` expresses its
+whole units as transfers. ``slots`` is the cabinet file's part, ``pools`` the levels that the games play for
+accordingly, ``round`` the effect of one game on them. A controller manages a level over ``link``, a state
+machine of messages with a ``feeder`` per level; ``attachment`` connects it to the journal, and a ``carrier``
+(``mqtt``) to the network. A SAS host manages one by ``broadcast``.
 """

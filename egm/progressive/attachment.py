@@ -1,4 +1,4 @@
-"""Progressive link as an attachment: the journal on one side, a carrier to the controller beyond."""
+"""Progressive link as an attachment: the journal on one side, a carrier to the controller on the other."""
 
 import asyncio
 from collections.abc import Iterator
@@ -35,16 +35,16 @@ from egm.records.games import CARRIED_GAME, GameInProgress
 from egm.records.keys import ProgressiveKey
 from meters.recall import details
 
-#: How often the link looks at the time, and the screen at the link.
+#: Interval at which the link processes time and the screen is updated.
 _TICK_SECONDS: Final = 0.1
-#: Complaints recorded of one connection; a peer that goes on talking nonsense must not fill the journal.
+#: Complaints recorded per connection, so that a faulty peer cannot fill the journal.
 _COMPLAINTS_MAX: Final = 50
-#: Who takes the machine out of service where the profile wants that without a controller.
+#: Source name of the disable request if the profile stops the machine without a controller.
 SOURCE: Final = "progressive"
 
 
 class ProgressiveLink:
-    """One machine's link. What it must not forget is in the journal, and read from it again at start."""
+    """One machine's link. Everything it must not lose is in the journal, and is read from it at start."""
 
     name = "progressive link"
 
@@ -76,7 +76,7 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ the attachment
     async def run(self) -> None:
-        """Carry messages and let time pass until cancelled."""
+        """Carry messages and process time until cancelled."""
         self._read_memory()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._carrier.run(self), name="progressive carrier")
@@ -88,18 +88,18 @@ class ProgressiveLink:
                 await asyncio.sleep(_TICK_SECONDS)
 
     def changed(self, _: Snapshot) -> None:
-        """Something is durable: a wager's share, a hit, a payment. The carrier gets what follows from it."""
+        """Schedule sending of what has become durable: a wager's contribution, a hit, a payment."""
         if self._machine.journal.sequence != self._seen:
             self._read_memory()
             self._soon()
 
     # ------------------------------------------------------------------ the face
     def shown(self, pool: str) -> Shown:
-        """What a linked level shows now."""
+        """Return what a linked level shows now."""
         return self._link.shown(pool, self._now_ns())
 
     def position(self, pool: str) -> Position | None:
-        """How far the controller has come with this machine's contributions."""
+        """Return the controller's progress with this machine's contributions, or None if unknown."""
         feeder = self._link.feeders.get(pool)
         if feeder is None:
             return None
@@ -113,12 +113,12 @@ class ProgressiveLink:
         return Position(counted=feeder.counted, since=since, falls=feeder.falls)
 
     def decided(self, pool: str) -> int:
-        """The last contribution of which it is known, and recorded, whether it has won a mystery level."""
+        """Return the last contribution whose mystery result is known and recorded."""
         return self._decided.get(pool, 0)
 
     # ------------------------------------------------------------------ the ears
     def connected(self) -> None:
-        """Enrol anew."""
+        """Enrol again."""
         self._connections += 1
         self._complaints = 0
         session = self._machine.fresh_id(self._machine_id)
@@ -126,23 +126,23 @@ class ProgressiveLink:
         self._soon()
 
     def disconnected(self, why: str) -> None:
-        """Every level is down; what happens meanwhile is kept."""
+        """Mark every level as down; contributions are stored meanwhile."""
         self._link.disconnected()
         self._machine.log("progressive.disconnected", {"why": why})
         self._soon()
 
     def received(self, message: FromController) -> None:
-        """Take what the controller says."""
+        """Process a message of the controller."""
         self._link.receive(message, self._now_ns())
         self._soon()
 
     def misunderstood(self, text: str) -> None:
-        """Record what is no message; nothing moves."""
+        """Record an invalid message; nothing moves."""
         self._complain("message", text)
 
     # ------------------------------------------------------------------ from the journal to the link
     def _read_memory(self) -> None:
-        """Tell the link what the journal holds and it does not know yet."""
+        """Pass new facts in the journal to the link."""
         self._seen = self._machine.journal.sequence
         now_ns = self._now_ns()
         for level, feeder in self._link.feeders.items():
@@ -189,7 +189,7 @@ class ProgressiveLink:
         return self._machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{level}") or LinkMark()
 
     def _new(self, level: str, after: int, mark: LinkMark) -> list[Contribution]:
-        """The contributions made since ``after``: nearly always the one of the game just begun."""
+        """Return the contributions made since ``after``, almost always that of the game just started."""
         record = self._machine.state(GameInProgress).record
         if record is not None and mark.sequence == after + 1:
             start = self._machine.journal.get(f"{record.play_id}.start")
@@ -199,7 +199,7 @@ class ProgressiveLink:
         return list(self._recorded(level, after, mark.since))
 
     def _recorded(self, level: str, after: int, since: int) -> Iterator[Contribution]:
-        """The contributions to a level after sequence ``after``, from the entries after ``since``."""
+        """Yield the contributions to a level after sequence ``after``, from the entries after ``since``."""
         for entry in self._machine.journal.entries(("game.start", CARRIED_GAME), since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for made in self._fed(level, game, entry.sequence):
@@ -207,7 +207,7 @@ class ProgressiveLink:
                     yield made
 
     def _paid_since(self, level: str, counted: int) -> dict[str, ClaimRecord]:
-        """The hits of a level, paid and over, that its controller has lost: it is told of them again."""
+        """Return the paid hits of a level that its controller has lost, to be reported again."""
         found: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries("progressive.closed"):
             told = dict(details(entry))
@@ -218,7 +218,7 @@ class ProgressiveLink:
         return found
 
     def _fed(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
-        """The contribution of one game to a level, noting that it stands no earlier than ``place``."""
+        """Yield the contribution of one game to a level, and note that it is at ``place`` or later."""
         for share in game.levels.fed:
             if share.pool == level and share.sequence is not None and share.amount is not None:
                 self._places[level].setdefault(share.sequence, place)
@@ -232,13 +232,13 @@ class ProgressiveLink:
 
     # ------------------------------------------------------------------ from the link to the machine
     def _soon(self) -> None:
-        """Attend on the loop, after what is happening now has ended."""
+        """Schedule :meth:`_attend` on the loop, after the current event."""
         if not self._attending:
             self._attending = True
             asyncio.get_running_loop().call_soon(self._attend)
 
     def _attend(self) -> None:
-        """Send what is to be sent, and let happen what has been learnt."""
+        """Send pending messages and submit what has been learnt."""
         self._attending = False
         for news in self._link.take_news():
             self._learn(news)
@@ -280,28 +280,28 @@ class ProgressiveLink:
                 self._decide(news.level, news.sequence)
 
     def _tell_found(self) -> None:
-        """Let the machine record what it has won; one that is not free to pay it now is told again."""
+        """Submit mystery wins found by the controller; those that cannot be paid now are submitted again later."""
         for claim, found in list(self._found.items()):
             self._context.handle(Event(EventType.MYSTERY_WON, {"level": found.level, "won": found.won}))
             if unproved.is_recorded(self._machine, claim):
                 del self._found[claim]
 
     def _decide(self, level: str, sequence: int) -> None:
-        """A game that waited for this may end."""
+        """Note that a mystery result is known, so that a waiting game may end."""
         if sequence > self.decided(level):
             self._decided[level] = sequence
             if self._machine.memory.get(ProgressiveKey.AWAITING) is not None:
                 self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _complain(self, code: str, text: str) -> None:
-        """Record what was refused or not understood, as far as one connection may."""
+        """Record a refusal or invalid message, up to the limit per connection."""
         self._complaints += 1
         if self._complaints <= _COMPLAINTS_MAX:
             more = {"last": True} if self._complaints == _COMPLAINTS_MAX else {}
             self._machine.log("progressive.refused", {"code": code, "text": text, **more})
 
     def _show(self) -> None:
-        """Let the screen, and where the profile says so the machine, know what has become of the levels."""
+        """Update the screen and, if the profile requires it, the machine's availability."""
         now = {level: self.shown(level) for level in self._link.feeders}
         if now == self._told:
             return
@@ -316,7 +316,7 @@ class ProgressiveLink:
         self._context.handle(Event(EventType.LEVELS_MOVED))
 
     def _disable(self, *, up: bool) -> None:
-        """Take the machine out of service while a level has no controller, or give it back."""
+        """Disable the machine while a level has no controller, or enable it again."""
         stopped = SOURCE in disabled_by(self._machine)
         if not up and not stopped:
             values = {"source": SOURCE, "reason": "link_down"}

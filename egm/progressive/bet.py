@@ -1,4 +1,4 @@
-"""The bet in force: the player's choice, as its game and the machine's levels have accepted it, once."""
+"""The current bet: the player's choice as accepted by its game and the machine's levels, computed once."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,29 +14,29 @@ from paytables import Game, LevelPlay, PaytableError, Wager
 
 @dataclass(frozen=True, slots=True)
 class Bet:
-    """A wager that its game offers as its table stands, and whose levels are all kept, with those levels."""
+    """A wager that its game accepts in the table's current state, with its levels, all of which are available."""
 
     game: Game
-    """The game as its table stands."""
+    """The game in the table's current state."""
     wager: Wager
     denomination_cents: int
     pools: tuple[Pool, ...]
     table: JSON = None
-    """How it stands (:meth:`paytables.Game.at`)."""
+    """The table's state (:meth:`paytables.Game.at`)."""
 
     @property
     def cents(self) -> int:
-        """What it costs, minor units."""
+        """Return its cost, minor units."""
         return self.wager.credits * self.denomination_cents
 
     @property
     def reserve_cents(self) -> int:
-        """What its round may still cost, played as certified, minor units: raises, doubles, splits."""
+        """Return what its round may still cost with the certified strategy (raises, doubles, splits), minor units."""
         return self.game.rules.reserve(self.wager) * self.denomination_cents
 
     @property
     def fed_cents(self) -> dict[str, int]:
-        """What of it feeds each level, by the game's name, minor units: a side bet's stake, or all of it."""
+        """Return the part of it that feeds each level, minor units: a side bet's stake, or all of it."""
         return {
             play.level: fed_credits(play, self.wager) * self.denomination_cents
             for play in self.game.levels(self.wager)
@@ -44,38 +44,38 @@ class Bet:
 
     @property
     def at_stake_cents(self) -> int:
-        """What is at stake with it: the bets that stand, less what it takes down, and what it costs."""
+        """Return the total at stake with it: standing bets, less those it takes down, plus its cost."""
         standing = sum(bet.credits for bet in self.game.rules.standing())
         taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
         return (standing - taken_down) * self.denomination_cents + self.cents
 
 
 def fed_credits(play: LevelPlay, wager: Wager) -> int:
-    """What of a wager feeds a level, in credits."""
+    """Return the part of a wager that feeds a level, in credits."""
     return wager.credits if play.fed_credits is None else play.fed_credits
 
 
 @dataclass(slots=True)
 class BetInForce:
-    """The bet last accepted, with the choice and the table it was accepted for."""
+    """The last accepted bet, with the choice and the table state for which it was accepted."""
 
     selection: Selection | None = None
     game: Game | None = None
     table: TableRecord | None = None
     bet: Bet | None = None
     nothing_new: bool = False
-    """While a round begins that the player has placed no bets on: only what stands is played."""
+    """True while a round begins without new bets: only standing bets are played."""
 
 
-#: What of a wager only a table says (:meth:`paytables.game.Rules.seated`): a player lays his own bets.
+#: Parts of a wager that only a table sets (:meth:`paytables.game.Rules.seated`), never the player.
 _OF_TABLES: Final = frozenset({"seat", "others", "seats"})
 
 
 def bet_of(machine: Machine, selection: Selection) -> Bet | None:
-    """The bet that a choice makes; None where its game has no such bet, or a level of it is not kept.
+    """Return the bet of a selection; None if its game has no such bet, or one of its levels is unavailable.
 
-    What costs nothing is a bet only while others stand, and those stand at the denomination they were made
-    at.
+    A free selection is a bet only while other bets stand, and those remain at the denomination at which they
+    were made.
     """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _OF_TABLES.isdisjoint(selection.options):
@@ -98,7 +98,7 @@ def bet_of(machine: Machine, selection: Selection) -> Bet | None:
 
 
 def _wins_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cents: int | None) -> bool:
-    """Whether bets laid at a table could win more than the place allows: such a wager is not taken."""
+    """Return whether bets at a table could win more than the jurisdiction allows; such a wager is refused."""
     if limit_cents is None or not game.rules.layout() or not wager.credits:
         return False
     most = game.rules.most_of_round(wager)
@@ -106,7 +106,7 @@ def _wins_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cent
 
 
 def bet_in_force(machine: Machine) -> Bet | None:
-    """The bet now chosen, or None; judged when first asked for, and not again until another is chosen."""
+    """Return the currently selected bet, or None; computed once per selection."""
     known, selection = machine.state(BetInForce), machine.selection
     if known.nothing_new:
         selection = replace(selection, bet_credits=0, options={"bets": {}})

@@ -1,8 +1,8 @@
-"""Broadcast levels of a SAS host (polls 80 and 86): believed as heard, while they are heard.
+"""Broadcast levels of a SAS host (polls 80 and 86): accepted as received, while they are received.
 
-A broadcast names group, level and amount, and nothing else: it has no sequence, and a lower amount is how a
-win elsewhere is learnt. So a fall is shown, and recorded. What a hit pays is the amount last broadcast,
-frozen with the outcome; the host reads it with polls 84, 85 and 87.
+A broadcast contains group, level and amount only: it has no sequence, and a win elsewhere shows as a lower
+amount. So a lower amount is shown, and recorded. A hit pays the amount last broadcast, frozen with the
+outcome; the host reads it with polls 84, 85 and 87.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _TICK_SECONDS: Final = 0.25
 
 
 class Broadcasts:
-    """The broadcast levels of one machine; nothing is shown as up that was not heard within the limit."""
+    """The broadcast levels of one machine; a level counts as up only if it was received within the time limit."""
 
     name = "progressive broadcasts"
 
@@ -34,16 +34,16 @@ class Broadcasts:
         self._machine.state(LevelDisplays).broadcasts = self
 
     async def run(self) -> None:
-        """Notice levels that are not heard any more, until cancelled."""
+        """Detect levels that are no longer received, until cancelled."""
         while True:
             self._show()
             await asyncio.sleep(_TICK_SECONDS)
 
     def changed(self, _: Snapshot) -> None:
-        """Nothing that happens on the machine concerns a broadcast."""
+        """Ignore the change: no machine event concerns a broadcast."""
 
     def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
-        """Take a broadcast. Levels no game here plays for are passed over."""
+        """Store a broadcast. Levels that no game here plays for are ignored."""
         for level, amount_cents in amounts_cents.items():
             name = f"sas.{group}.{level}"
             if name not in self._levels:
@@ -56,7 +56,7 @@ class Broadcasts:
         self._show()
 
     def shown(self, pool: str) -> Shown:
-        """What a level shows: the last amount heard."""
+        """Return what a level shows: the last amount received."""
         heard = self._amounts.get(pool)
         if heard is None:
             return Shown(0, Status.DOWN)
@@ -78,7 +78,7 @@ class Broadcasts:
 
 
 def broadcasts(context: MachineContext) -> Iterable[Broadcasts]:
-    """The broadcast levels, where the machine's games play for any."""
+    """Create the broadcast levels, if the machine's games play for any."""
     pools = context.engine.machine.state(Pools).by_id.values()
     wanted = any(pool.keeper is Keeper.BROADCAST for pool in pools)
     return (Broadcasts(context),) if wanted else ()

@@ -1,4 +1,4 @@
-"""Carrier of a link's messages: MQTT, or anything else that does as this says."""
+"""Interface of a carrier of the link's messages, such as MQTT."""
 
 from typing import Protocol
 
@@ -6,32 +6,32 @@ from egm.progressive.messages import FromController, FromMachine
 
 
 class CarrierListener(Protocol):
-    """Who a carrier tells. Everything is called on the machine's event loop."""
+    """Receiver of a carrier's events. All methods are called on the machine's event loop."""
 
     def connected(self) -> None:
-        """There is a way to the controller. Called again after each interruption."""
+        """Handle a new connection to the controller; called again after each interruption."""
         ...
 
     def disconnected(self, why: str) -> None:
-        """There is none any more."""
+        """Handle the loss of the connection."""
         ...
 
     def received(self, message: FromController) -> None:
-        """The controller says something. Messages may come twice, late, and in another order."""
+        """Handle a message. Messages may arrive twice, late, and out of order."""
         ...
 
     def misunderstood(self, text: str) -> None:
-        """Something came that is no message: what was wrong with it."""
+        """Handle data that is not a valid message; ``text`` says what is wrong."""
         ...
 
 
 class Carrier(Protocol):
-    """A way to a controller. It keeps nothing: what is lost on it, the link sends again."""
+    """A connection to a controller. It stores nothing: the link sends lost messages again."""
 
     async def run(self, ears: CarrierListener) -> None:
-        """Connect, and connect again after each interruption, until cancelled."""
+        """Connect, and reconnect after each interruption, until cancelled."""
         ...
 
     def send(self, message: FromMachine) -> None:
-        """Send, or lose it where there is no connection; never waits."""
+        """Send a message, or drop it without a connection; never waits."""
         ...

@@ -1,4 +1,4 @@
-"""Certificates, requests and keys from outside: whatever their library fails with is a ValueError here."""
+"""Reading of external certificates, requests and keys: every error of the library becomes a ValueError."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +9,10 @@ from cryptography.exceptions import UnsupportedAlgorithm
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Raise ValueError for what cannot be read; ``InvalidSignature`` stays what it is.
+    """Raise ValueError for anything that cannot be read; ``InvalidSignature`` passes through.
 
-    The library's own kinds are no ValueErrors: another version of X.509, an algorithm it does not know, an
-    extension that is missing, twice there, or names something of no known kind.
+    The library's own errors are not ValueErrors: an unknown version of X.509, an unknown algorithm, an
+    extension that is missing, duplicated or of an unknown kind.
     """
     try:
         yield

@@ -1,9 +1,9 @@
-"""Connections to a link's broker: MQTT 5 over TLS 1.3, made anew whenever anything about them stands still.
+"""Connections to a link's broker: MQTT 5 over TLS 1.3, reconnected whenever any part of them stalls.
 
-Nothing is waited for without a limit, and the limits are ours: ``asyncio.wait_for``, which the MQTT library
-uses for its own, swallows in Python 3.11 a cancellation that comes in the instant in which what it waits for
-happens (python/cpython issue 86296), and whoever was told to stop then goes on for ever. Without a limit of
-its own the library awaits directly, and loses none.
+Every wait has a time limit of our own. The MQTT library's limits use ``asyncio.wait_for``, which in Python
+3.11 loses a cancellation that arrives at the moment when the awaited event happens (python/cpython issue
+86296), so that a task that was asked to stop would run forever. Without a limit the library awaits directly
+and loses no cancellation.
 """
 
 import asyncio
@@ -26,31 +26,31 @@ from egm.secret_files import require_private
 
 T = TypeVar("T")
 
-#: The broker notices that a silent machine is gone, and the machine a silent broker, within about this time.
+#: Keep-alive interval: broker and machine detect each other's silence within about this time.
 _KEEPALIVE_SECONDS: Final = 2
-#: For an answer of the broker; a connection that owes one longer is made anew.
+#: Time limit for a reply of the broker; a connection that exceeds it is replaced.
 LIMIT_SECONDS: Final = 5.0
-#: What a connection waits for, one after the other: TCP, TLS, and the broker's word.
+#: Steps of connecting that each may take the limit: TCP, TLS, and the broker's reply.
 _CONNECTING: Final = 3
-#: Between two attempts to connect.
+#: Delay between two attempts to connect.
 RETRY_SECONDS: Final = 1.0
-#: A task that does not heed its cancellation is cancelled again after this long.
+#: A task that ignores its cancellation is cancelled again after this time.
 _FINISH_SECONDS: Final = 1.0
 AT_MOST_ONCE: Final = 0
 AT_LEAST_ONCE: Final = 1
-#: Reason codes from here on are refusals (MQTT 5, 2.4).
+#: Reason codes from this one on are refusals (MQTT 5, 2.4).
 _REFUSED: Final = 0x80
 
 
 class _Socket(ssl.SSLSocket):
-    """One that is closed when nobody has it any more: the library drops it where a handshake fails."""
+    """A socket that is closed when it is no longer referenced: the library drops it after a failed handshake."""
 
     def __del__(self) -> None:
         self.close()
 
 
 def tls(slot: LinkSlot) -> ssl.SSLContext:
-    """What proves each side to the other: TLS 1.3. Raises OperatorError naming the files."""
+    """Return the context for mutual authentication by TLS 1.3. Raises OperatorError naming the files."""
     require_private(slot.key)
     try:
         context = ssl.create_default_context(cafile=str(slot.authority))
@@ -64,12 +64,12 @@ def tls(slot: LinkSlot) -> ssl.SSLContext:
 
 
 def check_certificates(slot: LinkSlot, serial: str) -> None:
-    """Raise OperatorError unless the link's files prove this machine to its broker.
+    """Raise OperatorError unless the link's files authenticate this machine to its broker.
 
-    The key is the certificate's, the authority has signed it, and it names the machine by its serial, by
-    which alone the broker knows it.
+    The key must be the certificate's, the authority must have signed it, and it must name the machine by its
+    serial, the only name by which the broker knows it.
     """
-    tls(slot)  # the key is the certificate's
+    tls(slot)  # checks that the key is the certificate's
     try:
         with reading():
             certificate = x509.load_pem_x509_certificate(slot.certificate.read_bytes())
@@ -84,15 +84,15 @@ def check_certificates(slot: LinkSlot, serial: str) -> None:
 
 
 def payload(message: aiomqtt.Message) -> bytes:
-    """What a message carries; nothing where it carries no bytes."""
+    """Return the bytes of a message; empty if it has none."""
     return message.payload if isinstance(message.payload, bytes) else b""
 
 
 class Waiting(asyncio.Queue[T]):
-    """What waits for its turn, in order; a repeat of what still waits is not put in again.
+    """Queue in order of arrival that ignores an item which is already waiting.
 
-    Both ends say again what is not answered in time. Where a wire or a peer is slower than that, repeats that
-    pile up would make it slower still, until nothing got through any more.
+    Both ends repeat what is not answered in time. If a network or a peer is slower than that, accumulating
+    repeats would slow it down further, until nothing got through.
     """
 
     _queue: dict[T, None]
@@ -111,14 +111,14 @@ class Waiting(asyncio.Queue[T]):
 
 
 class Line:
-    """One connection to the broker. Whatever fails on it, or has no answer in time, raises MqttError."""
+    """One connection to the broker. Any failure on it, and any missing reply, raises MqttError."""
 
     def __init__(self, client: aiomqtt.Client, limit_seconds: float) -> None:
         self._client = client
         self._limit_seconds = limit_seconds
 
     async def subscribe(self, topic: str) -> None:
-        """Hear a topic from now on, each message at least once."""
+        """Subscribe to a topic with delivery at least once."""
         async with _within(self._limit_seconds, f"subscription to {topic}"):
             granted = await self._client.subscribe(topic, AT_LEAST_ONCE, timeout=math.inf)
         for code in granted:
@@ -127,13 +127,13 @@ class Line:
                 raise aiomqtt.MqttError(f"the broker refuses a subscription to {topic}: {code}")
 
     async def publish(self, topic: str, data: bytes, care: int, *, retain: bool = False) -> None:
-        """Say something; with ``AT_LEAST_ONCE`` until the broker has it."""
+        """Publish a message; with ``AT_LEAST_ONCE``, wait until the broker has it."""
         async with _within(self._limit_seconds, f"receipt of a message to {topic}"):
             await self._client.publish(topic, data, care, retain, timeout=math.inf)
 
     @property
     def messages(self) -> AsyncIterator[aiomqtt.Message]:
-        """What is heard, until the connection ends."""
+        """Yield received messages until the connection ends."""
         return self._client.messages
 
 
@@ -141,7 +141,7 @@ class Line:
 async def connection(
     slot: LinkSlot, context: ssl.SSLContext, identifier: str, *, limit_seconds: float = LIMIT_SECONDS
 ) -> AsyncIterator[Line]:
-    """A connection to the broker. Raises ``aiomqtt.MqttError`` when there is none or it ends."""
+    """Open a connection to the broker. Raises ``aiomqtt.MqttError`` if it fails or ends."""
     client = aiomqtt.Client(
         slot.host,
         slot.port,
@@ -151,7 +151,7 @@ async def connection(
         keepalive=_KEEPALIVE_SECONDS,
         timeout=math.inf,
         clean_start=True,
-        # A hit is several small messages to and fro: waiting to fill packets would cost each of them 40 ms.
+        # A hit is several small messages in both directions; filling packets would delay each by 40 ms.
         socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
     )
     leaving = contextlib.AsyncExitStack()
@@ -160,7 +160,7 @@ async def connection(
     try:
         yield Line(client, limit_seconds)
     finally:
-        # How a connection ends is no news any more, and must not stand in the place of why it is ended.
+        # An error while closing must not replace the reason for which it is closed.
         with contextlib.suppress(aiomqtt.MqttError):
             async with _within(limit_seconds, "farewell"):
                 await leaving.aclose()
@@ -185,10 +185,10 @@ async def stay_connected(
     retry_seconds: float = RETRY_SECONDS,
     limit_seconds: float = LIMIT_SECONDS,
 ) -> Never:
-    """Connect and ``serve``, and connect again after each interruption, until cancelled.
+    """Connect and ``serve``, and reconnect after each interruption, until cancelled.
 
-    ``context`` is made anew for each connection: certificates may have been exchanged. ``lost`` hears why
-    there is no connection, once for each reason. Whatever else ``serve`` raises is raised.
+    ``context`` is created anew for each connection, because certificates may have been replaced. ``lost``
+    receives the reason why there is no connection, once per reason. Other exceptions of ``serve`` propagate.
     """
     told = ""
     while True:
@@ -211,7 +211,7 @@ async def stay_connected(
 
 
 async def together(*work: Coroutine[None, None, None]) -> None:
-    """Do all of this until one ends, and end the others; raise what ended them, a lost connection last."""
+    """Run all of this until one ends, then end the others; raise what ended them, a lost connection last."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -223,7 +223,7 @@ async def together(*work: Coroutine[None, None, None]) -> None:
 
 
 async def finish(*tasks: asyncio.Task[None]) -> None:
-    """Cancel tasks until they have ended, however they take it; what ended them is not raised."""
+    """Cancel tasks until they have ended, whatever they do about it; their exceptions are not raised."""
     while pending := [task for task in tasks if not task.done()]:
         for task in pending:
             task.cancel()

@@ -1,7 +1,7 @@
-"""Level definition: names, kind, terms, and the wager and odds that win it, apart from what it holds.
+"""Level definition: names, kind, terms, and the wager and odds that win the level, without its amounts.
 
-A controller reads its levels from a level file; a machine makes those of its own games from the games'
-definitions (:mod:`egm.progressive.residence`). Both speak of them as a :class:`LevelDefinition`.
+A controller reads its levels from a level file; a machine creates those of its own games from the games'
+definitions (:mod:`egm.progressive.residence`). Both use :class:`LevelDefinition`.
 """
 
 import tomllib
@@ -22,16 +22,16 @@ from paytables.source import Source, contents, is_path, toml
 
 
 class LevelFileError(OperatorError):
-    """A level file that cannot be used: file, key and reason."""
+    """An unusable level file; the text names file, key and reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """What a machine must ask and offer to feed a level (Québec by-law, s.92).
+    """Stake and odds that a machine must have to feed a level (Québec by-law, s.92).
 
-    ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of
-    one such wager. ``hits_most``: how often one wager can hit it; what goes beyond is held for a person.
-    ``shares``: the parts of the level that are won besides, with the mean hits of each.
+    ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of one
+    such wager. ``hits_most``: how often one wager can hit it; more are held for a ruling. ``shares``: parts
+    of the level that can be won besides, with the mean hits of each.
     """
 
     stake_cents: int
@@ -42,7 +42,7 @@ class Chance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelDefinition:
-    """One level: who it is, how far it reaches, its terms, and the chance every machine must offer."""
+    """One level: identity, scope, terms, and the odds that every machine must have."""
 
     id: str
     names: Mapping[str, str]
@@ -52,9 +52,9 @@ class LevelDefinition:
 
 
 _NAME_MAX: Final = 200
-#: An amount of a level file, minor units. What a level holds stays far below what a store's column can hold.
+#: An amount in a level file, minor units; far below the capacity of a store's column.
 _LevelCents = Annotated[int, Field(gt=0, le=10**15, strict=True)]
-#: A part of a level: ``1/10``.
+#: A part of a level, such as ``1/10``.
 ShareText = Annotated[str, Field(pattern=r"^[1-9]\d*/[1-9]\d*$")]
 
 
@@ -63,11 +63,11 @@ class _Table(BaseModel):
 
 
 class _Entry(_Table):
-    """One ``[[level]]`` of a level file; ``shares`` are the parts won besides, with the mean hits of each.
+    """One ``[[level]]`` of a level file; ``shares`` are the parts that can be won besides, with their mean hits.
 
-    The exact mean hits of one wager of ``stake_cents`` are written as ``odds``, or are those of a ``game``
+    The exact mean hits of one wager of ``stake_cents`` are given as ``odds``, or taken from a ``game``
     (library id or file) and its level ``game_level``. Those of a ``mystery`` level, which the controller
-    decides at a secret amount below its ceiling, follow from base, ceiling, increment and stake.
+    awards at a secret amount below its ceiling, follow from base, ceiling, increment and stake.
     """
 
     id: LevelId
@@ -91,7 +91,7 @@ class _LevelFile(_Table):
 
 
 def level_source(path: Path) -> Source:
-    """A level file, read once. Raises :class:`LevelFileError`."""
+    """Read a level file once. Raises :class:`LevelFileError`."""
     try:
         return Source(path.resolve(), contents(path))
     except OSError as error:
@@ -99,7 +99,7 @@ def level_source(path: Path) -> Source:
 
 
 def levels_in(source: Source) -> tuple[LevelDefinition, ...]:
-    """The levels of a file that was read; a game's relative path counts from the folder the file lies in.
+    """Return the levels of a level file; a game's relative path is relative to the file's folder.
 
     Raises :class:`LevelFileError`.
     """
@@ -110,7 +110,7 @@ def levels_in(source: Source) -> tuple[LevelDefinition, ...]:
 
 
 def own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
-    """The level file and each game it brings as a file: a name that is the same everywhere, and the path.
+    """Return the level file and each game file it refers to, as pairs of a location-independent name and the path.
 
     Raises :class:`LevelFileError`.
     """
@@ -127,7 +127,7 @@ def _parsed(source: Source) -> dict[str, object]:
 
 
 def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
-    """The entries that name a game by a path, and the path as it is written."""
+    """Yield the entries that name a game by a path, and the path as written."""
     entries = data.get("level")
     for entry in entries if isinstance(entries, list) else ():
         game = entry.get("game") if isinstance(entry, dict) else None
@@ -136,7 +136,7 @@ def _own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], 
 
 
 def levels_of(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, ...]:
-    """Make the levels of parsed TOML; ``file`` names it in refusals. Raises :class:`LevelFileError`."""
+    """Create the levels from parsed TOML; ``file`` names it in errors. Raises :class:`LevelFileError`."""
     try:
         entries = _LevelFile.model_validate(data).level
     except ValidationError as error:
@@ -173,13 +173,13 @@ def levels_of(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, .
 
 
 def mystery_odds(terms: Terms, stake_cents: int) -> Fraction:
-    """The exact mean hits of a wager of ``stake_cents`` on a mystery level that starts from its base."""
+    """Return the exact mean hits of a wager of ``stake_cents`` on a mystery level that starts from its base."""
     room_cents = (terms.ceiling_cents or 0) - terms.base_cents
     return mystery_rate(room_cents / (terms.increment * stake_cents))
 
 
 def _odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
-    """The odds written, or those of the game's definition, or of a mystery level's own terms."""
+    """Return the odds given, or those of the game's definition or of a mystery level's terms."""
     if entry.mystery and entry.odds is not None:
         raise LevelFileError(f"{where}: odds: a mystery level's follow from its base, ceiling and increment")
     named = (entry.game is not None, entry.game_level is not None)
@@ -191,7 +191,7 @@ def _odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
 
 
 def _shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
-    """The parts written, or those of the game's definition."""
+    """Return the shares given, or those of the game's definition."""
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{where}: shares: the game says them")
     if entry.game is not None:
@@ -208,7 +208,7 @@ def _odds_of_game(entry: _Entry, where: str) -> Fraction:
 
 
 def _play_of_game(entry: _Entry, where: str) -> LevelPlay:
-    """What the game's definition says of the stake; its other figures must be the level's too."""
+    """Return the game's level for the stake; its other figures must equal the level's."""
     try:
         game = load_game(str(entry.game))
     except PaytableError as error:

@@ -1,4 +1,4 @@
-"""Level display: what a level shows, and how far it is to be believed."""
+"""Level display: the amount that a level shows, and whether it is current."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Protocol
 
 
 class Status(StrEnum):
-    """How far the amount shown is the amount that would be paid."""
+    """Whether the amount shown is the amount that would be paid."""
 
     UP = "up"
     STALE = "stale"
-    """The controller has not been heard for longer than the profile allows (5 s)."""
+    """Nothing was received from the controller for longer than the profile allows (5 s)."""
     DOWN = "down"
-    """There is no controller, or it will not have this machine."""
+    """There is no controller, or it refuses this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """How far a linked level's controller is: see :class:`egm.progressive.round.LinkMark`."""
+    """A controller's progress with a linked level: see :class:`egm.progressive.round.LinkMark`."""
 
     counted: int
     since: int
@@ -34,36 +34,36 @@ class Position:
 
 
 class LevelDisplay(Protocol):
-    """The linked levels as the link last heard of them."""
+    """The linked levels as last received."""
 
     def shown(self, pool: str) -> Shown:
-        """What a linked level shows now; nothing and down, when it was never heard of."""
+        """Return what a linked level shows now; zero and down if it was never received."""
         ...
 
 
 class LinkedLevels(LevelDisplay, Protocol):
-    """The levels of a controller: it counts what this machine contributes."""
+    """The levels of a controller, which counts this machine's contributions."""
 
     def position(self, pool: str) -> Position | None:
-        """How far the controller has come with this machine's contributions; None: nothing is known."""
+        """Return the controller's progress with this machine's contributions, or None if unknown."""
         ...
 
     def decided(self, pool: str) -> int:
-        """The last contribution of which it is known, and recorded, whether it has won a mystery level."""
+        """Return the last contribution whose mystery result is known and recorded."""
         ...
 
 
 class BroadcastLevels(LevelDisplay, Protocol):
-    """The levels a SAS host broadcasts."""
+    """The levels that a SAS host broadcasts."""
 
     def hear(self, group: int, amounts_cents: Mapping[int, int]) -> None:
-        """Take a broadcast: what levels of a group show, minor units."""
+        """Store a broadcast: the displayed amounts of a group's levels, minor units."""
         ...
 
 
 @dataclass(slots=True)
 class LevelDisplays:
-    """Where a machine reads what linked levels show; None where nothing of the kind is connected."""
+    """A machine's sources of linked amounts; None for those not connected."""
 
     link: LinkedLevels | None = None
     broadcasts: BroadcastLevels | None = None

@@ -1,8 +1,9 @@
-"""Enrolment with the link at the machine: a page of the service menu, three forms, and what they lead to.
+"""Enrolment with the link at the machine: a page of the service menu, three forms, and their effects.
 
-The forms follow each other: the request is written to a stick of the floor's, the answer read from it and
-held against this machine, and two persons who have compared its digests put it in use. The journal says
-which certificate that is: before its entry nothing has changed, and after it a start finishes the exchange.
+The forms follow each other: the request is written to one of the floor's sticks, the answer is read from it
+and checked against this machine, and two persons who have compared its digests put it into use. The journal
+states which certificate is in use: before its entry nothing has changed, and after it a start completes the
+exchange.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,13 +28,13 @@ from egm.staff.service.desk import Entry, Go, Move, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, moment, pairs, plain, say
 
-#: How many put a certificate in use.
+#: Persons required to put a certificate into use.
 PERSONS: Final = 2
 
 
 @dataclass(slots=True)
 class Enrolling:
-    """Where the machine's own link files are, the stick, and the answer read from it, not in use yet."""
+    """The machine's own link files, the stick, and the answer read from it but not yet in use."""
 
     folder: LinkFolder = field(default_factory=lambda: LinkFolder(Path("link")))
     stick: Stick = field(default_factory=lambda: Stick(STICK))
@@ -42,7 +43,7 @@ class Enrolling:
 
 
 def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: LinkSlot | None) -> None:
-    """At start-up: put in use what the journal says is; or record what was before there was a journal."""
+    """Put the certificate named by the journal into use at start-up; or record one that predates the journal."""
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
         return
@@ -63,7 +64,7 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
 
 
 def _record(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
-    """A certificate put in use by persons, or found in use where nobody is known to have done it."""
+    """Record a certificate put into use by persons, or found in use without a known author."""
     known = len(persons) >= PERSONS
     machine.record(
         "link.enrolled" if known else "link.found",
@@ -74,7 +75,7 @@ def _record(machine: Machine, facts: Facts, persons: Sequence[str]) -> None:
 
 # ---------------------------------------------------------------------------------------------- by persons
 def link_is_kept_here(machine: Machine, _: Event) -> bool:
-    """The cabinet file names the link's files where the machine itself keeps them."""
+    """Return whether the cabinet file names the link's files in the machine's own folder."""
     enrolling = machine.state(Enrolling)
     return enrolling.link is not None and enrolling.link.key == enrolling.folder.key
 
@@ -93,7 +94,7 @@ ENROLMENT: Final = tuple(
 
 
 def enrol_link(machine: Machine, event: Event) -> None:
-    """Do one step; what it comes to, or why not, is recorded."""
+    """Perform one step and record its result or error."""
     persons = persons_of(machine, event)
     try:
         if event.data["step"] == "request":
@@ -158,7 +159,7 @@ def _enrol(machine: Machine, persons: list[str]) -> None:
 
 # ---------------------------------------------------------------------------------------------- the page
 def fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Table:
-    """A certificate, for persons who compare it with what the floor has told them."""
+    """Return a certificate as a table, for persons who compare it with the floor's statement."""
     rows = pairs(
         (
             ("link.serial", plain(facts.serial)),
@@ -177,23 +178,23 @@ def fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Ta
 
 
 class LinkPage:
-    """The certificate in use, the request, the answer, and the next step."""
+    """Service page with the certificate in use, the request, the answer, and the next step."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """As it stands now."""
+        """Return the page in its current state."""
         keys = (Action(id=name, label=say(f"service.link.{name}")) for name in _open(machine))
         return ServicePage(
             id="", title=say("service.menu.link"), tables=tuple(_tables(machine)), actions=(BACK, *keys)
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a step's form."""
+        """Open a step's form."""
         steps = _open(machine)
         return Go(Filling(steps[action])) if action in steps else refuse("not_offered")
 
 
 def _open(machine: Machine) -> dict[str, Form]:
-    """The forms of the steps that can be taken now."""
+    """Return the forms of the steps that are possible now."""
     if not link_is_kept_here(machine, Event(EventType.LINK_ENROLMENT)):
         return {}
     answered = machine.state(Enrolling).answer is not None
@@ -212,7 +213,7 @@ def _tables(machine: Machine) -> Iterator[Table]:
         if enrolling.answer is not None:
             facts = enrolling.answer.facts()
             present = None
-            with suppress(EnrolmentError):  # told with what is in use
+            with suppress(EnrolmentError):  # reported with the certificate in use
                 present = enrolling.folder.facts()
             other = present is not None and present.authority != facts.authority
             yield fact_table(facts, "answer", other_authority=other)
@@ -221,7 +222,7 @@ def _tables(machine: Machine) -> Iterator[Table]:
 
 
 def _in_use(machine: Machine) -> Iterator[Table]:
-    """The certificate in use, or why none is."""
+    """Yield the certificate in use, or why there is none."""
     enrolling = machine.state(Enrolling)
     link = enrolling.link
     if link is None:
@@ -242,7 +243,7 @@ def _in_use(machine: Machine) -> Iterator[Table]:
 
 
 def alarm(error: OperatorError) -> Table:
-    """What is wrong, in words where there are some for it."""
+    """Return an error as a table, translated if there is a text for it."""
     said = plain(error)
     if isinstance(error, EnrolmentError):
         said = say(f"notice.refused.{error.code}", **error.values)

@@ -1,8 +1,9 @@
-"""Enrolment of a machine with its link: the request its key signs, the answer, and the stick both travel on.
+"""Enrolment of a machine with its link: the request signed by its key, the answer, and the stick that carries both.
 
-The request (PKCS #10) names the machine's serial. The answer has its certificate, the authority's, and where
-the broker is, signed by the authority. They travel on a stick without a file system, which the floor has
-marked: nothing on a stick is mounted, and no other is written. See also :mod:`egm.progressive.link_folder`.
+The request (PKCS #10) names the machine's serial. The answer contains its certificate, the authority's
+certificate and the broker's address, signed by the authority. They travel on a stick without a file system,
+marked by the floor: no stick is mounted, and no other stick is written. See also
+:mod:`egm.progressive.link_folder`.
 """
 
 import errno
@@ -30,13 +31,13 @@ from egm.progressive.certificates import reading
 from meters.entry import canonical, parse
 
 _T = TypeVar("_T")
-#: Where the image names a stick that is plugged in.
+#: Device path of a plugged-in stick in the image.
 STICK: Final = Path("/dev/egm/stick")
 _MARK: Final = b"open-egm link stick 1\n"
 _SIZE: Final = 16384
-#: A stick that has not answered by then is lost.
+#: A stick that has not responded within this time is considered lost.
 _SECONDS: Final = 2.0
-#: What a stick's device fails with -> the words for it; anything else, and it was pulled out or is dying.
+#: Device errors of a stick -> text keys; any other error means that it was removed or is failing.
 _FAILURES: Final[Mapping[int, str]] = {
     errno.ENOENT: "link_no_stick",
     errno.ENOTDIR: "link_no_stick",
@@ -49,7 +50,7 @@ _FAILURES: Final[Mapping[int, str]] = {
 
 
 class EnrolmentError(OperatorError):
-    """What was asked cannot be done; ``code`` names its words (``notice.refused.<code>``)."""
+    """The request cannot be fulfilled; ``code`` names its text (``notice.refused.<code>``)."""
 
     def __init__(self, code: str, **values: str) -> None:
         super().__init__(", ".join((code, *(f"{name} {value}" for name, value in values.items()))))
@@ -58,13 +59,13 @@ class EnrolmentError(OperatorError):
 
 
 def digest_of(data: bytes) -> str:
-    """What persons compare: 32 hexadecimal digits in fours, of SHA-256."""
+    """Return the digest that persons compare: 32 hexadecimal digits of SHA-256, in groups of four."""
     digest = sha256(data).hexdigest()[:32]
     return "-".join(digest[n : n + 4] for n in range(0, 32, 4))
 
 
 def key_digest(key: Ed25519PublicKey) -> str:
-    """The digest of a public key (32 bytes)."""
+    """Return the digest of a public key (32 bytes)."""
     return digest_of(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
 
 
@@ -74,14 +75,14 @@ def _names(subject: x509.Name) -> list[str]:
 
 # ---------------------------------------------------------------------------------------------- what travels
 def request_of(key: Ed25519PrivateKey, serial: str) -> str:
-    """The request of a machine (PEM)."""
+    """Return a machine's certificate request (PEM)."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, serial)])
     request = x509.CertificateSigningRequestBuilder().subject_name(name).sign(key, None)
     return request.public_bytes(Encoding.PEM).decode("ascii")
 
 
 def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
-    """The serial and the key of a request. Raises OperatorError for what is none."""
+    """Return the serial and the key of a request. Raises OperatorError for an invalid one."""
     if not text:
         raise OperatorError(
             "no machine has written its request onto the stick yet: that comes before the answer"
@@ -99,7 +100,7 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the floor gives a machine: certificates (PEM), and where the broker is; signed, hexadecimal."""
+    """The floor's answer: certificates (PEM) and the broker's address, with the authority's signature (hex)."""
 
     host: str
     port: int
@@ -108,7 +109,7 @@ class Answer:
     signature: str = ""
 
     def signed(self, authority: Ed25519PrivateKey) -> Self:
-        """The same, signed by its authority."""
+        """Return a copy signed by its authority."""
         return replace(self, signature=authority.sign(self._content()).hex())
 
     def _content(self) -> bytes:
@@ -116,7 +117,7 @@ class Answer:
 
     @classmethod
     def read(cls, kept: object) -> Self:
-        """An answer of its JSON. Raises EnrolmentError."""
+        """Decode an answer from its JSON. Raises EnrolmentError."""
         match kept:
             case {
                 "host": str(host),
@@ -131,7 +132,7 @@ class Answer:
         raise EnrolmentError("link_not_whole")
 
     def facts(self) -> "Facts":
-        """What it says. Raises EnrolmentError for one that is not whole, or not signed by its authority."""
+        """Return its facts. Raises EnrolmentError if it is incomplete, or not signed by its authority."""
         try:
             with reading():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
@@ -140,7 +141,7 @@ class Answer:
                 names, issuers = _names(certificate.subject), _names(authority.subject)
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
-        # What persons compare is the first of each: nothing may stand behind it, or before.
+        # Persons compare the first certificate of each text, so nothing may precede or follow it.
         for one, text in ((certificate, self.certificate), (authority, self.authority)):
             if one.public_bytes(Encoding.PEM) != text.encode():
                 raise EnrolmentError("link_not_whole")
@@ -170,7 +171,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a certificate says, and who stands behind it; digests by :func:`digest_of`, times in UTC."""
+    """The facts in a certificate and its authority; digests by :func:`digest_of`, times in UTC."""
 
     serial: str
     key: str
@@ -182,12 +183,12 @@ class Facts:
     broker: str
 
     def to_json(self) -> dict[str, str]:
-        """As the journal keeps it."""
+        """Return it as stored in the journal."""
         told = {name: str(value) for name, value in asdict(self).items()}
         return told | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
     def check(self, serial: str, key: str, now: datetime) -> None:
-        """Raise EnrolmentError unless it is this machine's, of this key, and of this time."""
+        """Raise EnrolmentError unless it belongs to this machine and key, and is valid now."""
         if self.serial != serial:
             raise EnrolmentError("link_other_machine", named=self.serial, serial=serial)
         if self.key != key:
@@ -201,12 +202,12 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Stick:
-    """A stick the floor has marked: a device, or a file that stands for one."""
+    """A stick marked by the floor: a device, or a file in its place."""
 
     path: Path
 
     def read(self) -> dict[str, object]:
-        """What is on it: ``request`` and ``answer``. Raises EnrolmentError."""
+        """Return its content: ``request`` and ``answer``. Raises EnrolmentError."""
         data = self._device(self._read)
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")
@@ -219,23 +220,23 @@ class Stick:
         return kept
 
     def answer(self) -> Answer:
-        """The floor's answer. Raises EnrolmentError, also where there is none yet."""
+        """Return the floor's answer. Raises EnrolmentError, also if there is none yet."""
         kept = self.read().get("answer")
         if kept is None:
             raise EnrolmentError("link_no_answer")
         return Answer.read(kept)
 
     def ask(self, request: str) -> None:
-        """Write a machine's request; an answer to an older one is gone. Raises EnrolmentError."""
+        """Write a machine's request, removing any older answer. Raises EnrolmentError."""
         try:
             self.read()
         except EnrolmentError as error:
-            if error.code != "link_not_whole":  # pulled out while it was written
+            if error.code != "link_not_whole":  # removed while it was written
                 raise
         self.write(request)
 
     def write(self, request: str = "", answer: Answer | None = None) -> None:
-        """Make it one of the floor's, with these on it, whatever it is. Raises EnrolmentError."""
+        """Mark it as the floor's and write this content, whatever it holds. Raises EnrolmentError."""
         told = {"request": request, "answer": None if answer is None else asdict(answer)}
         data = (_MARK + json.dumps(told).encode()).ljust(_SIZE, b"\0")
         self._device(lambda: self._write(data))
@@ -251,10 +252,10 @@ class Stick:
             os.fsync(device.fileno())
 
     def _device(self, do: Callable[[], _T]) -> _T:
-        """What is done with the device, in a thread that is waited for no longer than the limit.
+        """Run a device operation in a thread, waiting no longer than the limit.
 
-        A stick may stall without an end, and the machine must go on. As long as one does, no more is asked
-        of it. What it fails with is raised in words for whoever holds it.
+        A stick may stall forever, and the machine must continue. While one stalls, no other operation is
+        started on it. Errors are raised with a text for the person at the machine.
         """
         name, done = f"stick {self.path}", Future[_T]()
         if any(thread.name == name for thread in threading.enumerate()):

@@ -1,4 +1,4 @@
-"""Progressive levels: the machine's own, those a controller keeps, and those a SAS host broadcasts."""
+"""Progressive levels: the machine's own, those of a controller, and those broadcast by a SAS host."""
 
 from typing import Final
 

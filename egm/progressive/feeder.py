@@ -1,4 +1,4 @@
-"""Feeder of one linked level: enrolled or not, what it shows, what it has been sent."""
+"""Feeder of one linked level: its enrolment, the amount it shows, and the contributions sent."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from egm.progressive.messages import SILENT_NS, Contribution, Enrolment, Joined,
 from egm.progressive.pools import Pool
 
 WINDOW: Final = 64
-"""Contributions sent and not yet counted, at most; an outage's worth follows as they are counted."""
+"""Most contributions sent but not yet counted; a backlog follows as they are counted."""
 RETRY_NS: Final = 2_000_000_000
-"""What is not answered is sent again after this long."""
+"""Unanswered messages are repeated after this time."""
 
 
 @dataclass(slots=True)
@@ -23,11 +23,11 @@ class Feeder:
     pool: Pool
     prize: int = 0
     commitment: str = ""
-    """Of a mystery level: the prize now played for, and the commitment to its secret amount."""
+    """For a mystery level: the current prize and the commitment to its secret amount."""
     joined: bool = False
     refused: Reason | None = None
     counted: int = 0
-    """The last contribution the controller is known to have."""
+    """The last contribution that the controller is known to have."""
     pending: deque[Contribution] = field(default_factory=deque)
     """Every contribution after ``counted``, in order."""
     sent: int = 0
@@ -37,15 +37,15 @@ class Feeder:
     falls: int = 0
     value_sequence: int = -1
     value_utc: str = ""
-    """The controller's time of the value last taken."""
+    """The controller's time of the last accepted value."""
     value_run: str = ""
     values_heard: int = 0
-    """Since the connection began: the first may be one a broker kept, however old."""
+    """Values received on this connection; the first may be an old one retained by the broker."""
     heard_ns: int | None = None
 
     @property
     def enrolment(self) -> Enrolment:
-        """What the machine asks and offers at this level (s.92), and what it showed last."""
+        """Return this machine's stake and odds for the level (s.92), and what it showed last."""
         chance = self.pool.definition.chance
         return Enrolment(
             level=self.pool.id,
@@ -57,11 +57,11 @@ class Feeder:
 
     @property
     def last(self) -> int:
-        """The last contribution made."""
+        """Return the last contribution made."""
         return self.pending[-1].sequence if self.pending else self.counted
 
     def parted(self) -> None:
-        """The connection is gone."""
+        """Handle the loss of the connection."""
         self.joined = False
         self.refused = None
         self.values_heard = 0
@@ -69,14 +69,14 @@ class Feeder:
 
     @property
     def mystery(self) -> bool:
-        """Whether the controller decides who wins it."""
+        """Return whether it is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.mystery
 
     def objection(self, joined: Joined) -> tuple[Reason, str] | None:
-        """Why this machine cannot feed the level as the controller keeps it, or None.
+        """Return why this machine cannot feed the level with the controller's terms, or None.
 
-        Its increment is the game's, and it starts from no less than the game's return is stated with (s.93).
-        A mystery level must be won by the same amount.
+        The increment must be the game's, and the base at least the one on which the game's return is based
+        (s.93). A mystery level must have the same ceiling.
         """
         ours = self.pool.definition.terms
         if joined.increment != ours.increment:
@@ -94,17 +94,17 @@ class Feeder:
         return None
 
     def shown(self, now_ns: int, stale_ns: int) -> Shown:
-        """What the level shows now, and whether it is to be believed."""
+        """Return the level's amount, and whether it is current."""
         if not self.joined or self.heard_ns is None:
             return Shown(self.amount_cents, Status.DOWN)
         fresh = self.values_heard > 1 and now_ns - self.heard_ns <= stale_ns
         return Shown(self.amount_cents, Status.UP if fresh else Status.STALE)
 
     def hear(self, value: Value, now_ns: int) -> str:
-        """Take a value; return what is wrong with it, or nothing.
+        """Process a value; return what is wrong with it, or an empty string.
 
-        One that came before is passed over (:meth:`Value.follows`). A lower amount without a fall is never
-        shown (NM 15.1.24.12(E)), and does not keep the level alive.
+        An outdated value is ignored (:meth:`Value.follows`). A lower amount without a fall is never shown (NM
+        15.1.24.12(E)), and does not count as a sign of life.
         """
         silent = self.heard_ns is None or now_ns - self.heard_ns > SILENT_NS
         if not value.follows(self.value_run, self.value_sequence, self.value_utc, silent=silent):
@@ -120,10 +120,10 @@ class Feeder:
         return ""
 
     def count(self, sequence: int, now_ns: int) -> None:
-        """Everything up to ``sequence`` is durable at the controller.
+        """Note that everything up to ``sequence`` is durable at the controller.
 
-        What is sent and not yet counted has its time anew: a controller that is slow, but gets on, is not
-        told everything again.
+        The retry time of contributions sent but not yet counted starts again, so that a slow controller is
+        not sent everything again.
         """
         if sequence > self.counted:
             self.sent_ns = now_ns
@@ -133,7 +133,7 @@ class Feeder:
         self.sent = max(self.sent, self.counted)
 
     def due(self, now_ns: int) -> list[Contribution]:
-        """The contributions to send now: those not sent yet as far as the window goes, or all again."""
+        """Return the contributions to send now: new ones within the window, or all again."""
         if not self.joined or not self.pending:
             return []
         if self.sent > self.counted and now_ns - self.sent_ns >= RETRY_NS:

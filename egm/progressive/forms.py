@@ -1,4 +1,4 @@
-"""Forms of progressives: a level moved to another, and rulings on what a controller did not prove."""
+"""Forms of progressives: moving a level's amount to another level, and rulings on unproved controller messages."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
 """Progressive levels of a game: opened, fed, shown, locked at the draw, and paid with the game.
 
-An amount this machine keeps itself is locked in the very transaction that holds the outcome. One a controller
-keeps is claimed from it (:mod:`egm.progressive.link`): the game then waits, through any power cut, in the
-state ``awaiting_award`` until the locked amount has come, or an attendant settles it as the profile says.
+A level of the machine itself is locked in the same transaction as the outcome. A hit of a controller's level
+is claimed from it (:mod:`egm.progressive.link`): the game then waits, through any power loss, in state
+``awaiting_award`` until the locked amount has arrived, or an attendant settles it as the profile allows.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,23 +30,23 @@ from meters import Transfer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Award:
-    """One hit of a game. ``amount_cents`` is locked, minor units; None until a controller has answered."""
+    """One hit of a game. ``amount_cents`` is locked, minor units; None until a controller has replied."""
 
     pool: str
     level: str
     claim: str | None
     amount_cents: int | None
     unanswered: bool = False
-    """Settled by an attendant at the amount shown, because no controller answered."""
+    """Settled by an attendant at the amount shown, because no controller replied."""
 
 
 # ---------------------------------------------------------------------------------------------- coming up
 def open_levels(machine: Machine) -> None:
-    """Open the levels this machine keeps and has not kept yet; note changed terms; prove every one.
+    """Open new levels of this machine, record changed terms, and prove every level.
 
-    A level of a controller gets its mark, so that the memory names it before the first wager for it.
-    A changed parameter waits for the win (NY 5321.18(b)(4)). A level no longer configured stays in memory
-    with all it holds. Raises :class:`LevelDefectiveError` when one does not add up.
+    A level of a controller gets its mark, so that the memory names it before the first wager for it. A
+    changed parameter takes effect after the next win (NY 5321.18(b)(4)). A level that is no longer configured
+    stays in memory with all it holds. Raises :class:`LevelDefectiveError` if a level's pools do not add up.
     """
     for pool in machine.state(Pools).by_id.values():
         if not pool.own:
@@ -90,10 +90,10 @@ def _link(machine: Machine, pool: Pool) -> None:
 
 # ---------------------------------------------------------------------------------------------- one game
 def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
-    """The dealings of the game about to be played with the levels its bet plays for.
+    """Return the round of the game about to be played, with the levels that its bet plays for.
 
-    Each level this machine keeps is first held against its accounts, as the journal is before each play
-    (A-03). Raises :class:`LevelDefectiveError`: the machine must then stop.
+    Each level of this machine is first compared with its accounts, like the journal before each play (A-03).
+    Raises :class:`LevelDefectiveError`: the machine must then stop.
     """
     for pool in bet.pools:
         if pool.own:
@@ -103,13 +103,13 @@ def begin(machine: Machine, bet: Bet, play_id: str) -> Round:
 
 
 def go_on(machine: Machine, game: GameRecord) -> Round:
-    """The dealings of the next step of a game already fed."""
+    """Return the round of the next step of a game that has already fed its levels."""
     pools = {level: _pool(machine, game.levels, pool) for level, pool in game.levels.pools.items()}
     return _round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
 
 
 def _pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
-    """A level an open game plays for, as configured; where it is no more, as the game's entry has it."""
+    """Return a level of an open game as configured; if it no longer is, as recorded with the game."""
     known = machine.state(Pools).by_id.get(pool)
     if known is not None:
         return known
@@ -120,7 +120,7 @@ def _pool(machine: Machine, game: LevelsPlayed, pool: str) -> Pool | FormerPool:
 
 
 def _shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
-    """What a level shows to an open game; where it is not heard since, what it showed before."""
+    """Return what a level shows to an open game; if it is no longer received, what it showed before."""
     known = machine.state(Pools).by_id.get(pool)
     now_cents = 0 if known is None else shown(machine, known).amount_cents
     before = game.broadcast_cents
@@ -143,12 +143,12 @@ def _round(
 
 
 def _machine(machine: Machine) -> str:
-    """With what this machine's claims begin, wherever they are known."""
+    """Return the prefix of this machine's claims, unique among machines."""
     return machine.journal.public_key.hex()[:12]
 
 
 def _is_kept(machine: Machine, pool: str) -> bool:
-    """Whether this machine keeps a level itself, or has kept it."""
+    """Return whether a level is or was this machine's own."""
     return machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
 
 
@@ -160,7 +160,7 @@ def _level(machine: Machine, pool: str) -> Level:
 
 
 def mark(machine: Machine, pool: str) -> LinkMark:
-    """How far this machine's contributions to a linked level have come, as far as is known."""
+    """Return the progress of this machine's contributions to a linked level."""
     known = machine.memory.read(LinkMark, f"{ProgressiveKey.LINK}{pool}") or LinkMark()
     link = machine.state(LevelDisplays).link
     position = None if link is None else link.position(pool)
@@ -171,7 +171,7 @@ def mark(machine: Machine, pool: str) -> LinkMark:
 
 
 def state_of(machine: Machine, game: GameRecord, dealings: Round) -> dict[str, object]:
-    """What the entry of a step sets in memory: its levels, marks and claims."""
+    """Return the state that the entry of a step sets: its levels, marks and claims."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
             pool=made.pool,
@@ -204,7 +204,7 @@ def state_of(machine: Machine, game: GameRecord, dealings: Round) -> dict[str, o
 
 # ---------------------------------------------------------------------------------------------- what was hit
 def wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
-    """What a game has won of levels, for the screen."""
+    """Return the level wins of a game, for the screen."""
     return tuple(
         ProgressiveWin(
             id=award.pool,
@@ -219,7 +219,7 @@ def wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
 
 
 def awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
-    """Every hit of a game so far, with its locked amount where there is one."""
+    """Return every hit of a game so far, with its locked amount if there is one."""
     return tuple(_award(machine, hit) for hit in game.levels.hits)
 
 
@@ -237,12 +237,12 @@ def _award(machine: Machine, hit: Hit) -> Award:
 
 
 def award_cents(machine: Machine, game: GameRecord) -> int:
-    """What a game's locked awards come to, minor units."""
+    """Return the total of a game's locked awards, minor units."""
     return sum(award.amount_cents or 0 for award in awards(machine, game))
 
 
 def payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
-    """The transfers that pay a game's awards to ``target``, each from its own level's account."""
+    """Return the transfers that pay a game's awards to ``target``, each from its own level's account."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
         for award in awards(machine, game)
@@ -251,7 +251,7 @@ def payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, 
 
 
 def closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, object]:
-    """What the end of a game sets in memory: its claims are paid, and nothing is awaited."""
+    """Return the state that the end of a game sets: its claims are paid, and nothing is awaited."""
     state: dict[str, object] = {
         key: None
         for key in (ProgressiveKey.AWAITING, ProgressiveKey.UNDECIDED)
@@ -265,7 +265,7 @@ def closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, obj
 
 
 def register(machine: Machine, game: GameRecord, way: str) -> None:
-    """Write a game's hits into the win register (FR68-20): machine, combination, amount, and how paid."""
+    """Write a game's hits into the win register (FR68-20): machine, combination, amount, and way of payment."""
     for number, award in enumerate(awards(machine, game), start=1):
         register_hit(
             machine,
@@ -292,8 +292,8 @@ def register_hit(
     unanswered: bool = False,
     broadcast: bool = False,
 ) -> None:
-    """Write one hit into the win register, once: ``entry_id`` is its own."""
-    if machine.journal.knows(entry_id):  # a cut came between this and the game's end
+    """Write one hit into the win register, once: ``entry_id`` is its own id."""
+    if machine.journal.knows(entry_id):  # the power failed between this entry and the game's end
         return
     machine.record(
         "progressive.hit_broadcast" if broadcast else "progressive.hit",
@@ -313,14 +313,14 @@ def register_hit(
 
 
 def pools_paid(machine: Machine, game: GameRecord) -> str:
-    """The levels a hand-pay pays, for the register of wins; nothing if none."""
+    """Return the levels paid by a hand-pay, for the win register; empty if there are none."""
     return ", ".join(award.pool for award in awards(machine, game) if award.amount_cents)
 
 
 def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
-    """The transfers and state that take a void game's hits back: the amounts return to their levels.
+    """Return the transfers and state that reverse the hits of a void game: the amounts return to their levels.
 
-    A host that has not read of a broadcast level's hit is not told of it any more.
+    A hit of a broadcast level that its host has not read is no longer reported.
     """
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
@@ -335,7 +335,7 @@ def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...],
 
 
 def need_a_hand(machine: Machine, game: GameRecord) -> bool:
-    """Whether an attendant must pay: a level at or above the profile's amount, or one nobody answered for."""
+    """Return whether an attendant must pay: a level at or above the profile's limit, or one without a reply."""
     limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
@@ -345,12 +345,12 @@ def need_a_hand(machine: Machine, game: GameRecord) -> bool:
 
 # ---------------------------------------------------------------------------------------------- guards
 def levels_are_up(machine: Machine, _: Event) -> bool:
-    """Every level the bet plays for shows an amount that would be paid."""
+    """Return whether every level of the bet shows an amount that would be paid."""
     return all(shown(machine, pool).status is Status.UP for pool in played(machine))
 
 
 def awards_are_locked(machine: Machine, _: Event) -> bool:
-    """The controller has answered every claim of the open game, and said whether it has won a mystery."""
+    """Return whether the controller has replied to every claim and reported every mystery result of the open game."""
     game = open_game(machine)
     if game is None or any(award.amount_cents is None for award in awards(machine, game)):
         return False
@@ -358,7 +358,7 @@ def awards_are_locked(machine: Machine, _: Event) -> bool:
 
 
 def undecided(machine: Machine, game: GameRecord) -> tuple[str, ...]:
-    """The linked mystery levels of which it is not known yet whether a game has won them."""
+    """Return the linked mystery levels whose result for a game is not known yet."""
     link = machine.state(LevelDisplays).link
     return tuple(
         share.pool
@@ -372,18 +372,18 @@ def undecided(machine: Machine, game: GameRecord) -> tuple[str, ...]:
 
 
 def show_awaited(machine: Machine, _: Event) -> Event:
-    """The award the game waited for is locked: the game has been shown already, and ends."""
+    """End the game, which has already been shown, now that its award is locked."""
     return Event(EventType.SHOWN, {"value": machine.memory.get(ProgressiveKey.AWAITING)})
 
 
 def attendant_may_settle(machine: Machine, _: Event) -> bool:
-    """The profile lets an attendant pay the amount shown where no controller answers."""
+    """Return whether the profile lets an attendant pay the amount shown if no controller replies."""
     return machine.profile.progressives.unanswered == "hand"
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def await_award(machine: Machine, _: Event) -> None:
-    """The game has been shown and its award is not locked yet: wait for the controller."""
+    """Wait for the controller: the game has been shown and its award is not locked yet."""
     game = open_game(machine)
     machine.record(
         "progressive.awaited", state={ProgressiveKey.AWAITING: None if game is None else game.play_id}
@@ -391,10 +391,10 @@ def await_award(machine: Machine, _: Event) -> None:
 
 
 def record_award(machine: Machine, event: Event) -> None:
-    """The controller has locked the amount of a claim. Told once; anything else is recorded and not paid.
+    """Record the amount that the controller has locked for a claim. A repeat changes nothing.
 
-    So is what it says of a hit that is over, and of one that persons are to rule on: they rule on what was
-    said first, and whatever it shows or says since makes that no more to be believed.
+    Any other message is recorded and not paid, as are messages on a hit that is settled, and on one that
+    persons must rule on: they rule on the first message, and later messages do not make it more credible.
     """
     claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
     key = f"{ProgressiveKey.CLAIM}{claim}"
@@ -428,7 +428,7 @@ def record_award(machine: Machine, event: Event) -> None:
 
 
 def close_claim(machine: Machine, event: Event) -> None:
-    """The controller has recorded that the award is paid: the claim is over."""
+    """Close a claim whose payment the controller has recorded."""
     claim = str(event.data["claim"])
     key = f"{ProgressiveKey.CLAIM}{claim}"
     kept = machine.memory.read(ClaimRecord, key)
@@ -437,7 +437,7 @@ def close_claim(machine: Machine, event: Event) -> None:
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
-    """An attendant settles what no controller answered, at the amount the machine showed when it was hit."""
+    """Settle, by an attendant, a hit without a reply at the amount that the machine showed when it was hit."""
     game = open_game(machine)
     for award in () if game is None else awards(machine, game):
         if award.amount_cents is not None or award.claim is None:
@@ -472,7 +472,7 @@ def settle_unanswered(machine: Machine, event: Event) -> None:
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
-    """What the open game waits for: that its award is locked, or that it is known whether it has won one."""
+    """Yield notices about what the open game waits for: a locked award, or a mystery result."""
     if machine.memory.get(ProgressiveKey.AWAITING) is not None:
         game = open_game(machine)
         won = game is not None and awards(machine, game)

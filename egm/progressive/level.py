@@ -1,12 +1,12 @@
-"""Level arithmetic: one progressive amount, exact to the fraction of a minor unit, and nothing else.
+"""Level arithmetic: one progressive amount, exact to the fraction of a minor unit.
 
-A level is a value: each step returns the next one. A stand-alone machine and the controller of a link keep
-their levels with this same code, and the audit derives them again with it. What always holds, and what
-:meth:`Level.check` proves (NZ 1.28.2(b); NZ03)::
+A level is a value: each step returns the next one. Stand-alone machines and the controller of a link use this
+same code, and the audit derives the levels again with it. The invariant proved by :meth:`Level.check` (NZ
+1.28.2(b); NZ03) is::
 
     contributed + seeded + received  =  paid + current + hidden + overflow + released
 
-Players are shown and paid whole minor units; the fraction stays in the pool it is in and is never lost.
+Players are shown and paid whole minor units; fractions stay in their pool and are never lost.
 """
 
 from dataclasses import dataclass, replace
@@ -22,21 +22,21 @@ WHOLE_LEVEL: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
-    """A level whose pools do not add up, or a record of one that is none."""
+    """A level whose pools do not add up, or a malformed record of one."""
 
 
 class TermsError(OperatorError):
-    """Parameters no level can have: which, and why."""
+    """Invalid parameters of a level; the text says which, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """The parameters of a level, fixed while it is open (NY 5321.18(b)(4)).
 
-    ``base_cents``: what it shows after a reset (minor units). ``increment`` and ``hidden``: the shares of
+    ``base_cents``: the amount shown after a reset (minor units). ``increment`` and ``hidden``: the shares of
     every wager that go to the amount shown and to the hidden pool, which pays for the next reset.
-    ``ceiling_cents``: the most it shows; what comes in above goes to the overflow. ``mystery``: it must be
-    hit by its ceiling, at a secret amount.
+    ``ceiling_cents``: the highest amount shown; contributions above it go to the overflow. ``mystery``: it
+    must be won by its ceiling, at a secret amount.
     """
 
     base_cents: int
@@ -63,13 +63,13 @@ class Terms:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read terms back. Raises RecordError or :class:`TermsError` when they are none."""
+        """Decode the terms. Raises RecordError or :class:`TermsError` if they are invalid."""
         return from_json(cls, data, "the terms of a level")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One level as it stands. Amounts are minor units, exact; ``paid`` and ``hits`` count since it opened."""
+    """The current state of one level. Amounts are minor units, exact; ``paid`` and ``hits`` count since it opened."""
 
     terms: Terms
     current: Fraction
@@ -77,40 +77,41 @@ class Level:
     overflow: Fraction = _ZERO
     contributed: Fraction = _ZERO
     seeded: int = 0
-    """What the house has put up at the opening and at resets."""
+    """What the operator has paid in at the opening and at resets."""
     received: Fraction = _ZERO
-    """What came from other levels."""
+    """What other levels have transferred to it."""
     released: Fraction = _ZERO
-    """What went to another level when this one was given up."""
+    """What was transferred to another level when this one was closed."""
     paid: int = 0
     hits: int = 0
     next_terms: Terms | None = None
-    """Parameters that take effect once the amount now shown is won (I-06)."""
+    """Parameters that take effect after the current amount is won (I-06)."""
 
     # ------------------------------------------------------------------ what it shows
     @property
     def shown_cents(self) -> int:
-        """The amount on the display, in whole minor units: what a hit now would pay."""
+        """Return the amount on the display, in whole minor units: what a hit now would pay."""
         return self.current.numerator // self.current.denominator
 
     @property
     def held(self) -> Fraction:
-        """Everything in its pools, minor units."""
+        """Return the total in its pools, minor units."""
         return self.current + self.hidden + self.overflow
 
     def mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
-        """Return (favourable, bound): this wager hits when a number drawn below ``bound`` is less.
+        """Return (favourable, bound): this wager hits if a number drawn below ``bound`` is less than ``favourable``.
 
-        The secret amount of a mystery prize is uniform between base and ceiling. Drawn wager by wager, as
-        the chance that it lies in the stretch this wager adds, given that it lies above what is shown, it has
-        the same law and there is no secret for anybody to read. None: no mystery, or the wager adds nothing.
+        The secret amount of a mystery prize is uniform between base and ceiling. Drawn wager by wager, as the
+        probability that it lies in the interval added by this wager, given that it lies above the amount
+        shown, the distribution is the same, and there is no secret to be read. None: no mystery, or the wager
+        adds nothing.
         """
         ceiling_cents = self.terms.ceiling_cents
         if not self.terms.mystery or ceiling_cents is None:
             return None
         room = ceiling_cents - self.current
         step = min(wager_cents * self.terms.increment, room)
-        if room <= 0:  # it stands at its ceiling: only a correction puts it there
+        if room <= 0:  # only a correction raises it to its ceiling
             return 1, 1
         if not step:
             return None
@@ -120,11 +121,11 @@ class Level:
     # ------------------------------------------------------------------ what happens to it
     @classmethod
     def open(cls, terms: Terms) -> "Level":
-        """Return a new level: the house puts up its base."""
+        """Return a new level, with its base paid in by the operator."""
         return cls(terms=terms, current=Fraction(terms.base_cents), seeded=terms.base_cents)
 
     def contribute(self, wager_cents: int) -> "Level":
-        """Add a wager's exact shares. ``wager_cents``: the wager, minor units, above zero."""
+        """Return the level after a wager's exact contributions. ``wager_cents``: the wager, minor units, above zero."""
         if wager_cents <= 0:
             raise LevelDefectiveError(f"a contribution of a wager of {wager_cents} minor units")
         shown, hidden = wager_cents * self.terms.increment, wager_cents * self.terms.hidden
@@ -132,12 +133,12 @@ class Level:
         return _added(grown, shown)
 
     def hit(self, share: Fraction = WHOLE_LEVEL) -> tuple[int, "Level"]:
-        """Pay the amount shown: return it (minor units), and the level reset.
+        """Pay the amount shown; return it (minor units) and the level after the reset.
 
-        The hidden pool pays for the new base and the house for what is missing of it; the overflow comes
-        after, up to the ceiling. Fractions stay where they are. Of a ``share`` below 1 so much of the amount
-        shown is paid, rounded down to a whole minor unit, and the rest stays: only what that leaves below the
-        base is put up in the same way, and other terms go on waiting.
+        The hidden pool pays for the new base and the operator for what is missing; then the overflow follows,
+        up to the ceiling. Fractions stay where they are. For a ``share`` below 1, that share of the amount
+        shown is paid, rounded down to a whole minor unit, and the rest stays: only an amount missing below
+        the base is paid in the same way, and changed terms keep waiting.
         """
         if not 0 < share <= 1:
             raise LevelDefectiveError(f"a hit of {share} of a level")
@@ -145,17 +146,17 @@ class Level:
         return amount_cents, replace(self._less(amount_cents, whole=share == 1), hits=self.hits + 1)
 
     def correct(self, more_cents: int) -> "Level":
-        """Take account of a hit that was paid ``more_cents`` beyond its award (below zero: less).
+        """Return the level after a hit that was paid ``more_cents`` above its award (negative: below).
 
-        What was paid too little returns to the level; what was paid beyond comes out of it, and what that
-        leaves below the base is put up as at a hit of a part of it.
+        An amount paid too little returns to the level; an excess is taken out of it, and the amount then
+        missing below the base is paid in as at a hit of a share.
         """
         if more_cents > 0:
             return self._less(more_cents, whole=False)
         return _added(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
 
     def _less(self, amount_cents: int, *, whole: bool) -> "Level":
-        """The level after ``amount_cents`` were paid from what it shows: all of it, or a part."""
+        """Return the level after ``amount_cents`` were paid from the amount shown: all of it, or a part."""
         terms = (self.next_terms or self.terms) if whole else self.terms
         left = self.current - amount_cents
         missing = max(0, terms.base_cents - left.numerator // left.denominator)
@@ -176,18 +177,18 @@ class Level:
         return _added(reset, Fraction(from_hidden + seed_cents + from_overflow))
 
     def give_back(self, amount_cents: int) -> "Level":
-        """Take a hit back whose game was void: its amount returns to the level, a recorded correction."""
+        """Return the level after reversing the hit of a void game, as a recorded correction."""
         if not 0 <= amount_cents <= self.paid:
             raise LevelDefectiveError(f"{amount_cents} minor units given back of {self.paid} paid")
         returned = replace(self, paid=self.paid - amount_cents, hits=self.hits - 1)
         return _added(returned, Fraction(amount_cents))
 
     def change(self, terms: Terms) -> "Level":
-        """Change the parameters: they take effect once the amount now shown is won (NY 5321.18(b)(4))."""
+        """Return the level with new parameters for after the next win (NY 5321.18(b)(4))."""
         return replace(self, next_terms=None if terms == self.terms else terms)
 
     def release(self) -> tuple[Fraction, "Level"]:
-        """Give the level up: return all it holds, and the level empty (I-12, I-13). Nothing is lost."""
+        """Close the level: return all it holds, and the empty level (I-12, I-13). Nothing is lost."""
         amount = self.held
         empty = replace(
             self,
@@ -200,14 +201,14 @@ class Level:
         return amount, empty
 
     def receive(self, amount: Fraction) -> "Level":
-        """Take over what another level held."""
+        """Return the level after receiving what another level held."""
         if amount < 0:
             raise LevelDefectiveError(f"{amount} minor units received")
         return _added(replace(self, received=self.received + amount), amount)
 
     # ------------------------------------------------------------------ what must hold
     def check(self) -> None:
-        """Prove conservation to the fraction. Raises :class:`LevelDefectiveError` with the figures."""
+        """Prove the invariant to the fraction. Raises :class:`LevelDefectiveError` with the figures."""
         came = self.contributed + self.seeded + self.received
         went = self.paid + self.current + self.hidden + self.overflow + self.released
         if came != went:
@@ -222,12 +223,12 @@ class Level:
             )
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the level as records keep it; :meth:`from_json` is the inverse."""
+        """Encode the level for records; :meth:`from_json` is the inverse."""
         return to_json(self)
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read a level back and check it. Raises :class:`LevelDefectiveError` when it is none."""
+        """Decode and check a level. Raises :class:`LevelDefectiveError` if it is invalid."""
         try:
             level = from_json(cls, data, "a level")
         except RecordError as error:

@@ -1,7 +1,7 @@
-"""Moving a progressive level: what it holds goes to another level of the machine, and nothing is lost.
+"""Moving a progressive level: its content goes to another level of the machine, and nothing is lost.
 
-A level whose game leaves the machine, or that is stopped by choice, keeps its amount in memory until staff
-move it (IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine is open, nothing is owed and no game is on.
+A level whose game leaves the machine, or that is discontinued, keeps its amount in memory until staff move it
+(IL 11-1800.2070 c-e; FR68 art. 68-20-1). The machine must be open, nothing owed and no game in progress.
 """
 
 from egm.kernel.events import Event
@@ -19,7 +19,7 @@ def _kept(machine: Machine, event: Event, name: str) -> Level | None:
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
-    """From a level kept here that no game plays for any more and that holds something, to one in play."""
+    """Return whether the source is an own level with content that no game plays for, and the target is in play."""
     pools = machine.state(Pools)
     source = _kept(machine, event, "source")
     target = pools.by_id.get(str(event.data.get("target")))
@@ -33,7 +33,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
 
 def move_level(machine: Machine, event: Event) -> None:
-    """Move everything a level holds, its fractions too, to what another shows."""
+    """Move everything that a level holds, including fractions, to another level."""
     source, target = str(event.data["source"]), str(event.data["target"])
     giving, taking = _kept(machine, event, "source"), _kept(machine, event, "target")
     if giving is None or taking is None:

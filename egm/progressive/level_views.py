@@ -1,4 +1,4 @@
-"""Levels of the bet in force, and what each shows, whoever keeps it."""
+"""The levels of the current bet and the amounts they show, wherever they are managed."""
 
 from collections.abc import Iterator
 
@@ -14,13 +14,13 @@ from egm.records.keys import ProgressiveKey
 
 
 def kept_level(machine: Machine, pool: str) -> Level | None:
-    """A level this machine keeps, or has kept; None where it was never opened."""
+    """Return a level that is or was this machine's own; None if it was never opened."""
     state = machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
     return None if state is None else Level.from_json(state)
 
 
 def shown(machine: Machine, pool: Pool) -> Shown:
-    """What a level shows now."""
+    """Return what a level shows now."""
     if pool.own:
         level = kept_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
@@ -30,15 +30,16 @@ def shown(machine: Machine, pool: Pool) -> Shown:
 
 
 def played(machine: Machine) -> tuple[Pool, ...]:
-    """The levels the bet now selected plays for; none where it is no bet."""
+    """Return the levels that the selected bet plays for; empty without a bet."""
     bet = bet_in_force(machine)
     return () if bet is None else bet.pools
 
 
 def views(machine: Machine) -> tuple[ProgressiveView, ...]:
-    """The levels of the bet now selected, and those of every side bet of its table, as a person sees them.
+    """Return the levels of the selected bet and of every side bet of its table, for the screen.
 
-    A side bet's level is seen from the table whether or not one plays for it (Québec by-law, ss.21.2, 67.21).
+    A side bet's level must be visible at the table whether or not one plays for it (Québec by-law, ss.21.2,
+    67.21).
     """
     seen = {pool.id: pool for pool in played(machine)}
     game = machine.games.get(machine.selection.game_id)
@@ -49,12 +50,12 @@ def views(machine: Machine) -> tuple[ProgressiveView, ...]:
 
 
 def standings(machine: Machine) -> dict[str, Shown]:
-    """What every level of this machine shows now, by its id, whatever is being played."""
+    """Return what every level of this machine shows now, by id, whatever is being played."""
     return {pool_id: shown(machine, pool) for pool_id, pool in sorted(machine.state(Pools).by_id.items())}
 
 
 def metrics(machine: Machine) -> Iterator[Metric]:
-    """Every progressive level of the machine, played for or not."""
+    """Yield the metrics of every progressive level of the machine, played for or not."""
     amounts = GaugeMetricFamily(
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )

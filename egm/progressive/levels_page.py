@@ -18,7 +18,7 @@ from egm.staff.service.words import local, money, number, pairs, plain, say
 
 
 def level_tables(machine: Machine) -> tuple[Table, ...]:
-    """A table a level: those the machine keeps, given-up ones too, then those a controller or host keeps."""
+    """Return one table per level: the machine's own, closed ones too, then those of a controller or host."""
     own = {
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(kept)
         for key, kept in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())

@@ -1,16 +1,16 @@
 """The link of a machine to a progressive controller: a state machine without input or output.
 
 Each level is joining, up, stale or down (:mod:`egm.progressive.feeder`); each claim is claiming, awarded or
-committed. The link forgets everything with the process: what must not be forgotten is in the journal, and is
-told to the link again at start. Whatever is not answered is sent again; both ends recognise a repeat.
+committed. The link loses its state with the process: everything durable is in the journal, and is passed to
+the link again at start. Unanswered messages are repeated; both ends recognise a repeat.
 
-* A contribution is sent in its order and at most a window ahead of what is counted; a gap is filled when the
+* A contribution is sent in order and at most a window ahead of what is counted; a gap is filled when the
   controller names it.
 * A claim is sent once the contribution of its own wager has been counted, and again until it is awarded.
-* A commit is sent once the award is paid, and again until the controller has closed the claim. One that
-  does not know the hit (never heard of it, or its store is an older copy) is told it first.
-* Who wins a mystery level the controller decides as it counts, and says so with the count: what this machine
-  has won is news until the machine has made it durable, and then a claim that is awarded from the start.
+* A commit is sent once the award is paid, and again until the controller has closed the claim. A controller that
+  does not know the hit (it never received it, or its store is an older copy) is sent the claim first.
+* The controller decides who wins a mystery level as it counts, and reports it with the count. A win of this machine
+  is news until the machine has made it durable, and then a claim that is awarded from the start.
 """
 
 from collections import deque
@@ -40,14 +40,14 @@ from egm.progressive.messages import (
 from egm.progressive.pools import Keeper, Pool
 
 _REFUSED_RETRY_NS: Final = 30_000_000_000
-"""A level the controller will not have is asked for again after this long: somebody may have mended it."""
+"""A refused level is requested again after this time: somebody may have corrected the cause."""
 
 _OVER_MAX: Final = 64
-"""Claims remembered after their end: an award told twice may come as late as that."""
+"""Completed claims that are remembered, because a repeated award may arrive late."""
 
 
 class Phase(StrEnum):
-    """How far a claim has come."""
+    """The progress of a claim."""
 
     CLAIMING = "claiming"
     AWARDED = "awarded"
@@ -56,20 +56,20 @@ class Phase(StrEnum):
 
 @dataclass(slots=True)
 class _Open:
-    """A claim that is not over, and what was last sent of it."""
+    """An open claim, and the last message sent about it."""
 
     claim: Claim
     commit: Commit | None = None
     awarded: bool = False
     held: bool = False
-    """The controller has said that a person must rule on it first."""
+    """The controller has reported that a person must rule on it first."""
     lost: bool = False
-    """The controller knows no such hit any more."""
+    """The controller no longer knows the hit."""
     sent_ns: int | None = None
 
     @property
     def due(self) -> Claim | Commit | None:
-        """What the controller is to be told of it now."""
+        """Return the message to send about it now, or None."""
         if self.commit is not None and not self.lost:
             return self.commit
         return self.claim if self.lost or not self.awarded else None
@@ -99,7 +99,7 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """The controller has counted more of this machine's contributions than this machine remembers."""
+    """The controller has counted more of this machine's contributions than this machine knows."""
 
     level: str
     sequence: int
@@ -107,7 +107,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The controller has counted less than it once said: it wants those after ``sequence`` again."""
+    """The controller has counted less than it once reported: it needs those after ``sequence`` again."""
 
     level: str
     sequence: int
@@ -115,7 +115,7 @@ class Behind:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """Something to be recorded: a refusal, or a message that should not have been sent."""
+    """An event to be recorded: a refusal, or a message that should not have been sent."""
 
     code: str
     text: str
@@ -123,7 +123,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A mystery level has another prize: its number, and the commitment to its secret amount."""
+    """A mystery level has a new prize: its number, and the commitment to its secret amount."""
 
     level: str
     prize: int
@@ -132,7 +132,7 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The controller found that a contribution of this machine has won a mystery level."""
+    """The controller has found that a contribution of this machine wins a mystery level."""
 
     level: str
     won: Won
@@ -140,7 +140,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Whatever this machine's contributions up to ``sequence`` have won of a mystery level is known."""
+    """The mystery results of this machine's contributions up to ``sequence`` are known."""
 
     level: str
     sequence: int
@@ -150,10 +150,10 @@ News = Locked | Over | Ahead | Behind | Complaint | Sealed | Found | Decided
 
 
 class Link:
-    """The machine's end. Feed it what happens; then take what it wants sent and what it has learnt."""
+    """The machine's end. Pass events to it; then take the messages to send and the news."""
 
     def __init__(self, machine: str, pools: Iterable[Pool], *, stale_ns: int) -> None:
-        """``machine``: its serial. ``pools``: the linked ones. ``stale_ns``: the profile's limit."""
+        """Create the link. ``machine``: its serial. ``pools``: the linked ones. ``stale_ns``: the profile's limit."""
         self._machine = machine
         self._stale_ns = stale_ns
         self.feeders: Mapping[str, Feeder] = {
@@ -169,76 +169,76 @@ class Link:
 
     # ------------------------------------------------------------------ what is asked of it
     def shown(self, level: str, now_ns: int) -> Shown:
-        """What a level shows."""
+        """Return what a level shows."""
         feeder = self.feeders.get(level)
         if feeder is None or not self._connected:
             return Shown(0 if feeder is None else feeder.amount_cents, Status.DOWN)
         return feeder.shown(now_ns, self._stale_ns)
 
     def claims(self) -> dict[str, Phase]:
-        """Every claim that is not over."""
+        """Return every open claim with its phase."""
         return {claim: entry.phase for claim, entry in self._open.items()}
 
     def take_messages(self) -> list[FromMachine]:
-        """What is to be sent, in order."""
+        """Return and clear the messages to send, in order."""
         taken, self._to_send = self._to_send, []
         return taken
 
     def take_news(self) -> list[News]:
-        """What has been learnt, in order."""
+        """Return and clear the news, in order."""
         taken, self._news = self._news, []
         return taken
 
     # ------------------------------------------------------------------ from the machine's memory
     def remember(self, level: str, counted: int, pending: Iterable[Contribution]) -> None:
-        """Take up a level's contributions where the journal has them: all after ``counted``, in order."""
+        """Restore a level's contributions from the journal: all after ``counted``, in order."""
         feeder = self.feeders[level]
         feeder.counted = feeder.sent = counted
         feeder.pending.clear()
         feeder.pending.extend(pending)
 
     def last_shown(self, level: str, amount_cents: int, falls: int) -> None:
-        """Take up what a level showed: nothing less is shown without a fall, not even after a restart."""
+        """Restore the amount that a level showed: a lower one is shown only after a fall, even after a restart."""
         feeder = self.feeders[level]
         feeder.amount_cents, feeder.falls = amount_cents, falls
 
     def contributed(self, made: Contribution, now_ns: int) -> None:
-        """A wager's share is durable on the machine."""
+        """Note that a wager's contribution is durable on the machine."""
         feeder = self.feeders[made.level]
         if made.sequence == feeder.last + 1:
             feeder.pending.append(made)
         self._send_contributions(feeder, now_ns)
 
     def hit(self, claim: Claim, now_ns: int) -> None:
-        """A hit is durable on the machine."""
+        """Note that a hit is durable on the machine."""
         self._open.setdefault(claim.claim, _Open(claim))
         self._pursue(claim.claim, now_ns)
 
     def won(self, claim: Claim, now_ns: int) -> None:
-        """What the controller found won is durable on the machine, its amount known: only to be paid."""
+        """Note that a mystery win with a known amount is durable on the machine and only remains to be paid."""
         self._open.setdefault(claim.claim, _Open(claim, awarded=True))
         self._pursue(claim.claim, now_ns)
 
     def locked(self, claim: str) -> None:
-        """The award is durable on the machine."""
+        """Note that the award is durable on the machine."""
         if claim in self._open:
             self._open[claim].awarded = True
 
     def paid(self, commit: Commit, claim: Claim, now_ns: int) -> None:
-        """The award is paid, durably."""
+        """Note that the award is paid, durably."""
         entry = self._open.setdefault(commit.claim, _Open(claim))
         if entry.commit is None:
             entry.commit, entry.sent_ns = commit, None
         self._pursue(commit.claim, now_ns)
 
     def forget(self, claim: str) -> None:
-        """The end of a claim is durable on the machine."""
+        """Note that the end of a claim is durable on the machine."""
         self._open.pop(claim, None)
         self._over.append(claim)
 
     # ------------------------------------------------------------------ from the carrier
     def connected(self, nonce: str, now_ns: int) -> None:
-        """There is a way to the controller: enrol. ``nonce`` is new for every connection."""
+        """Enrol over a new connection to the controller. ``nonce`` is new for every connection."""
         self._connected, self._nonce = True, nonce
         self._asked_ns.clear()
         for feeder in self.feeders.values():
@@ -248,13 +248,13 @@ class Link:
         self.tick(now_ns)
 
     def disconnected(self) -> None:
-        """There is none."""
+        """Handle the loss of the connection."""
         self._connected = False
         for feeder in self.feeders.values():
             feeder.parted()
 
     def receive(self, message: FromController, now_ns: int) -> None:
-        """Take what the controller says. What is meant for another machine is passed over."""
+        """Process a message of the controller. Messages to other machines are ignored."""
         if not isinstance(message, Value) and message.machine != self._machine:
             return
         match message:
@@ -273,7 +273,7 @@ class Link:
                 self._refused(message, now_ns)
 
     def tick(self, now_ns: int) -> None:
-        """Let time pass: ask again for what is not answered."""
+        """Process time: repeat unanswered messages."""
         if not self._connected:
             return
         self._enrol(now_ns)
@@ -322,7 +322,7 @@ class Link:
             return
         before, sequence = feeder.commitment, feeder.value_sequence
         wrong = feeder.hear(message, now_ns)
-        if wrong or feeder.value_sequence < sequence:  # its store went back: it hears what was shown
+        if wrong or feeder.value_sequence < sequence:  # its store was reset: send what was shown
             self._ask(feeder, now_ns)
         if wrong:
             self._news.append(Complaint("value", wrong))
@@ -350,7 +350,7 @@ class Link:
 
     # ------------------------------------------------------------------ claims
     def _pursue(self, claim: str, now_ns: int) -> None:
-        """Send a claim or its commit, when it is its turn and was not sent just now."""
+        """Send a claim or its commit if it is due and was not just sent."""
         entry = self._open[claim]
         feeder = self.feeders.get(entry.claim.level)
         if feeder is None or not self._connected or not feeder.joined:
@@ -368,7 +368,7 @@ class Link:
         entry = self._open.get(message.claim)
         if entry is None:
             if message.claim in self._over:
-                return  # a repeat that comes late
+                return  # a late repeat
             told = f"{message.claim}: {message.amount_cents} for no claim of ours"
             self._news.append(Complaint("award", told))
         else:
@@ -402,7 +402,7 @@ class Link:
             feeder.sent = feeder.counted
             self._send_contributions(feeder, now_ns)
         elif message.reason is Reason.GAP:
-            self._ask(feeder, now_ns)  # late news, or it has less than it said
+            self._ask(feeder, now_ns)  # a late message, or it has less than it reported
         elif message.reason is Reason.NOT_JOINED:
             self._rejoin(feeder, now_ns)
         else:
@@ -428,14 +428,14 @@ class Link:
             )
 
     def _ask(self, feeder: Feeder, now_ns: int) -> None:
-        """Enrol again without leaving: the controller says what it has counted, and hears what was shown."""
+        """Enrol again without leaving: the controller reports its count, and receives what was shown."""
         if self._connected and now_ns - self._asked_ns.get(feeder.pool.id, -RETRY_NS) >= RETRY_NS:
             self._asked_ns[feeder.pool.id] = now_ns
             levels = (feeder.enrolment,)
             self._to_send.append(Join(machine=self._machine, nonce=self._nonce, levels=levels))
 
     def _rejoin(self, feeder: Feeder, now_ns: int) -> None:
-        """The controller does not know this machine, as after its own restart: enrol again."""
+        """Enrol again with a controller that does not know this machine, as after its own restart."""
         if feeder.joined:
             feeder.joined = False
             feeder.sent = feeder.counted

@@ -1,7 +1,8 @@
-"""Folder of a machine's own link files: the key it asks with, and the certificate in use with its key.
+"""Folder of a machine's own link files: the key of a pending request, and the certificate in use with its key.
 
-Every change is one rename: a power cut leaves what was, or what was to be. What is in use lies in a folder
-under its certificate's digest, and the symbolic link ``current`` leads to it; the cabinet file names it so.
+Every change is one rename: a power loss leaves the old or the new state. The files in use are in a folder
+named by their certificate's digest, and the symbolic link ``current`` points to it; the cabinet file uses
+that name.
 """
 
 import json
@@ -33,22 +34,22 @@ _ANSWER: Final = "answer.json"
 
 @dataclass(frozen=True, slots=True)
 class LinkFolder:
-    """The folder; ``root`` need not be there yet."""
+    """The folder; ``root`` need not exist yet."""
 
     root: Path
 
     @classmethod
     def of(cls, state: Path) -> "LinkFolder":
-        """That of a state folder."""
+        """Return the link folder of a state folder."""
         return cls(state.absolute() / _NAME)
 
     @property
     def key(self) -> Path:
-        """Where a cabinet file says the key is."""
+        """Return the path of the key for a cabinet file."""
         return self.root / "current" / _KEY
 
     def table(self, host: str, port: int) -> dict[str, object]:
-        """The link as a cabinet file has it."""
+        """Return the link table for a cabinet file."""
         files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
         named = {name: str(self.root / "current" / file) for name, file in files.items()}
         return {"host": host, "port": port, **named}
@@ -59,7 +60,7 @@ class LinkFolder:
         return self.root / "request.key"
 
     def asking(self) -> Ed25519PrivateKey | None:
-        """The key that waits for its certificate; None without one that is whole.
+        """Return the key of a pending request; None if there is no intact one.
 
         Raises EnrolmentError, OperatorError.
         """
@@ -69,12 +70,12 @@ class LinkFolder:
         try:
             with _said(), reading():
                 key = load_pem_private_key(self._asks.read_bytes(), None)
-        except ValueError:  # another is made in its place
+        except ValueError:  # another key replaces it
             return None
         return key if isinstance(key, Ed25519PrivateKey) else None
 
     def ask(self) -> Ed25519PrivateKey:
-        """The key that asks; made where none waits. Raises EnrolmentError, OperatorError."""
+        """Return or create the key of the pending request. Raises EnrolmentError, OperatorError."""
         key = self.asking()
         if key is None:
             key = Ed25519PrivateKey.generate()
@@ -87,18 +88,18 @@ class LinkFolder:
     # ------------------------------------------------------------------ what is in use
     @property
     def current(self) -> str:
-        """The digest of the certificate in use; empty where there is none."""
+        """Return the digest of the certificate in use; empty if there is none."""
         with suppress(OSError):
             name = str((self.root / "current").readlink())
             return name if self.holds(name) else ""
         return ""
 
     def holds(self, name: str) -> bool:
-        """Whether everything of this certificate is here."""
+        """Return whether all files of this certificate exist."""
         return all((self.root / name / file).exists() for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER))
 
     def facts(self) -> Facts | None:
-        """What is in use; None where nothing is. Raises EnrolmentError, also for a damaged file."""
+        """Return the facts of the certificate in use, or None. Raises EnrolmentError, also for a damaged file."""
         name = self.current
         if not name:
             return None
@@ -111,7 +112,7 @@ class LinkFolder:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
     def stage(self, answer: Answer) -> str:
-        """Put an answer to the key that asks beside what is in use; its digest. Raises EnrolmentError."""
+        """Store an answer to the pending request beside the files in use; return its digest. Raises EnrolmentError."""
         key, facts = self.asking(), answer.facts()
         if key is None or key_digest(key.public_key()) != facts.key:
             raise EnrolmentError("link_other_key")
@@ -123,7 +124,7 @@ class LinkFolder:
         }
         fresh = self.root / f"{facts.certificate}.new"
         with _said():
-            if self.holds(facts.certificate):  # each anew: one of them may be damaged
+            if self.holds(facts.certificate):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
                     replace_private(self.root / facts.certificate / file, data)
                 return facts.certificate
@@ -137,7 +138,7 @@ class LinkFolder:
         return facts.certificate
 
     def switch(self, name: str) -> None:
-        """Use what was staged under this digest from now on. Raises EnrolmentError."""
+        """Put the staged certificate with this digest into use. Raises EnrolmentError."""
         fresh = self.root / "current.new"
         with _said():
             fresh.unlink(missing_ok=True)
@@ -146,7 +147,7 @@ class LinkFolder:
             sync_folder(self.root)
 
     def tidy(self) -> None:
-        """Drop what is not in use any more: older certificates, and the key that asked for this one."""
+        """Remove what is no longer in use: older certificates, and the key of the completed request."""
         name = self.current
         with suppress(OperatorError, OSError):
             facts, key = self.facts(), self.asking()
@@ -163,7 +164,7 @@ def _pem(key: Ed25519PrivateKey) -> bytes:
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """What the machine's own medium fails with."""
+    """Translate errors of the machine's own medium into EnrolmentError."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Messages between a machine and a progressive controller, whatever carries them.
+"""Messages between a machine and a progressive controller, independent of the carrier.
 
-One JSON object a message. Amounts are minor units, exact: a whole number, or a fraction as text. Nothing
-here depends on arriving once or in order: a contribution is counted by (machine, level, sequence), a claim by
-its id, and the answer to a repeat is the first answer again. What does not parse is refused with a
+Each message is one JSON object. Amounts are minor units, exact: an integer, or a fraction as text. Nothing
+depends on arrival once or in order: a contribution is identified by (machine, level, sequence), a claim by
+its id, and the reply to a repeat is the first reply again. A message that does not parse raises
 :class:`ProgressiveMessageError`.
 
 ::
@@ -37,16 +37,16 @@ from egm.progressive.trigger import Trigger, TriggerError
 from egm.validation import first_fault
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
-"""A longer message is refused unread."""
+"""The longest accepted message, in bytes."""
 INTEGER_MAX: Final = 2**63 - 1
-"""The largest integer of a message: what a column of either store can hold."""
+"""The largest integer in a message, limited by the columns of both stores."""
 DETAIL_MAX: Final = 500
 _COMBINATION_MAX: Final = 200
 _TIME_MAX: Final = 64
 
 
 def cut(length_max: int) -> BeforeValidator:
-    """Return a validator that shortens a text to ``length_max`` characters, the last of them an ellipsis.
+    """Return a validator that shortens a text to ``length_max`` characters, ending in an ellipsis.
 
     For texts that only people read, and that a sender composes of other texts and numbers.
     """
@@ -68,7 +68,7 @@ TimeText = Annotated[str, cut(_TIME_MAX)]
 
 
 class ProgressiveMessageError(PeerError):
-    """A message that is none: says what was wrong and quotes its beginning."""
+    """An invalid message. The text states the error and quotes its beginning."""
 
 
 class Reason(StrEnum):
@@ -82,20 +82,20 @@ class Reason(StrEnum):
     OTHER_ODDS = "other_odds"
     OTHER_INCREMENT = "other_increment"
     OTHER_TERMS = "other_terms"
-    """A base below the one the game's return is stated with, or another kind of level or ceiling."""
+    """The base is below the one on which the game's return is based, or the kind or ceiling differs."""
     GAP = "gap"
     """A contribution out of sequence: send again from ``next``."""
     WRONG_AMOUNT = "wrong_amount"
-    """A contribution that is not its wager's share, or that differs from the one first counted."""
+    """A contribution that is not its wager's share, or differs from the one first counted."""
     CLAIM_EARLY = "claim_early"
     """A claim whose own wager's contribution has not been counted yet: send that first."""
     CLAIM_DIFFERS = "claim_differs"
     CLAIM_HELD = "claim_held"
-    """A claim that is recorded and waits until a person has ruled on it: ask again."""
+    """A claim that is recorded and waits for a person's ruling: ask again."""
     CLAIM_DECLINED = "claim_declined"
-    """A claim on which a person has ruled that nothing is awarded."""
+    """A claim for which a person has ruled that nothing is awarded."""
     NO_WAGER = "no_wager"
-    """A claim for no wager at all."""
+    """A claim without any wager."""
     UNKNOWN_CLAIM = "unknown_claim"
     CONTROLLER_FAULT = "controller_fault"
 
@@ -105,10 +105,10 @@ class _Message(BaseModel):
 
 
 class Enrolment(_Message):
-    """One level a machine wants to feed: its stake, and the exact mean hits of one such wager (s.92).
+    """One level that a machine wants to feed: its stake, and the exact mean hits of one such wager (s.92).
 
-    ``shown_cents`` and ``falls`` are what the machine showed of it last: a controller whose store was
-    restored from an older copy learns from them how far the level had come.
+    ``shown_cents`` and ``falls`` are the amount and count that the machine showed last: a controller whose
+    store was restored from an older copy learns from them how far the level had come.
     """
 
     level: LevelId
@@ -119,7 +119,7 @@ class Enrolment(_Message):
 
 
 class Join(_Message):
-    """A machine enrols, after every connection; each level is answered by itself, with this ``nonce``."""
+    """Enrolment of a machine, sent after every connection; each level is answered separately, with this ``nonce``."""
 
     type: Literal["join"] = "join"
     machine: MachineId
@@ -137,10 +137,10 @@ def _trigger(data: object) -> Trigger:
 
 
 class Won(_Message):
-    """A mystery prize the controller found won by contribution ``sequence`` of the machine it is told to.
+    """A mystery prize won by contribution ``sequence`` of the machine that receives this message.
 
     ``amount_cents`` is locked and the level reset; ``order`` numbers the hits of the level. ``trigger`` is
-    the secret amount, which may be known now. It is told with every count until the machine has committed.
+    the secret amount, which may now be known. It is sent with every count until the machine has committed.
     """
 
     claim: ClaimId
@@ -152,12 +152,12 @@ class Won(_Message):
 
 
 class Joined(_Message):
-    """The machine is enrolled in ``level``; ``increment`` is the share of its wagers the level adds.
+    """Confirmation that the machine is enrolled in ``level``; ``increment`` is the share of its wagers added to it.
 
-    The level starts from ``base_cents``; a mystery level must be won by ``ceiling_cents``. ``counted`` is
-    the last contribution of this machine the controller has, and ``won`` what these have won and is not
-    committed. ``shares`` are the parts of the level that are won besides the whole, with the mean hits of a
-    wager: whoever does not know of them does not understand this message, and feeds no such level.
+    The level starts from ``base_cents``; a mystery level must be won by ``ceiling_cents``. ``counted`` is the
+    last contribution of this machine that the controller has, and ``won`` its wins that are not committed.
+    ``shares`` are the parts of the level that can be won besides the whole, with the mean hits of a wager: a
+    machine that does not know this field rejects the message, and so feeds no such level.
     """
 
     type: Literal["joined"] = "joined"
@@ -174,13 +174,13 @@ class Joined(_Message):
 
 
 SILENT_NS: Final = 5_000_000_000
-"""A controller speaks twice a second; one that has not been heard for so long may have been replaced."""
+"""A controller sends twice a second; one that was silent for this long may have been replaced."""
 FALLS_AHEAD_MAX: Final = 1_000_000
-"""How many falls one end can have missed. A larger number is no machine's and no controller's."""
+"""The most falls that one end can have missed; a larger number is implausible."""
 
 
 def unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
-    """Why a level that showed ``before_cents`` cannot show ``amount_cents`` next, or nothing."""
+    """Return why a level that showed ``before_cents`` cannot show ``amount_cents`` next, or an empty string."""
     if falls < falls_before:
         return f"{falls} falls after {falls_before}"
     if amount_cents < before_cents and falls == falls_before:
@@ -189,10 +189,10 @@ def unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before
 
 
 class Value(_Message):
-    """What a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
+    """The amount a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
 
-    ``run`` names the run of the controller's program, at random: within a run the sequence alone orders
-    values, and a run that begins on an older copy of the store can be told from the one before.
+    ``run`` is a random name of the run of the controller's program: within a run the sequence alone orders
+    values, and a run that started from an older copy of the store can be told from the previous one.
     ``falls`` counts the wins, ceilings and corrections that ever lowered the amount: a lower amount with the
     same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)). ``commitment`` is to the secret amount of
     the ``prize``-th prize of a mystery level (:mod:`egm.progressive.trigger`).
@@ -213,7 +213,7 @@ class Value(_Message):
     def follows(self, run: str, sequence: int, time_utc: str, *, silent: bool) -> bool:
         """Return whether this value came after the one with that run, sequence and time.
 
-        Another run is newer if its sequence or its time is, or if the run before is ``silent``: its store
+        Another run is newer if its sequence or its time is, or if the previous run is ``silent``: its store
         may be an older copy, and its clock may be behind.
         """
         if self.run and self.run == run:
@@ -221,7 +221,7 @@ class Value(_Message):
         return self.sequence > sequence or self.time_utc > time_utc or silent
 
     def contradiction(self, amount_cents: int, falls: int) -> str:
-        """What is wrong with this value where ``amount_cents`` was shown after ``falls``; or nothing."""
+        """Return what is wrong with this value after ``amount_cents`` was shown with ``falls``, or an empty string."""
         wrong = unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
         if not wrong and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
             wrong = f"{self.falls} falls after {falls}: more than there can have been"
@@ -229,9 +229,9 @@ class Value(_Message):
 
 
 class Contribution(_Message):
-    """One wager's share. ``sequence`` counts this machine's contributions to this level from 1, without gaps.
+    """One wager's contribution. ``sequence`` counts this machine's contributions to this level from 1, without gaps.
 
-    ``amount`` is the wager times the increment, exact; the controller counts it and its own hidden share.
+    ``amount`` is the wager times the increment, exact; the controller adds its own hidden share.
     """
 
     type: Literal["contribution"] = "contribution"
@@ -243,10 +243,9 @@ class Contribution(_Message):
 
 
 class Counted(_Message):
-    """Every contribution of this machine to this level up to ``sequence`` is durable at the controller.
+    """Confirmation that this machine's contributions to this level up to ``sequence`` are durable at the controller.
 
-    ``won``: all that these have won of a mystery level and that is not committed yet. What is not in it and
-    not committed is not won.
+    ``won``: all uncommitted mystery wins of these. Any other contribution up to there has not won.
     """
 
     type: Literal["counted"] = "counted"
@@ -257,10 +256,10 @@ class Counted(_Message):
 
 
 class Claim(_Message):
-    """A hit, decided and durable on the machine. ``after`` is the contribution of the wager that made it.
+    """A hit, decided and durable on the machine. ``after`` is the contribution of its wager.
 
-    ``shown_cents`` is what it was worth by what the machine showed. ``share`` is the part of the level that
-    was won, where that is not the whole. ``at_utc`` is the machine's time, for the record only.
+    ``shown_cents`` is its value according to the machine's display. ``share`` is the part of the level that
+    was won, if not the whole. ``at_utc`` is the machine's time, for the record only.
     """
 
     type: Literal["claim"] = "claim"
@@ -275,7 +274,7 @@ class Claim(_Message):
 
 
 class Award(_Message):
-    """The locked amount of a claim: it is paid, and only it. ``order`` numbers the hits of the level."""
+    """The locked amount of a claim: exactly this is paid. ``order`` numbers the hits of the level."""
 
     type: Literal["award"] = "award"
     machine: MachineId
@@ -287,10 +286,10 @@ class Award(_Message):
 
 
 class Commit(_Message):
-    """The machine has paid the award, durably. ``way``: to the credits or by an attendant's hand.
+    """Notice that the machine has paid the award, durably. ``way``: to the credits or by hand.
 
-    ``amount_cents`` differs from the award only where an attendant settled the amount shown before the answer
-    came: both sides record it. ``void``: the game was void and nothing was paid; the award goes back to the
+    ``amount_cents`` differs from the award only if an attendant settled the amount shown before the reply
+    arrived: both sides record it. ``void``: the game was void and nothing was paid; the award returns to the
     level.
     """
 
@@ -303,7 +302,7 @@ class Commit(_Message):
 
 
 class Closed(_Message):
-    """The controller has recorded the commit: the claim is over, and the machine may forget it."""
+    """Confirmation that the controller has recorded the commit: the claim is closed and the machine may drop it."""
 
     type: Literal["closed"] = "closed"
     machine: MachineId
@@ -311,7 +310,7 @@ class Closed(_Message):
 
 
 class Refused(_Message):
-    """The controller will not: why, and of what. ``next``: the contribution it wants, for a gap."""
+    """A refusal with reason and subject. ``next``: the contribution it needs, for a gap."""
 
     type: Literal["refused"] = "refused"
     machine: MachineId
@@ -335,18 +334,18 @@ M = TypeVar("M")
 
 
 def encode(message: FromMachine | FromController) -> bytes:
-    """Return the message as JSON, without empty fields that peers of earlier versions do not know."""
+    """Encode a message as JSON, without empty fields that peers of earlier versions do not know."""
     unsaid = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
     return message.model_dump_json(exclude=unsaid).encode()
 
 
 def from_machine(data: bytes) -> FromMachine:
-    """Read what a machine sent. Raises :class:`ProgressiveMessageError`."""
+    """Decode a machine's message. Raises :class:`ProgressiveMessageError`."""
     return _read(_FROM_MACHINE, data)
 
 
 def from_controller(data: bytes) -> FromController:
-    """Read what a controller sent. Raises :class:`ProgressiveMessageError`."""
+    """Decode a controller's message. Raises :class:`ProgressiveMessageError`."""
     return _read(_FROM_CONTROLLER, data)
 
 

@@ -1,7 +1,7 @@
-"""The link's messages over MQTT 5 with TLS: both sides prove who they are by certificates.
+"""Carrier of the link's messages over MQTT 5 with TLS and mutual authentication by certificates.
 
-Nothing is relied on but that a connection carries bytes in order while it lasts: messages may be lost or come
-twice, and the link (:mod:`egm.progressive.link`) is made for that.
+The only assumption is that a connection delivers bytes in order while it lasts: messages may be lost or
+arrive twice, and the link (:mod:`egm.progressive.link`) handles that.
 """
 
 import ssl
@@ -37,7 +37,7 @@ from egm.progressive.messages import (
 
 
 class MqttCarrier:
-    """A :class:`~egm.progressive.carrier.Carrier` to the broker a cabinet file names."""
+    """A :class:`~egm.progressive.carrier.Carrier` to the broker named in a cabinet file."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class MqttCarrier:
         retry_seconds: float = RETRY_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
     ) -> None:
-        """``machine``: its serial, as its certificate names it. Without good certificates it is down."""
+        """Create the carrier. ``machine``: its serial. Without valid certificates it stays down."""
         self._slot = slot
         self._machine = machine
         self._retry_seconds = retry_seconds
@@ -56,12 +56,12 @@ class MqttCarrier:
         self._outbox: Waiting[FromMachine] | None = None
 
     def send(self, message: FromMachine) -> None:
-        """Send, or lose it where there is no connection."""
+        """Send a message, or drop it without a connection."""
         if self._outbox is not None:
             self._outbox.put_nowait(message)
 
     async def run(self, ears: CarrierListener) -> None:
-        """Connect, and connect again after each interruption, until cancelled."""
+        """Connect, and reconnect after each interruption, until cancelled."""
 
         async def serve(line: Line) -> None:
             await line.subscribe(topics.ALL_VALUES)
@@ -91,7 +91,7 @@ class MqttCarrier:
             proofs,
             self._machine,
             serve,
-            lambda _: None,  # the ears have heard of every connection that ended, and why there can be none
+            lambda _: None,  # every lost connection is already reported to the listener
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,
         )
@@ -108,13 +108,13 @@ class MqttCarrier:
     async def _send_all(self, line: Line, outbox: Waiting[FromMachine]) -> None:
         while True:
             message = await outbox.get()
-            # What is sent by the thousand is numbered, and a gap is asked for: it needs no receipt besides.
+            # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.
             care = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
             await line.publish(topics.up(self._machine), encode(message), care)
 
 
 def progressive_link(context: MachineContext) -> Iterable[Attachment]:
-    """The machine's link, where the cabinet file names a broker."""
+    """Create the machine's link if the cabinet file names a broker."""
     slot = context.file.progressive_link
     if slot is None:
         return ()

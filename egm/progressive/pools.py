@@ -1,7 +1,7 @@
-"""Pools: which amounts the games of a machine feed and can win, one pool a level and stake.
+"""Pools: the amounts that the games of a machine feed and can win, one pool per level and stake.
 
-The pool of a level is the amount one stake plays for. A game's definition says base, increment, odds and
-stake of each; the cabinet file says who keeps it (:class:`egm.config.levels.LevelSlot`).
+The pool of a level is the amount that one stake plays for. A game's definition states base, increment, odds
+and stake of each; the cabinet file states who manages it (:class:`egm.config.levels.LevelSlot`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,17 +16,17 @@ from paytables import Game, LevelPlay, PaytableError, Wager
 
 
 class NoPoolError(OperatorError):
-    """A wager plays for a level that nobody keeps here: which, and why."""
+    """A wager plays for a level that is not configured here; the text says which, and why."""
 
 
 class Keeper(StrEnum):
-    """Who keeps an amount, and so who locks what is won of it."""
+    """Who manages an amount, and so locks what is won of it."""
 
     MACHINE = "machine"
     CONTROLLER = "controller"
-    """A controller that is sent contributions and claims."""
+    """A controller that receives contributions and claims."""
     BROADCAST = "broadcast"
-    """A SAS host that broadcasts it: the machine freezes what was last broadcast."""
+    """A SAS host that broadcasts it: the machine freezes the last amount received."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +40,20 @@ class Pool:
 
     @property
     def id(self) -> str:
-        """The pool's id: a controller's level id, ``sas.group.level``, or its own ``game.level.stake``."""
+        """Return the pool's id: a controller's level id, ``sas.group.level``, or its own ``game.level.stake``."""
         return self.definition.id
 
     @property
     def own(self) -> bool:
-        """Whether this machine keeps it itself."""
+        """Return whether this machine manages it itself."""
         return self.keeper is Keeper.MACHINE
 
 
 class Pools:
-    """Every pool of a machine's games, by what a wager plays for."""
+    """All pools of a machine's games, by the wager that plays for them."""
 
     def __init__(self, pools: Iterable[Pool] = ()) -> None:
-        """Raises :class:`NoPoolError` when two levels of the machine would share one amount."""
+        """Combine the pools. Raises :class:`NoPoolError` if two levels of the machine would share one amount."""
         found = tuple(pools)
         self.by_id: Mapping[str, Pool] = {pool.id: pool for pool in found}
         if len(self.by_id) < len(found):
@@ -62,11 +62,11 @@ class Pools:
         self._by_play = {(p.game, p.level, p.definition.chance.stake_cents): p for p in found}
 
     def played(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[Pool, ...]:
-        """Return the pools a wager feeds and can win. Raises :class:`NoPoolError` when one is not kept."""
+        """Return the pools that a wager feeds and can win. Raises :class:`NoPoolError` if one is not configured."""
         return tuple(self._pool(game, play, denomination_cents) for play in game.levels(wager))
 
     def of_side_bets(self, game: Game, denomination_cents: int) -> dict[str, Pool]:
-        """Return the levels a game's side bets play for at a denomination, by spot, where they are kept."""
+        """Return the configured levels of a game's side bets at a denomination, by spot."""
         found = {
             spot: self._by_play.get((game.id, play.level, play.stake_credits * denomination_cents))
             for play in game.every_level()
@@ -87,21 +87,21 @@ class Pools:
 
 
 def all_pools(parts: Iterable[Pools]) -> Pools:
-    """Put the pools of several games together. Raises :class:`NoPoolError` when two name one amount."""
+    """Combine the pools of several games. Raises :class:`NoPoolError` if two name one amount."""
     return Pools(pool for part in parts for pool in part.by_id.values())
 
 
 def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]) -> Pools:
-    """Make the pools of one game at the denominations it is offered at.
+    """Create the pools of one game at the denominations at which it is offered.
 
-    Raises :class:`NoPoolError` when a level of the game is configured nowhere, or cannot be kept.
+    Raises :class:`NoPoolError` if a level of the game is not configured, or cannot be managed.
     """
     mine = {slot.level: slot for slot in slots if slot.game == game.id}
     found: dict[tuple[str, int], Pool] = {}
     for play in game.every_level():
         slot = mine.get(play.level)
         if slot is None and play.spots:
-            continue  # a side bet the house does not offer
+            continue  # a side bet that the venue does not offer
         if slot is None:
             strangers = ", ".join(sorted(mine.keys() - {each.level for each in game.every_level()}))
             instead = f", but {strangers}, which the game does not have" if strangers else ""
@@ -126,20 +126,20 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
 
 
 def _may_be_staked(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
-    """Whether the stake may be placed at a denomination; a text may name its sum."""
+    """Return whether the stake is possible at a denomination; a regulation may prescribe its amount."""
     spots = [spot for spot in game.rules.layout() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
     return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)
 
 
 def is_of_its_worth(game: Game, wager: Wager, denomination_cents: int) -> bool:
-    """Whether every bet whose sum a text names is of just that sum."""
+    """Return whether every bet with an amount prescribed by regulation has exactly that amount."""
     sums = {spot.id: spot.worth_cents for spot in game.rules.layout()}
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 
 
 def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
-    """Return the spots that take no bet at a denomination: no stake is of its sum, or no level is kept."""
+    """Return the spots closed at a denomination: no stake has the prescribed amount, or the level is not configured."""
     kept = pools.of_side_bets(game, denomination_cents)
     unkept = {spot for play in game.every_level() for spot in play.spots} - kept.keys()
     return tuple(
@@ -150,7 +150,7 @@ def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
 
 
 def bets_kept(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
-    """Return the total bets of a game, in credits, whose levels are all kept."""
+    """Return the total bets of a game, in credits, whose levels are all configured."""
     return tuple(n for n in game.bet_options if _kept(pools, game, n, denomination_cents))
 
 
@@ -170,7 +170,7 @@ def _keeper(slot: LevelSlot) -> Keeper:
 
 
 def _pool(game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int) -> Pool | None:
-    """The pool of one stake; None where a controller keeps the level, and not at this stake."""
+    """Return the pool of one stake; None if a controller manages the level, but not at this stake."""
     stake_cents = play.stake_credits * denomination_cents
     keeper = _keeper(slot)
     named = slot.stakes.get(str(stake_cents))

@@ -1,8 +1,8 @@
 """A level's step as transfers between the accounts of its pool, in whole minor units.
 
 The accounts hold the whole units of each pool and the level holds the fractions; both are written in one
-transaction. So ``pool:<level>:current`` is always the whole part of the exact amount shown, and likewise for
-the hidden pool and the overflow: :func:`compare` proves it.
+transaction. So ``pool:<level>:current`` is always the integer part of the exact amount shown, and likewise
+for the hidden pool and the overflow: :func:`compare` proves it.
 """
 
 from collections.abc import Callable
@@ -17,15 +17,14 @@ _HELD: Final = ("current", "hidden", "overflow")
 
 
 def opening(pool: str, level: Level) -> tuple[Transfer, ...]:
-    """The transfers that open ``level``."""
+    """Return the transfers that open ``level``."""
     return (Transfer(f"pool:{pool}:startup", f"pool:{pool}:current", level.seeded),)
 
 
 def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
-    """The transfers of one step of a level: a contribution, a hit, or a hit given back.
+    """Return the transfers of one step of a level: a contribution, a hit, or a reversed hit.
 
-    What the steps cannot tell by whole units, fractions that have become one, comes from ``contributed``:
-    there they were put up.
+    Fractions that have added up to a whole unit are taken from ``contributed``, into which they were paid.
     """
     flows = (
         ("current", "won", after.paid - before.paid),
@@ -48,9 +47,9 @@ def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
 
 
 def moved(source: tuple[str, Level], target: tuple[str, Level, Level]) -> tuple[Transfer, ...]:
-    """The transfers that give one level up to another: (pool, level) and (pool, level before, level after).
+    """Return the transfers that move one level into another: (pool, level) and (pool, level before, level after).
 
-    Whole units move; the fractions that came with them and have now become whole come from ``contributed``.
+    Whole units move; moved fractions that now add up to a whole unit are taken from ``contributed``.
     """
     giver, giving = source
     taker, before, after = target
@@ -63,7 +62,7 @@ def moved(source: tuple[str, Level], target: tuple[str, Level, Level]) -> tuple[
 
 
 def compare(pool: str, level: Level, balance_cents: Callable[[str], int]) -> None:
-    """Prove that the accounts of a pool hold the whole units of its level, and that the level is conserved.
+    """Prove that the accounts of a pool hold the whole units of its level, and that the level's invariant holds.
 
     Raises :class:`LevelDefectiveError` with the figures.
     """

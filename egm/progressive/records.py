@@ -1,4 +1,4 @@
-"""What the memory keeps of progressive levels from one instant to the next: marks, claims, prizes held."""
+"""Records of progressive levels in the machine's memory: marks, claims, and prizes held for a ruling."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """A hit of a linked level that is not over.
+    """An open hit of a linked level.
 
-    ``after``: the contribution it stands behind. ``share``: the part of the level it is, where not the whole.
-    ``shown_cents``: what it was worth by what the level showed. ``amount_cents``: what its controller has
-    locked. ``way``: how it was paid, once it is. ``unanswered``: settled by a person.
+    ``after``: the contribution of its wager. ``share``: the part of the level won, if not the whole.
+    ``shown_cents``: its value according to the display. ``amount_cents``: what its controller has locked.
+    ``way``: how it was paid, once it is. ``unanswered``: settled by a person.
     """
 
     pool: str
@@ -33,7 +33,7 @@ class ClaimRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldPrize:
-    """What a controller said and nobody can prove; ``won`` is its message of a mystery prize."""
+    """An unproved message of a controller; ``won`` is its message of a mystery prize."""
 
     pool: str
     play_id: str
@@ -53,7 +53,7 @@ class SealedPrize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastWin:
-    """A hit of a broadcast level that the host has not read yet; ``entry``: its place in the journal."""
+    """A hit of a broadcast level that the host has not read yet; ``entry``: its sequence in the journal."""
 
     pool: str
     amount_cents: int
@@ -62,7 +62,7 @@ class BroadcastWin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeardPrize:
-    """The commitment to a mystery prize of a pool as it was first heard (entry ``progressive.sealed``)."""
+    """The commitment to a pool's mystery prize as first received (entry ``progressive.sealed``)."""
 
     pool: str
     prize: int

@@ -1,9 +1,9 @@
-"""Progressive round: what one game does to its levels, gathered until its journal entry is written.
+"""Progressive round: the effect of one game on its levels, collected until its journal entry is written.
 
-The outcome is drawn first; then the wager feeds every pool, and the mystery prizes are drawn; then what was
-hit is paid what the pool shows at that instant, this wager's share included. All of it is one transaction
-with the wager and the draws, so there is no moment at which a wager has been counted and its share has not,
-or a prize hit and not locked.
+The outcome is drawn first; then the wager feeds every pool, and the mystery prizes are drawn; then each hit
+is paid what the pool shows at that moment, this wager's contribution included. All of it is one transaction
+with the wager and the draws, so a wager is never counted without its contribution, and a prize is never hit
+without being locked.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,25 +19,25 @@ from egm.records.game_record import DrawRecord, Hit, LevelsPlayed, Share
 from meters import Transfer
 from paytables import LevelHit, LevelShare
 
-#: The purpose under which a mystery prize's number is recorded; the pool's id follows.
+#: Prefix of the recorded purpose of a mystery prize's draw; the pool's id follows.
 MYSTERY: Final = "progressive."
 
 
 class Chance(Protocol):
-    """The step of the game: further numbers of the same draw."""
+    """Further random numbers in the same step of the game."""
 
     def below(self, bound: int, purpose: str) -> int:
-        """A uniform integer in [0, ``bound``)."""
+        """Return a uniform integer in [0, ``bound``)."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkMark:
-    """How far this machine's contributions to a linked pool have come. What the journal keeps of it.
+    """Stored progress of this machine's contributions to a linked pool.
 
-    ``sequence``: the last one made. ``counted``: the last one the controller is known to have. ``since``: an
-    entry of the journal after which every contribution not yet counted stands. ``shown_cents`` and ``falls``
-    are what the level showed last, and how often it had fallen.
+    ``sequence``: the last one made. ``counted``: the last one that the controller is known to have.
+    ``since``: a journal entry after which every contribution not yet counted is found. ``shown_cents`` and
+    ``falls``: the last amount the level showed, and its number of falls.
     """
 
     sequence: int = 0
@@ -49,7 +49,7 @@ class LinkMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """A hit to claim from its controller: the contribution it stands behind, what it was shown worth."""
+    """A hit to claim from its controller: its wager's contribution, and its value according to the display."""
 
     pool: str
     level: str
@@ -60,7 +60,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """What a round reads: own levels, marks of linked ones, and what those show, all by pool id."""
+    """Input of a round: own levels, marks of linked ones, and the amounts these show, all by pool id."""
 
     level: Callable[[str], Level]
     mark: Callable[[str], LinkMark]
@@ -69,34 +69,34 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormerPool:
-    """A pool an open game plays for and the cabinet file names no more: what is won of it is still owed."""
+    """A pool of an open game that the cabinet file no longer names: what is won of it is still owed."""
 
     id: str
     keeper: Keeper
 
     @property
     def own(self) -> bool:
-        """Whether this machine keeps it itself."""
+        """Return whether this machine manages it itself."""
         return self.keeper is Keeper.MACHINE
 
 
 @dataclass(slots=True)
 class Round:
-    """One game's dealings with its pools.
+    """The effect of one game on its pools.
 
-    ``levels`` are the own levels as the game leaves them, ``marks`` those of linked pools, ``claims`` what
-    was hit of linked pools, by claim id, and ``frozen`` what was hit of broadcast ones. ``details`` is what
-    the game's entry tells.
+    ``levels`` are the own levels after the game, ``marks`` those of linked pools, ``claims`` the hits of
+    linked pools, by claim id, and ``frozen`` the hits of broadcast ones. ``details`` is the content for the
+    game's entry.
     """
 
     pools: Mapping[str, Pool | FormerPool]
-    """By the game's name of the level."""
+    """The pools, by the game's name of the level."""
     fed_cents: Mapping[str, int]
-    """What of the wager feeds each level, by the game's name of it, minor units."""
+    """The part of the wager that feeds each level, by the game's name of it, minor units."""
     memory: Memory
     claim_prefix: str
     earlier: LevelsPlayed
-    """What earlier steps of the game fed and hit."""
+    """What earlier steps of the game contributed and hit."""
     levels: dict[str, Level] = field(default_factory=dict)
     marks: dict[str, LinkMark] = field(default_factory=dict)
     claims: dict[str, Claimed] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class Round:
     broadcast_cents: dict[str, int] = field(default_factory=dict)
 
     def feed(self, chance: Chance) -> None:
-        """Add the wager's share to every pool, and draw the mystery prizes. Once a game."""
+        """Add the wager's contribution to every pool, and draw the mystery prizes; once per game."""
         for name, pool in self.pools.items():
             fed_cents = self.fed_cents[name]
             if isinstance(pool, FormerPool):
@@ -117,7 +117,7 @@ class Round:
                 self._contribute(pool, fed_cents)
             elif pool.keeper is Keeper.BROADCAST:
                 self.broadcast_cents[pool.id] = self.memory.shown_cents(pool.id)
-            if not pool.own:  # who broadcasts an amount reads the wagers from the meters
+            if not pool.own:  # a broadcasting host reads the wagers from the meters
                 continue
             before = self.memory.level(pool.id)
             odds = before.mystery_odds(fed_cents)
@@ -127,7 +127,7 @@ class Round:
                 self._hit(name, pool, mystery=True)
 
     def award(self, hits: Iterable[LevelHit]) -> None:
-        """Lock what the outcome hit, in order: whole levels by the game's names, or parts of them."""
+        """Lock the outcome's hits, in order: whole levels by the game's names, or parts of them."""
         for hit in hits:
             name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
             if name not in self.pools:
@@ -136,7 +136,7 @@ class Round:
 
     @property
     def played(self) -> LevelsPlayed:
-        """What the game's first entry tells, for recall and audit."""
+        """Return the content for the game's first entry, for recall and audit."""
         return LevelsPlayed(
             pools={name: pool.id for name, pool in self.pools.items()},
             fed=tuple(self.fed),
@@ -159,7 +159,7 @@ class Round:
         self.marks[pool.id] = mark
 
     def _stands_behind(self, pool: Pool | FormerPool) -> int:
-        """The contribution of a linked hit; of several stakes of one wager each hit has its own."""
+        """Return the contribution of a linked hit; with several stakes in one wager each hit has its own."""
         made = [each.sequence for each in (*self.earlier.fed, *self.fed) if each.pool == pool.id]
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
         if len(made) > 1 and hits < len(made):

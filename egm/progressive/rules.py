@@ -1,4 +1,4 @@
-"""Rules of progressive levels: awards and mystery prizes a controller locks, closes or never answers."""
+"""Rules of progressive levels: awards and mystery prizes that a controller locks, closes or never answers."""
 
 from typing import Final
 

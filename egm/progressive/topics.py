@@ -1,8 +1,8 @@
-"""The topics of a progressive link on an MQTT broker: a way up and one down for each machine, one a level.
+"""Topics of a progressive link on an MQTT broker: an uplink and a downlink per machine, one per level.
 
-Each sign on the floor has one on which its heart beats. The broker lets a machine publish only on its own way
-up, named by its certificate, and read only its own way down and the values: so the topic a message came on
-says who sent it.
+Each sign on the floor has one for its heartbeat. The broker lets a machine publish only on its own uplink,
+named by its certificate, and read only its own downlink and the values: so the topic of a message identifies
+its sender.
 """
 
 from typing import Final
@@ -14,31 +14,31 @@ ALL_SIGNS: Final = f"{PREFIX}/sign/+/beat"
 
 
 def up(machine: str) -> str:
-    """What a machine says to the controller."""
+    """Return the topic of a machine's messages to the controller."""
     return f"{PREFIX}/machine/{machine}/up"
 
 
 def down(machine: str) -> str:
-    """What the controller says to a machine."""
+    """Return the topic of the controller's messages to a machine."""
     return f"{PREFIX}/machine/{machine}/down"
 
 
 def value(level: str) -> str:
-    """What a level shows; retained."""
+    """Return the topic of a level's value; retained."""
     return f"{PREFIX}/level/{level}/value"
 
 
 def beat(sign: str) -> str:
-    """Where a sign says, again and again, what it shows."""
+    """Return the topic on which a sign repeatedly reports what it shows."""
     return f"{PREFIX}/sign/{sign}/beat"
 
 
 def sign_of(topic: str) -> str:
-    """Whose heart beats there; nothing where it is no sign's topic."""
+    """Return the sign of a heartbeat topic; empty for any other topic."""
     start, end = f"{PREFIX}/sign/", "/beat"
     return topic[len(start) : -len(end)] if topic.startswith(start) and topic.endswith(end) else ""
 
 
 def machine_of(topic: str) -> str:
-    """Who sent what came on a way up."""
+    """Return the machine of an uplink topic."""
     return topic.removeprefix(f"{PREFIX}/machine/").removesuffix("/up")

@@ -1,13 +1,14 @@
-"""Mystery trigger: the secret amount of a shared prize, fixed beforehand and provable afterwards.
+"""Mystery trigger: the secret amount of a shared prize, fixed in advance and provable afterwards.
 
-Whoever keeps a shared mystery level draws, at each reset, the amount at which it will be won, and publishes a
-commitment to it: SHA-256 over the drawn number, everything it is meant for, and a salt of 256 bits. Nobody
-can tell the amount from the commitment, and nobody can change it afterwards. The wager that carries the level
-to the amount wins; then number and salt are shown, and everyone can hold them against the commitment.
+The manager of a shared mystery level draws, at each reset, the amount at which it will be won, and publishes
+a commitment to it: SHA-256 over the drawn number, everything it applies to, and a salt of 256 bits. Nobody
+can derive the amount from the commitment, and nobody can change it afterwards. The wager that raises the
+level to the amount wins; then number and salt are published, and everyone can compare them with the
+commitment.
 
-The amount is one of ``points`` that divide the way from the start to the ceiling evenly, so finely that each
-wager but the last covers the same number of them: all wagers of all machines have the same chance (Québec
-by-law, s.92), and the law is that of :meth:`egm.progressive.level.Level.mystery_odds`.
+The amount is one of ``points`` that divide the interval from the start to the ceiling evenly, so finely that
+each wager but the last covers the same number of them: all wagers of all machines have the same chance
+(Québec by-law, s.92), and the distribution is that of :meth:`egm.progressive.level.Level.mystery_odds`.
 """
 
 import hashlib
@@ -26,14 +27,14 @@ _SALT_BITS: Final = 256
 
 
 class TriggerError(LocalError):
-    """A secret amount that is none, or that does not fit what was published of it."""
+    """An invalid secret amount, or one that does not match its published commitment."""
 
 
 class Chance(Protocol):
-    """Further numbers of one draw."""
+    """Further random numbers of one draw."""
 
     def below(self, bound: int, purpose: str) -> int:
-        """A uniform integer in [0, ``bound``)."""
+        """Return a uniform integer in [0, ``bound``)."""
         ...
 
 
@@ -75,34 +76,34 @@ class Trigger:
 
     @property
     def points(self) -> int:
-        """How many equally likely amounts there are; one where the level starts at its ceiling."""
+        """Return the number of equally likely amounts; one if the level starts at its ceiling."""
         return max(1, ((self.ceiling_cents - self.start) / self.step).numerator)
 
     @property
     def amount(self) -> Fraction:
-        """The secret amount, exact: a wager that carries the level to it wins."""
+        """Return the secret amount, exact: a wager that raises the level to it wins."""
         room = self.ceiling_cents - self.start
         return self.start + max(Fraction(0), room) * Fraction(self.drawn + 1, self.points)
 
     @property
     def commitment(self) -> str:
-        """What is published beforehand (SHA-256, hexadecimal)."""
+        """Return the commitment published in advance (SHA-256, hexadecimal)."""
         return hashlib.sha256(self.to_text().encode("ascii")).hexdigest()
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the secret as records keep it, once it may be known; :meth:`from_json` is the inverse.
+        """Encode the secret for records, once it may be known; :meth:`from_json` is the inverse.
 
-        What may be larger than every reader of JSON can hold travels as text, as fractions do.
+        Numbers that may be too large for some JSON readers are encoded as text, like fractions.
         """
         return {**to_json(self), "drawn": str(self.drawn)}
 
     def to_text(self) -> str:
-        """Return the one text of it that the commitment is over."""
+        """Return the canonical text over which the commitment is computed."""
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, data: object) -> "Trigger":
-        """Read it back. Raises :class:`TriggerError` where it is none."""
+        """Decode the secret. Raises :class:`TriggerError` if it is invalid."""
         try:
             whole = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data
             made = from_json(cls, whole, "its record")

@@ -1,10 +1,10 @@
 """Unproved controller messages: held, staff are called, and two persons rule.
 
-A controller is believed as far as its word can be checked here. A mystery prize must be the one whose
-commitment this machine has heard, opened, on this machine's own terms: increment, stake, ceiling and start.
-The award of a hit must lie between the level's base and its ceiling, and near what the level has shown.
-Nothing else is paid by itself: it stands under :attr:`ProgressiveKey.HELD`, locks the machine, and ends with
-a ruling that names the persons, the reason and what was doubted.
+A controller's message is accepted as far as it can be checked here. A mystery prize must be the one whose
+commitment this machine has received, opened, on this machine's own terms: increment, stake, ceiling and
+start. The award of a hit must lie between the level's base and its ceiling, and near the amount the level has
+shown. Nothing else is paid automatically: it is stored under :attr:`ProgressiveKey.HELD`, locks the machine,
+and ends with a ruling that names the persons, the reason and the doubt.
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ PAY, DECLINE = "pay", "decline"
 
 # ---------------------------------------------------------------------------------------------- what is heard
 def commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
-    """The commitment to a level's prize as this machine heard it first, or None."""
+    """Return the commitment to a level's prize as this machine first received it, or None."""
     first = None
     for entry in machine.journal.entries("progressive.sealed", newest_first=True):
         record = from_json(HeardPrize, entry.record, f"entry {entry.sequence}, {entry.kind}")
@@ -44,7 +44,7 @@ def commitment_heard(machine: Machine, level: str, prize: int) -> str | None:
 
 
 def doubt_prize(machine: Machine, level: str, won: Won) -> str:
-    """Why a mystery prize is not proved, or nothing where it is."""
+    """Return why a mystery prize is not proved, or an empty string if it is."""
     trigger, pool = won.trigger, machine.state(Pools).by_id.get(level)
     heard = commitment_heard(machine, level, trigger.number)
     if trigger.level != level or pool is None:
@@ -57,7 +57,7 @@ def doubt_prize(machine: Machine, level: str, won: Won) -> str:
 
 
 def _doubt_terms(pool: Pool, won: Won) -> str:
-    """What of a proved secret does not fit the terms of this machine's own definition."""
+    """Return how a proved secret contradicts the terms of this machine's own definition, or an empty string."""
     trigger, terms = won.trigger, pool.definition.terms
     step = pool.definition.chance.stake_cents * terms.increment
     if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
@@ -71,10 +71,10 @@ def _doubt_terms(pool: Pool, won: Won) -> str:
 
 
 def doubt_award(machine: Machine, kept: ClaimRecord, amount_cents: int) -> str:
-    """Why the award of a hit is not believed, or nothing where it is.
+    """Return why the award of a hit is not credible, or an empty string if it is.
 
     No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
-    is on its way, which is made only once the level has been heard on the same connection.
+    is on its way, because a claim is made only once the level has been received on the same connection.
     """
     pool = machine.state(Pools).by_id.get(kept.pool)
     if pool is None:
@@ -98,7 +98,7 @@ def _shown_cents(machine: Machine, pool: Pool) -> int:
 
 # ---------------------------------------------------------------------------------------------- holding
 def hold(machine: Machine, claim: str, prize: HeldPrize) -> None:
-    """Keep what is not proved for two persons to rule on, and call them; told again, it only calls again."""
+    """Store an unproved message for two persons to rule on, and call them; a repeat only calls again."""
     key = f"{ProgressiveKey.HELD}{claim}"
     if machine.journal.state(key) is None:
         story = {"claim": claim, **to_json(prize)}
@@ -108,25 +108,25 @@ def hold(machine: Machine, claim: str, prize: HeldPrize) -> None:
 
 
 def is_held(machine: Machine, claim: str) -> bool:
-    """Whether a claim waits for its ruling."""
+    """Return whether a claim waits for its ruling."""
     return claim in held(machine)
 
 
 def held(machine: Machine) -> dict[str, HeldPrize]:
-    """What waits for a ruling, by claim."""
+    """Return what waits for a ruling, by claim."""
     kept = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
     return {claim: prize for claim, prize in kept.items() if prize.ruling is None}
 
 
 def ruling(machine: Machine, claim: str) -> str | None:
-    """How persons have ruled on a claim: ``pay``, ``decline``, or not yet."""
+    """Return the ruling on a claim: ``pay``, ``decline``, or None."""
     stored = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD}{claim}")
     return None if stored is None else stored.ruling
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _unanswerable(machine: Machine) -> list[str]:
-    """Claims nobody answers: of levels this machine has no longer, and those an open game waits for."""
+    """Return the claims that nobody can answer: of removed levels, and those an open game waits for."""
     waits = machine.memory.get(ProgressiveKey.AWAITING)
     return [
         name
@@ -138,9 +138,9 @@ def _unanswerable(machine: Machine) -> list[str]:
 
 
 def prize_is_held(machine: Machine, event: Event) -> bool:
-    """Something a controller said waits for a ruling, and the form says which and why.
+    """Return whether a held message waits for the form's ruling, and the ruling is possible.
 
-    What no controller answers can only be settled at what the machine showed.
+    What no controller answers can only be settled at the amount that the machine showed.
     """
     decision = event.data.get("decision", DECLINE)
     waits = bool(held(machine)) if decision == PAY else bool(held(machine) or _unanswerable(machine))
@@ -148,15 +148,15 @@ def prize_is_held(machine: Machine, event: Event) -> bool:
 
 
 def ruling_is_whole(_: Machine, event: Event) -> bool:
-    """The ruling gives its reason."""
+    """Return whether the ruling gives its reason."""
     return says(event, "decision", "reason")
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:
-    """Two persons rule on what was held first: the controller's word is taken, or it is not.
+    """Apply the ruling of two persons on the first held message: it is accepted, or not.
 
-    Declined, a mystery prize goes back to its level, and a hit of the game's own is worth what the machine
-    showed when it was made. Whatever is paid is paid by hand.
+    If declined, a mystery prize returns to its level, and a hit of the game itself is worth the amount that
+    the machine showed when it was made. Everything paid is paid by hand.
     """
     decision, waiting = str(event.data["decision"]), held(machine)
     claim = next(iter(waiting or _unanswerable(machine)))
@@ -172,10 +172,10 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
             "why": kept.why,
         }
     owed = own is not None and own.way is None and own.amount_cents is None
-    if kept is not None:  # of a hit that is settled since, or void, nothing is left to be done
+    if kept is not None:  # nothing remains to be done for a hit that is settled or void since
         done = owed or kept.won is None
         state[f"{ProgressiveKey.HELD}{claim}"] = None if done else replace(kept, ruling=decision)
-    if own is not None and owed:  # a hit of the game's own: the question is how much
+    if own is not None and owed:  # for a hit of the game itself the question is how much is paid
         cents = kept.amount_cents if kept is not None and decision == PAY else own.shown_cents
         state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(own, amount_cents=cents, unanswered=True)
         doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
@@ -189,9 +189,9 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
 
 
 def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
-    """Record the commitment to a prize's secret amount when first heard, before any wager plays for it.
+    """Record the commitment to a prize's secret amount when first received, before any wager plays for it.
 
-    Returns what is wrong with it, or nothing: another commitment to the same prize is none.
+    Returns what is wrong with it, or an empty string; a different commitment to the same prize is an error.
     """
     key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
     if machine.memory.read(SealedPrize, key) == sealed:
@@ -208,11 +208,11 @@ def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
 
 
 def is_recorded(machine: Machine, claim: str) -> bool:
-    """Whether the machine knows of a prize, whatever it made of it."""
+    """Return whether the machine has recorded a prize, whatever it did with it."""
     held = machine.journal.state(f"{ProgressiveKey.HELD}{claim}")
     return held is not None or machine.journal.knows(entry_of(claim))
 
 
 def entry_of(claim: str) -> str:
-    """The id of the journal's entry of a mystery prize."""
+    """Return the id of the journal entry of a mystery prize."""
     return f"{claim}.won"
