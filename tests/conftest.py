@@ -59,7 +59,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--kills N``: kills of the machine in the kill test; ``--sas-polls N``: polls in the SAS soak."""
-    parser.addoption("--sas-polls", type=int, default=5000, help="polls of each host in the SAS soak")
+    parser.addoption("--sas-polls", type=int, default=2000, help="polls of each host in the SAS soak")
     parser.addoption("--kills", type=int, default=300, help="kills of the machine in the kill test")
 
 
