@@ -89,7 +89,7 @@ class Cabinet:
 
 @pytest.fixture
 def cabinet(tmp_path):
-    found = Cabinet(tmp_path, "--silent", "--reduced-motion")
+    found = Cabinet(tmp_path, "--silent")
     yield found
     found.close()
 
