@@ -7,10 +7,10 @@ The quick tier kills it twenty times, the slow tier ``--kills N`` times.
 """
 
 import asyncio
-from datetime import UTC, datetime
 
 import pytest
 from kill_rig import KINDS, LEVELS_GAME, STATES, Rig
+from rigs.moments import machine_clock
 
 from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
@@ -31,7 +31,7 @@ def campaign(tmp_path_factory, request):
     rig = Rig(tmp_path_factory.mktemp("kill"), seed=20261121)
     asyncio.run(rig.campaign(kills))
     assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.said()}"
-    with Journal.open(rig.folder.root, now=lambda: datetime.now(UTC)) as journal:
+    with Journal.open(rig.folder.root, now=machine_clock) as journal:
         yield rig, journal, list(journal.entries())
 
 

@@ -1,9 +1,9 @@
 """Money over SAS between two ledgers, the machine killed in between: neither loses nor doubles a cent."""
 
 import signal
-from datetime import UTC, datetime
 
 import pytest
+from rigs.moments import machine_clock
 from sas_cabin import Cabin
 
 from egm.tickets.numbers import secure_enhanced
@@ -26,7 +26,7 @@ def agree(cabin):
     """Machine and host have the same tickets and transfers in their books; return the machine's meters."""
     with open_view(cabin.folder.root) as view:
         meters = view.meters().values
-    with Store.open(cabin.root / "host-main.sqlite", lambda: datetime.now(UTC)) as store:
+    with Store.open(cabin.root / "host-main.sqlite", machine_clock) as store:
         tickets, transfers = store.tickets(), store.transfers()
     out = [t for t in tickets if t.state in (TicketState.ISSUED, TicketState.REDEEMED)]
     back = [t for t in tickets if t.state is TicketState.REDEEMED]

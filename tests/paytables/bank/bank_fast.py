@@ -13,7 +13,8 @@ NEAR = 3.290527
 
 def z_of(times, rounds, chance):
     """How far a count lies from what is expected, by the binomial law: as often as a normal one so far away."""
-    from scipy.stats import binom, norm  # noqa: PLC0415 (a second of every worker that only collects tests)
+    # Imported here: it takes a second of every worker that only collects tests.
+    from scipy.stats import binom, norm
 
     chance = float(chance)
     if times > rounds * chance:
