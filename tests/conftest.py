@@ -28,6 +28,8 @@ def _begin_scratch() -> None:
     scratch = folder / f"{_SCRATCH}{os.getpid()}"
     scratch.mkdir(mode=0o755, exist_ok=True)  # some tests run as other users
     os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)
+    # Where matplotlib keeps its list of fonts, which costs a second to make: made once for all workers.
+    os.environ["MPLCONFIGDIR"] = str(scratch / "matplotlib")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
 
 
