@@ -10,6 +10,11 @@ from typing import Final
 _ADDRESS_BYTES_MAX: Final = 107
 
 
+def fits_address(path: Path) -> bool:
+    """Return whether the address of a socket can hold ``path``."""
+    return len(os.fsencode(path)) <= _ADDRESS_BYTES_MAX
+
+
 @contextmanager
 def socket_address(path: Path) -> Iterator[str]:
     """Yield an address at which the socket at ``path`` can be bound or connected while the context lasts.
@@ -17,7 +22,7 @@ def socket_address(path: Path) -> Iterator[str]:
     A path that is too long is reached through an open descriptor of its folder. Raises OSError where that
     folder does not exist or may not be entered.
     """
-    if len(os.fsencode(path)) <= _ADDRESS_BYTES_MAX:
+    if fits_address(path):
         yield str(path)
         return
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

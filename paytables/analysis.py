@@ -73,6 +73,15 @@ class Law:
         """Return the probability of winning at least ``win`` credits (the tail counts as that much)."""
         return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
 
+    def largest_win_expected(self, times: int, games: int) -> int:
+        """Return the largest win that ``games`` games reach ``times`` times on average; 0 for none."""
+        missing = Fraction(times, games) * self.total - self.tail * self.total
+        for win in sorted(self.counts, reverse=True):
+            missing -= self.counts[win]
+            if missing <= 0:
+                return max(win, 0)
+        return 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prize:

@@ -28,6 +28,8 @@ def _begin_scratch() -> None:
     scratch = folder / f"{_SCRATCH}{os.getpid()}"
     scratch.mkdir(mode=0o755, exist_ok=True)  # some tests run as other users
     os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)
+    # Where matplotlib keeps its list of fonts, which costs a second to make: made once for all workers.
+    os.environ["MPLCONFIGDIR"] = str(scratch / "matplotlib")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
 
 
@@ -59,7 +61,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--kills N``: kills of the machine in the kill test; ``--sas-polls N``: polls in the SAS soak."""
-    parser.addoption("--sas-polls", type=int, default=5000, help="polls of each host in the SAS soak")
+    parser.addoption("--sas-polls", type=int, default=2000, help="polls of each host in the SAS soak")
     parser.addoption("--kills", type=int, default=300, help="kills of the machine in the kill test")
 
 

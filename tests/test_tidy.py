@@ -35,6 +35,15 @@ HOSTS = [
         ("crates", "io"),
     )
 ]
+#: How Python reads the date; in pieces, so that this file does not hold what it looks for.
+DATE_READ = re.compile(
+    r"\bdate" r"time\.(?:now|utcnow|today)\(|\bdate" r"\.today\(|\btime\.ti" r"me(?:_ns)?\("
+)
+#: The files of tests that may read the date, and why.
+READS_THE_DATE = {
+    "tests/rigs/moments.py": "the clock that a test shares with real processes of the product",
+    "tests/tools/dev/test_chance_check.py": "programs that the check of chance judges and nobody runs",
+}
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users/\w+)/|\.\./shared\b")
 
 
@@ -119,3 +128,24 @@ def test_nothing_names_a_registry_or_a_place_on_one_machine(tracked):
 )
 def test_a_machine_path_is_seen(text, found):
     assert bool(MACHINE_PATH.search(text)) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("now = datetime" + ".now(UTC)", True),
+        ("date" + ".today()", True),
+        ("seed = time" + ".time_ns()", True),
+        ("end = time.monotonic() + 5", False),
+        ("moments.NOW", False),
+    ],
+)
+def test_a_reading_of_the_date_is_seen(text, found):
+    assert bool(DATE_READ.search(text)) is found
+
+
+def test_no_test_reads_the_date(tracked):
+    """A test that does may pass on one day and fail on another; programs within texts count too."""
+    files = [file for file in tracked if file.suffix == ".py" and file.parts[0] == "tests"]
+    found = {str(file) for file in files if DATE_READ.search((ROOT / file).read_text(encoding="utf-8"))}
+    assert found == set(READS_THE_DATE)

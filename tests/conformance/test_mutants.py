@@ -222,13 +222,11 @@ def copy(tmp_path_factory):
     return Scratch(ROOT, tmp_path_factory.mktemp("copy"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "file", "name"),
     [
-        pytest.param(
-            *("C-05", "tests/egm/profiles/test_profiles.py", "test_a_game_below_the_floor_is_refused"),
-            marks=pytest.mark.slow,
-        ),
+        ("C-05", "tests/egm/profiles/test_profiles.py", "test_a_game_below_the_floor_is_refused"),
         ("Q-09", "tests/egm/staff/test_inventory.py", "test_a_base_number_is_fixed_for_good"),
     ],
 )

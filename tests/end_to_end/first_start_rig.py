@@ -11,12 +11,12 @@ import signal
 import sys
 import time
 import traceback
-from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from itertools import count
 
 from click.testing import CliRunner
+from rigs.moments import machine_clock
 
 from egm.app.first_start.draft import Draft
 from egm.app.first_start.link import Link
@@ -150,7 +150,7 @@ class Setting:
 
     def _floor_answers(self):
         stick = Stick(self.stick)
-        request, now = stick.read()["request"], datetime.now(UTC)
+        request, now = stick.read()["request"], machine_clock()
         key = key_digest(read_request(request)[1])
         try:
             answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
@@ -226,7 +226,7 @@ class Campaign:
 
     def __init__(self, root, place):
         self.setting, self.made = Setting(root, place), root / "made"
-        make_authority(self.setting.floor, datetime.now(UTC))
+        make_authority(self.setting.floor, machine_clock())
         self.setting.stick.write_bytes(bytes(1 << 15))
         assert child((self.setting.first_start, self.setting.judge, self.setting.keep)) == DONE
         shutil.copytree(place, self.made, symlinks=True, ignore=shutil.ignore_patterns("run", "lost+found"))
@@ -246,7 +246,7 @@ class Campaign:
         self.empty()
         shutil.rmtree(setting.floor)
         if kind is Kind.FIRST_START:
-            make_authority(setting.floor, datetime.now(UTC))
+            make_authority(setting.floor, machine_clock())
         else:
             shutil.copytree(setting.root / "floor.made", setting.floor)
         Stick(setting.stick).write()

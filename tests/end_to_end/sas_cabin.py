@@ -10,8 +10,9 @@ import socket
 import subprocess
 import threading
 import time
-from datetime import UTC, datetime
 from pathlib import Path
+
+from rigs.moments import machine_clock
 
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
@@ -253,11 +254,11 @@ class Cabin:
         """Our host on a SAS line, recorded; its ledger is kept from one use to the next; connected."""
         recording = self.root / f"line-{len(list(self.root.glob('line-*')))}-{name}.jsonl"
         with (
-            Store.open(self.root / f"host-{name}.sqlite", lambda: datetime.now(UTC)) as store,
+            Store.open(self.root / f"host-{name}.sqlite", machine_clock) as store,
             recording.open("w") as file,
             self.line(name, recorder=Recorder(file, time.monotonic_ns)) as line,
         ):
-            host = Host(line, store, now=lambda: datetime.now(UTC), **options)
+            host = Host(line, store, now=machine_clock, **options)
             host.connect(PATIENCE)
             yield host
 

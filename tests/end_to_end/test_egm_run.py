@@ -9,14 +9,15 @@ import os
 import subprocess
 import sys
 import urllib.request
-from datetime import UTC, datetime
 
 import pytest
+from rigs.moments import machine_clock
 from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, connect, demonstration, snapshot, until
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import python_module
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, encode
+from egm.unix_sockets import fits_address
 from meters import Journal, Transaction
 
 
@@ -27,8 +28,9 @@ def _scrape(port):
 
 @pytest.mark.requirement("F-03")
 def test_a_person_plays(tmp_path):
-    """The path of the state folder is longer than the address of a socket can be (107 bytes)."""
+    """The path of the state folder is longer than the address of a socket can be."""
     folder = StateFolder(tmp_path / ("a-long-name-" * 10) / "state")
+    assert not fits_address(folder.root)
     folder.root.parent.mkdir()
 
     async def session():
@@ -103,7 +105,7 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_plays_on(tm
 
 def test_a_machine_left_alone_keeps_its_state_from_another_cabinet(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    with Journal.open(folder.root, now=lambda: datetime.now(UTC)):
+    with Journal.open(folder.root, now=machine_clock):
         done = _run(folder.root)
     assert done.returncode == 1
     assert (
@@ -209,7 +211,7 @@ async def alone(folder):
 @pytest.mark.requirement("A-05", "A-09")
 def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    with Journal.open(folder.root, now=lambda: datetime.now(UTC)) as journal:
+    with Journal.open(folder.root, now=machine_clock) as journal:
         for n in range(50):
             journal.append(Transaction(id=f"e{n}", kind="event", record={"n": n}))
     for copy in [folder.root / "journal.sqlite", *sorted(folder.root.rglob("*.log"))]:
@@ -246,7 +248,7 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_outlives_restarts(tmp_path):
 )
 def test_a_record_that_cannot_be_read_is_said_on_the_screen_and_nothing_starts_again(tmp_path, state, said):
     folder = StateFolder(tmp_path / "state")
-    with Journal.open(folder.root, now=lambda: datetime.now(UTC), machine_id="EGM-0000001") as journal:
+    with Journal.open(folder.root, now=machine_clock, machine_id="EGM-0000001") as journal:
         journal.append(Transaction(id="e1", kind="event", record={}, state=state))
 
     async def session():

@@ -9,11 +9,11 @@ import json
 import subprocess
 import sys
 import tomllib
-from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from rigs.moments import machine_clock
 from run_rig import EGM, PATIENCE_SECONDS, connect, snapshot, until
 
 from egm.app.first_start.draft import Draft
@@ -260,7 +260,7 @@ def test_the_screen_asks_the_devices_answer_two_sign_and_the_machine_runs_with_i
 
     stick = tmp_path / "stick"
     stick.write_bytes(bytes(1 << 15))
-    make_authority(tmp_path / "floor", datetime.now(UTC))
+    make_authority(tmp_path / "floor", machine_clock())
 
     async def session():
         twins = plugged(tmp_path, "id003", "ioboard", "tcl")
@@ -370,7 +370,7 @@ def test_a_memory_whose_file_is_gone_gives_it_back_to_two_of_its_own_persons(tmp
 
 def test_a_memory_that_cannot_be_read_is_said_and_nothing_is_asked(tmp_path):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    with Journal.open(folder.root, now=lambda: datetime.now(UTC)) as journal:
+    with Journal.open(folder.root, now=machine_clock) as journal:
         for n in range(50):
             journal.append(Transaction(id=f"e{n}", kind="event", record={"n": n}))
     for copy in [folder.root / "journal.sqlite", *sorted(folder.root.rglob("*.log"))]:

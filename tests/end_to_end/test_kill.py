@@ -3,14 +3,14 @@
 Method: a bench with real pseudo-terminals outlives a machine process that is killed with SIGKILL hundreds of
 times while bills go in, games are played and money is cashed out. Afterwards the journal is read and held
 against what the machine had said, what lies in the acceptor's box, and what the recorded draws give.
-The quick tier kills it thirty times, the slow tier ``--kills N`` times.
+The quick tier kills it twenty times, the slow tier ``--kills N`` times.
 """
 
 import asyncio
-from datetime import UTC, datetime
 
 import pytest
 from kill_rig import KINDS, LEVELS_GAME, STATES, Rig
+from rigs.moments import machine_clock
 
 from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
@@ -20,7 +20,7 @@ from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 
 CREDIT = tuple(f"credit:1:{kind}" for kind in ("cashable", "restricted", "nonrestricted"))
-QUICK_KILLS = 30
+QUICK_KILLS = 20
 #: Three hundred lives of half a second on a quiet machine; a loaded one takes its time, which proves nothing less.
 pytestmark = pytest.mark.timeout(1800)
 
@@ -31,7 +31,7 @@ def campaign(tmp_path_factory, request):
     rig = Rig(tmp_path_factory.mktemp("kill"), seed=20261121)
     asyncio.run(rig.campaign(kills))
     assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.said()}"
-    with Journal.open(rig.folder.root, now=lambda: datetime.now(UTC)) as journal:
+    with Journal.open(rig.folder.root, now=machine_clock) as journal:
         yield rig, journal, list(journal.entries())
 
 

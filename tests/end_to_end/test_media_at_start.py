@@ -5,9 +5,9 @@ import contextlib
 import os
 import shutil
 import subprocess
-from datetime import UTC, datetime
 
 import pytest
+from rigs.moments import machine_clock
 from run_rig import connect, egm, snapshot, until
 
 from egm.app.stopped import come_up
@@ -66,9 +66,7 @@ def notes(*codes):
 
 def put_in(folder, second, cents):
     """A bill, as the cabinet records it."""
-    with Journal.open(
-        folder.root, second_dir=second, machine_id=SERIAL, now=lambda: datetime.now(UTC)
-    ) as journal:
+    with Journal.open(folder.root, second_dir=second, machine_id=SERIAL, now=machine_clock) as journal:
         bill = journal.fresh_id("bill")
         paper = {"id": bill, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
         entries = (

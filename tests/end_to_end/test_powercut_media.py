@@ -6,11 +6,11 @@ media is only there if it asked for it. A disk that lies about that must be caug
 """
 
 import asyncio
-from datetime import UTC, datetime
 
 import pytest
 from kill_rig import Aim
 from powercut_rig import PowerRig, missing
+from rigs.moments import machine_clock
 from test_kill import (  # noqa: F401 (the same tests, on the campaign of this module)
     test_an_interrupted_game_ends_with_its_recorded_outcome,
     test_every_acknowledged_credit_is_in_the_journal,
@@ -41,7 +41,7 @@ def campaign(tmp_path_factory, request):
         repairs = sum(medium.repairs for medium in rig.media)
         lost = f"{rig.sectors_lost} sectors lost that nobody had asked to keep"
         print(f" [{rig.witness.kills} cuts; {lost}; {repairs} file systems repaired]")
-        with Journal.open(rig.folder.root, now=lambda: datetime.now(UTC), second_dir=rig.second) as journal:
+        with Journal.open(rig.folder.root, now=machine_clock, second_dir=rig.second) as journal:
             yield rig, journal, list(journal.entries())
     finally:
         rig.close()
@@ -61,9 +61,7 @@ def known_after_a_cut(root, *, lies):
         asyncio.run(life())
         told = max(rig.witness.snapshots)
         try:
-            with Journal.open(
-                rig.folder.root, now=lambda: datetime.now(UTC), second_dir=rig.second
-            ) as journal:
+            with Journal.open(rig.folder.root, now=machine_clock, second_dir=rig.second) as journal:
                 return told, max((entry.sequence for entry in journal.entries()), default=0)
         except JournalError:
             return told, 0

@@ -21,6 +21,7 @@ import tools.floor
 from egm.config.cabinet_file import StateFolder
 from egm.links.metrics import series_of
 from egm.progressive.messages import Value
+from meters import open_view
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.signs import SignRecord
 
@@ -156,16 +157,18 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
             prometheus = Prometheus(tmp_path / "prometheus", f"127.0.0.1:{port}")
             await stack.enter_async_context(prometheus.running())
 
-            said = await readout(folder)
+            said = {}
 
-            async def sequence():
+            async def is_scraped():
                 nonlocal said
+                found = await prometheus.query("egm_journal_sequence")
+                with open_view(folder.root) as view:
+                    if not found or int(found[0]["value"][1]) != view.sequence:
+                        return False
                 said = await readout(folder)
-                return await prometheus.query("egm_journal_sequence")
+                return int(found[0]["value"][1]) == said["sequence"]
 
-            await prometheus.until(
-                sequence, lambda found: found and int(found[0]["value"][1]) == said["sequence"]
-            )
+            await prometheus.until(is_scraped, bool)
             for meter, value in said["meters"].items():
                 if ".since_" in meter:
                     continue

@@ -5,11 +5,11 @@ import select
 import socket
 import threading
 import tomllib
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rigs.moments import machine_clock
 from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, is_silent, wait_for
 
 from egm.links.sas.crc import sealed
@@ -285,10 +285,10 @@ def test_a_machine_behind_a_serial_server(tmp_path):
         relay.start()
         with (
             Cabin(tmp_path, {"main": {"port": url, "framing": "lenient"}}) as cabin,
-            Store.open(tmp_path / "host.sqlite", lambda: datetime.now(UTC)) as store,
+            Store.open(tmp_path / "host.sqlite", machine_clock) as store,
         ):
             line = HostLine(url, answer_seconds=ANSWER_SECONDS, gap_seconds=GAP_SECONDS)
-            host = Host(line, store, now=lambda: datetime.now(UTC))
+            host = Host(line, store, now=machine_clock)
             host.connect(60)
             assert host.known.serial == "SAS-1"
             obey(host, ["disable"])

@@ -1,9 +1,9 @@
 """Money over SAS between two ledgers, the machine killed in between: neither loses nor doubles a cent."""
 
 import signal
-from datetime import UTC, datetime
 
 import pytest
+from rigs.moments import machine_clock
 from sas_cabin import Cabin
 
 from egm.tickets.numbers import secure_enhanced
@@ -26,7 +26,7 @@ def agree(cabin):
     """Machine and host have the same tickets and transfers in their books; return the machine's meters."""
     with open_view(cabin.folder.root) as view:
         meters = view.meters().values
-    with Store.open(cabin.root / "host-main.sqlite", lambda: datetime.now(UTC)) as store:
+    with Store.open(cabin.root / "host-main.sqlite", machine_clock) as store:
         tickets, transfers = store.tickets(), store.transfers()
     out = [t for t in tickets if t.state in (TicketState.ISSUED, TicketState.REDEEMED)]
     back = [t for t in tickets if t.state is TicketState.REDEEMED]
@@ -102,7 +102,7 @@ def test_money_is_transferred_in_played_and_transferred_out(cabin):
 
 @pytest.mark.requirement("K-09")
 @pytest.mark.parametrize(
-    "deaths", [(0, 1, 2, 3), pytest.param(range(14), marks=pytest.mark.slow)], ids=["some", "many"]
+    "deaths", [(0, 3), pytest.param(range(14), marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_a_machine_killed_under_a_transfer_owes_nobody_anything(cabin, deaths):
     """Kill it right after each order went out, and some steps later; ask afterwards what became of it."""
@@ -152,7 +152,7 @@ def comes_back(cabin, host, number):
 
 @pytest.mark.requirement("K-09")
 @pytest.mark.parametrize(
-    "steps", [2, 8, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 3, 4, 5, 6, 12))]
+    "steps", [8, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 2, 3, 4, 5, 6, 12))]
 )
 def test_a_machine_killed_under_a_ticket_owes_nobody_anything(cabin, steps):
     """Kill it while a ticket goes out, and again while it comes back."""

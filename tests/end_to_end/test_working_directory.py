@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from run_rig import cabinet, connect, snapshot, until
+from run_rig import ONE_GAME, cabinet, connect, snapshot, until
 
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
@@ -69,11 +69,12 @@ def test_the_verifier_beside_the_machine_is_the_installed_one(planted):
     assert not planted.exists(), planted.read_text()
 
 
-def test_a_whole_cabinet_comes_up_among_them(planted, tmp_path):
+@pytest.mark.parametrize("games", [ONE_GAME, pytest.param(None, marks=pytest.mark.slow)], ids=["one", "all"])
+def test_a_whole_cabinet_comes_up_among_them(planted, tmp_path, games):
     folder = StateFolder(tmp_path / "state")
 
     async def session():
-        async with cabinet(folder, games=None):
+        async with cabinet(folder, games=games):
             screen, wishes = await connect(folder.screen_socket, folder.screen_token)
             await until(screen, snapshot(state="idle"))
             wishes.close()

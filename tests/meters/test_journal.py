@@ -171,7 +171,7 @@ def test_a_second_machine_is_refused_by_name(tmp_path):
     code = (
         "import sys; from datetime import datetime, UTC; from pathlib import Path;"
         "from meters import Journal;"
-        "Journal.open(Path(sys.argv[1]), now=lambda: datetime.now(UTC))"
+        "Journal.open(Path(sys.argv[1]), now=lambda: datetime(2026, 11, 21, tzinfo=UTC))"
     )
     with Journal.open(tmp_path, now=clock):
         with pytest.raises(JournalLocked, match=str(os.getpid())):

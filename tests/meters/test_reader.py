@@ -78,7 +78,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from meters import Journal, Policy, Transaction, Transfer
-journal = Journal.open(Path(sys.argv[1]), now=lambda: datetime.now(UTC), policy=Policy(checkpoint_every=20))
+journal = Journal.open(Path(sys.argv[1]), now=lambda: datetime(2026, 11, 21, tzinfo=UTC), policy=Policy(checkpoint_every=20))
 start = journal.balance_cents("credit:1:cashable") // 100
 for n in range(start, start + 100000):
     journal.append(Transaction(id=f"b{n}", kind="bill.in",

@@ -112,7 +112,7 @@ def check_flip(folder, disk, rng):
 @pytest.mark.requirement("A-02", "A-03")
 def test_any_flipped_byte_is_seen_and_repaired(tmp_path, closed, killed):
     rng = random.Random(7)
-    for _ in range(100):
+    for _ in range(40):
         check_flip(tmp_path, closed, rng)
         check_flip(tmp_path, killed, rng)
 

@@ -6,11 +6,11 @@ The broker here speaks real MQTT 5 over real TLS, but does not answer what it is
 import asyncio
 import contextlib
 import ssl
-from datetime import UTC, datetime
 from fractions import Fraction
 
 import aiomqtt
 import pytest
+from rigs.moments import CERTIFIED, certify_for_ever, stated_now
 
 from egm.config.levels import Kind, LinkSlot
 from egm.progressive import topics
@@ -41,12 +41,17 @@ LEVEL = LevelDefinition(
 )
 
 
+@pytest.fixture(autouse=True)
+def _certified_for_ever(monkeypatch):
+    certify_for_ever(monkeypatch)
+
+
 class Taciturn:
     """A broker with one listener at a time, that does not answer packets named ``unanswered``."""
 
     def __init__(self, folder, unanswered, refusing=False):
         self._folder, self._unanswered, self._refusing = folder, unanswered, refusing
-        now = datetime.now(UTC)
+        now = CERTIFIED
         make_authority(folder, now)
         make_certificate(folder, BROKER, now, ("127.0.0.1",))
         make_certificate(folder, "EGM-1", now)
@@ -147,7 +152,7 @@ def machine(broker, folder):
 
 def controller(broker, folder):
     told, store = [], SqliteStore(folder / "levels.db")
-    serving = Controller(store, lambda: datetime.now(UTC))
+    serving = Controller(store, stated_now)
     serving.open_levels([LEVEL])
     slot = broker.slot(CONTROLLER)
     service = Service(serving, slot, told.append, retry_seconds=0.01, limit_seconds=LIMIT)
@@ -201,7 +206,7 @@ def test_a_broker_that_does_not_prove_itself_is_told_nothing(tmp_path, intruder)
         async with Taciturn(tmp_path / "link", "").listening(older=intruder.endswith("protocol")) as broker:
             slot = broker.slot("EGM-1")
             if intruder.endswith("authority"):
-                make_authority(tmp_path / "other", datetime.now(UTC))
+                make_authority(tmp_path / "other", CERTIFIED)
                 slot = slot.model_copy(update={"authority": tmp_path / "other" / f"{AUTHORITY}.crt"})
             if intruder.endswith("name"):
                 slot = slot.model_copy(update={"host": "localhost"})
@@ -268,7 +273,7 @@ def test_who_is_told_to_stop_in_the_instant_of_an_answer_stops(tmp_path, monkeyp
 
 def test_wagers_that_come_one_upon_the_other_cost_one_disk_write(tmp_path):
     store = SqliteStore(tmp_path / "levels.db")
-    keeper = Controller(store, lambda: datetime.now(UTC))
+    keeper = Controller(store, stated_now)
     keeper.open_levels([LEVEL])
     keeper.admit("EGM-1")
     enrolment = Enrolment(level="grand", stake_cents=25, odds=LEVEL.chance.odds)

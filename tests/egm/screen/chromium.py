@@ -13,6 +13,8 @@ from pathlib import Path
 
 from websockets.sync.client import connect
 
+from egm.unix_sockets import fits_address
+
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -26,6 +28,10 @@ _FLAGS = (
     "--window-size=1280,720",
     "--hide-scrollbars",
 )
+
+
+#: The socket that Chromium makes in its folder of temporary files.
+_SOCKET = "org.chromium.Chromium.123456/SingletonSocket"
 
 
 def executable() -> str | None:
@@ -45,8 +51,8 @@ class Browser:
         self._number = 0
 
     def _start(self, path: str, profile: Path, opened: ExitStack) -> None:
-        # Chromium makes a socket in its folder of temporary files: a long TMPDIR leaves no room for its path.
-        short = opened.enter_context(tempfile.TemporaryDirectory(prefix="egm-", dir="/tmp"))
+        folder = None if fits_address(Path(tempfile.gettempdir(), "egm-12345678", _SOCKET)) else "/tmp"
+        short = opened.enter_context(tempfile.TemporaryDirectory(prefix="egm-", dir=folder))
         log = opened.enter_context((profile / "chromium.log").open("wb"))
         process = subprocess.Popen(
             [path, *_FLAGS, f"--user-data-dir={profile / 'data'}", "about:blank"],

@@ -109,6 +109,13 @@ def browser(tmp_path):
     found.close()
 
 
+def check_note_is_legible(browser):
+    """Check that what the page says by itself is large enough, and that nothing under it is read with it."""
+    note = "document.getElementById('note')"
+    assert browser.evaluate(f"getComputedStyle({note}).backgroundColor") == "rgb(24, 22, 36)"
+    assert float(browser.evaluate(f"getComputedStyle({note}).fontSize").removesuffix("px")) >= 18
+
+
 @pytest.mark.slow
 def test_a_visit_to_the_machine(sounding_cabinet, browser):
     cabinet = sounding_cabinet
@@ -199,6 +206,7 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
         cabinet.close()
 
 
+@pytest.mark.slow
 def test_the_screen_may_die_in_the_middle_of_a_game_and_come_back(cabinet, browser):
     """Nothing is lost: the game it was showing is shown to its end by the next one, and not a cent changes."""
     browser.open(Browser.wait_until(cabinet.address, "the address"))
@@ -228,9 +236,7 @@ def test_the_screen_may_die_in_the_middle_of_a_game_and_come_back(cabinet, brows
     note = "document.getElementById('note')"
     browser.wait_until(lambda: browser.evaluate(f"{note}.textContent") != "", "a word on the page")
     assert "L\u2019appareil ne r\u00e9pond pas;" in browser.evaluate(f"{note}.textContent")
-    opaque = browser.evaluate(f"getComputedStyle({note}).backgroundColor")
-    assert opaque == "rgb(24, 22, 36)", "what lies under it is not read with it"
-    assert float(browser.evaluate(f"getComputedStyle({note}).fontSize").removesuffix("px")) >= 18
+    check_note_is_legible(browser)
 
 
 def test_a_page_without_a_session_says_where_an_address_is_had(cabinet, browser):
@@ -243,3 +249,4 @@ def test_a_page_without_a_session_says_where_an_address_is_had(cabinet, browser)
         "its words",
     )
     assert browser.frames() == 0
+    check_note_is_legible(browser)

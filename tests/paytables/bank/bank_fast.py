@@ -5,7 +5,6 @@ comes to (credits given back, less what was added in play), and by name what was
 """
 
 import numpy as np
-from scipy.stats import binom, norm
 
 ROWS = 50_000
 #: As near lie 99.9 % of honest simulations.
@@ -14,6 +13,9 @@ NEAR = 3.290527
 
 def z_of(times, rounds, chance):
     """How far a count lies from what is expected, by the binomial law: as often as a normal one so far away."""
+    # Imported here: it takes a second of every worker that only collects tests.
+    from scipy.stats import binom, norm
+
     chance = float(chance)
     if times > rounds * chance:
         return float(norm.isf(binom.sf(times - 1, rounds, chance)))

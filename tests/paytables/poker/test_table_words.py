@@ -54,7 +54,7 @@ def test_the_library_says_its_plays(name, bet, best, simplest):
     [
         ("quebec-three-card-poker", [{"option": "fold"}]),
         ("quebec-three-card-poker", [{"option": "play", "least": "Qs 6d 3h"}, {"option": "fold"}]),
-        ("quebec-boston-poker", [{"option": "stay"}]),
+        pytest.param("quebec-boston-poker", [{"option": "stay"}], marks=pytest.mark.slow),
         pytest.param(
             *("quebec-boston-poker", [{"option": "raise", "least": "2s 2d 3h 4c 5s"}, {"option": "stay"}]),
             marks=pytest.mark.slow,

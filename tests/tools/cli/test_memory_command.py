@@ -1,10 +1,10 @@
 """``egm memory``: a new second medium is put in by somebody, and filled when the machine starts."""
 
 import shutil
-from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
+from rigs.moments import stated_now
 
 from meters import Journal, MediumMissing, Transaction, Transfer
 from tools.cli.commands.memory import command
@@ -13,7 +13,7 @@ CREDIT = "credit:1:cashable"
 
 
 def opened(state, second):
-    return Journal.open(state, second_dir=second, machine_id="M-1", now=lambda: datetime.now(UTC))
+    return Journal.open(state, second_dir=second, machine_id="M-1", now=stated_now)
 
 
 def egm(*arguments):

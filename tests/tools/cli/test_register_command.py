@@ -5,10 +5,10 @@ import csv
 import io
 import json
 import sqlite3
-from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
+from rigs.moments import NOW
 
 from egm.kernel.events import EventType
 from egm.staff.identities import FILE
@@ -42,7 +42,7 @@ def folder(tmp_path):
     with (tmp_path / "audit.jsonl").open("wb") as out:
         key = MachineKey.load(DiskStorage(), tmp_path / "state")
         assert key is not None
-        export.write(room.journal, key, out, datetime.now(UTC))
+        export.write(room.journal, key, out, NOW)
     room.close()
     return tmp_path / "state"
 

@@ -46,8 +46,14 @@ class Cabinet:
 
 
 @pytest.mark.requirement("A-08")
-@pytest.mark.parametrize("name", ["screen", "screen of position 2", "top screen", "bench"])
-@pytest.mark.parametrize("status", [1, 0, 4, 70, -9, -11])
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        pytest.param(name, status, marks=() if name == "screen" or status == -9 else pytest.mark.slow)
+        for name in ("screen", "screen of position 2", "top screen", "bench")
+        for status in (1, 0, 4, 70, -9, -11)
+    ],
+)
 def test_a_screen_or_bench_that_dies_again_and_again_never_ends_the_machine(monkeypatch, name, status):
     """Five deaths of the screen within a minute ended the cabinet, and the machine with the credits in it."""
     monkeypatch.setattr(module, "_PAUSE_MOST_S", 0.0)

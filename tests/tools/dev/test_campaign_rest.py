@@ -3,8 +3,9 @@
 import asyncio
 import random
 from collections import Counter
-from datetime import UTC, datetime
 from fractions import Fraction
+
+from rigs.moments import NOW
 
 from egm.config.levels import Kind, LinkSlot
 from egm.progressive.definition import Chance, LevelDefinition
@@ -35,7 +36,7 @@ class Five:
 def test_a_machine_that_died_of_hearing_of_its_prize_is_not_at_rest(tmp_path):
     trigger = Trigger.draw("M", 1, Fraction(100), TERMS, 7, Five())
     won = Won(claim="mystery.M.1", sequence=1, amount_cents=102, order=1, trigger=trigger)
-    now = datetime.now(UTC)
+    now = NOW
     make_authority(tmp_path, now)
     make_certificate(tmp_path, "ONE", now)
     nobody = LinkSlot(

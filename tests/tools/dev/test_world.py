@@ -24,10 +24,22 @@ from tools.dev.simulation.player import Player
 from tools.dev.simulation.shrink import attempt, kind, read, shrink, write
 from tools.dev.simulation.world import World
 
-#: Whole worlds of the quick tier; both have a ticket in dispute that needs a ruling by its own form.
-QUICK_SEEDS = (202611260, 202611101)
+#: Whole worlds of the quick tier; they have a ticket in dispute that needs a ruling by its own form.
+QUICK_SEEDS = (202611260,)
 #: Of the slow tier: seeds that failed once, and a range that nobody chose.
-SLOW_SEEDS = (202611050, 860003, 910001, 700002, 700003, 700037, 710014, 710073, 5003, *range(1, 13))
+SLOW_SEEDS = (
+    202611101,
+    202611050,
+    860003,
+    910001,
+    700002,
+    700003,
+    700037,
+    710014,
+    710073,
+    5003,
+    *range(1, 13),
+)
 CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json"))
 
 
@@ -51,8 +63,9 @@ def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
 
 @pytest.mark.requirement("D-04", "F-01", "G-05")
 @pytest.mark.parametrize("place", sorted(ELSEWHERE))
-def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, place):
-    result = simulate(tmp_path, at(House(place=place, games=ELSEWHERE[place]), 7, actions=250, cuts=3))
+@pytest.mark.parametrize("actions", [120, pytest.param(250, marks=pytest.mark.slow)])
+def test_every_cent_is_accounted_for_by_the_rules_of_each_place(tmp_path, place, actions):
+    result = simulate(tmp_path, at(House(place=place, games=ELSEWHERE[place]), 7, actions=actions, cuts=3))
     assert result.verdict.wrong == []
     assert result.cuts
     assert set(result.states) >= {"idle", "playing"}

@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
+from rigs.moments import NOW, machine_clock
 
 from egm.errors import OperatorError
 from egm.progressive import topics
@@ -21,7 +21,7 @@ ROGUE = "EGM-1"
 async def running(folder):
     """A broker with two machines and two signs; who may connect, as the certificates in its folder say."""
     try:
-        make_link(folder / "link", (), "127.0.0.1", datetime.now(UTC), ("1", "2"))
+        make_link(folder / "link", (), "127.0.0.1", machine_clock(), ("1", "2"))
         broker = Broker(folder / "link", (ROGUE, "EGM-2"))
     except BrokerMissingError as missing:
         pytest.skip(str(missing))
@@ -99,7 +99,7 @@ def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
 @pytest.mark.parametrize("name", ["controller", "broker", "authority", "sign", "sign-1", "sign-lobby"])
 def test_no_machine_has_the_name_of_another_part_of_the_link(tmp_path, name):
     with pytest.raises(OperatorError, match="no machine's serial"):
-        make_link(tmp_path, (name,), "127.0.0.1", datetime.now(UTC))
+        make_link(tmp_path, (name,), "127.0.0.1", NOW)
 
 
 def test_a_sign_is_certified_by_its_name(tmp_path):

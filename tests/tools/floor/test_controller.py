@@ -2,10 +2,10 @@
 
 import contextlib
 from dataclasses import replace
-from datetime import UTC, datetime
 from fractions import Fraction
 
 import pytest
+from rigs.moments import NOW
 
 from egm.config.levels import Kind
 from egm.progressive.definition import Chance, LevelDefinition
@@ -417,7 +417,7 @@ def test_a_controller_that_stands_still_loses_its_store_and_another_takes_over(p
 
 
 def _now():
-    return datetime.now(UTC)
+    return NOW
 
 
 def _when_free(dsn):

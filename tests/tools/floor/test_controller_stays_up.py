@@ -7,12 +7,12 @@ import shlex
 import shutil
 import signal
 import subprocess
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rigs.moments import CERTIFIED, certify_for_ever
 from test_controller import SHARE, STAKE, Floor, _events, level
 
 from egm.config.levels import LinkSlot
@@ -173,7 +173,8 @@ def test_a_void_hit_of_nothing_leaves_the_level_as_it_is(controller):
 def test_a_restart_of_postgresql_does_not_end_the_controller(postgres, tmp_path, monkeypatch):
     """The program said what it had lost, and ended; every linked level was down until somebody came."""
     dsn = postgres.new_database("restarted")
-    make_link(tmp_path, (), "127.0.0.1", datetime.now(UTC), ())
+    certify_for_ever(monkeypatch)
+    make_link(tmp_path, (), "127.0.0.1", CERTIFIED, ())
     files = {"authority": "authority.crt", "certificate": "controller.crt", "key": "controller.key"}
     slot = LinkSlot(host="127.0.0.1", port=9, **{name: tmp_path / file for name, file in files.items()})
     monkeypatch.setattr(progressive, "_STAND_BY_SECONDS", 0.01)

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from datetime import UTC, datetime
 from fractions import Fraction
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
@@ -13,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from rigs.moments import stated_now
 
 from egm.config.levels import Kind
 from egm.progressive.definition import Chance, LevelDefinition
@@ -175,7 +175,7 @@ def on_a_link(folder, act):
         broker = Broker(folder / "link", ("EGM-1",))
         await broker.start()
         store = SqliteStore(folder / "levels.db")
-        controller = Controller(store, lambda: datetime.now(UTC))
+        controller = Controller(store, stated_now)
         controller.open_levels([LEVEL])
         controller.admit("EGM-1")
         service = Service(controller, broker.slot("controller"), lambda _: None, values_seconds=0.02)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
+from rigs.moments import stated_now
 from test_sign import LEVEL, Eye, told
 
 from egm.links.metrics import Exporter
@@ -107,7 +108,7 @@ def test_another_controller_knows_the_signs_and_gives_each_its_five_seconds(book
     assert later.at(5.1) == {"sign-1": "silent"}
     later.beat("sign-2", grand=100)
     assert later.at(6) == {"sign-1": "silent", "sign-2": "lit"}
-    Controller(later.store, lambda: datetime.now(UTC)).forget_sign("sign-1")
+    Controller(later.store, stated_now).forget_sign("sign-1")
     assert later.at(7.5) == {"sign-2": "lit"}
     assert list(later.kept()) == ["sign-2"]
     later.beat("sign-1", grand=100)
@@ -158,7 +159,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
     async def run():
         broker = Broker(tmp_path / "link", ("EGM-1",))
         await broker.start()
-        controller = Controller(store, lambda: datetime.now(UTC))
+        controller = Controller(store, stated_now)
         controller.open_levels([LEVEL])
         silent = asyncio.Event()
 
@@ -167,7 +168,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
             if "silent" in line:
                 silent.set()
 
-        signs = SignBook(store, lambda: datetime.now(UTC), clock_ns, tell)
+        signs = SignBook(store, stated_now, clock_ns, tell)
         readings = Readings()
         service = Service(
             controller,

@@ -33,7 +33,10 @@ def changed(name, *path, to):
 
 
 @pytest.mark.requirement("B-01", "B-09", "B-12", "B-17", "P-10")
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "comet-respin" else name for name in library()],
+)
 def test_every_game_of_the_library_keeps_the_rules_of_chance(name):
     found = findings(load_game(name))
     assert failed(found) == {}

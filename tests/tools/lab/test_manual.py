@@ -17,7 +17,6 @@ from egm.staff.manual import codes
 from meters.events import EVENTS
 from meters.table import METERS
 from tools.cli import main
-from tools.lab import manual_pdf
 from tools.lab.manual import told
 
 AUDIENCES = ("operator", "service")
@@ -133,8 +132,8 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
     for page in document:
         read = page.get_textpage()
         words += read.get_text_range().split()
-        for place in range(read.count_chars()):
-            left, low, right, high = read.get_charbox(place)
+        for place in range(read.count_rects()):  # each holds the characters of one line and font
+            left, low, right, high = read.get_rect(place)
             assert 0 <= left <= right <= 596
             assert 0 <= low <= high <= 843
     joined = "".join(words)
@@ -149,7 +148,7 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("chapters", [1, pytest.param(None, marks=pytest.mark.slow)])
 def test_the_same_software_writes_the_same_pdf(chapters, tmp_path, monkeypatch):
-    monkeypatch.setattr(manual_pdf, "told", lambda *asked: islice(told(*asked), chapters))
+    monkeypatch.setattr("tools.lab.manual_pdf.told", lambda *asked: islice(told(*asked), chapters))
     outs = [tmp_path / "first.pdf", tmp_path / "second.pdf"]
     for out in outs:
         assert CliRunner().invoke(main, ["manual", "service", "--out", str(out)]).exit_code == 0

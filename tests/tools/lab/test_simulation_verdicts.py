@@ -46,6 +46,17 @@ def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_t
     assert not judge_distribution(tally, LAW).agrees
 
 
+@pytest.mark.parametrize(
+    ("games", "largest"),
+    [(13, 0), (33, 0), (34, 1), (66, 1), (67, 2), (199, 2), (200, 10), (1999, 10), (2000, 500)],
+)
+def test_the_largest_win_that_games_meet_ten_times_is_the_one_its_probability_gives(games, largest):
+    assert LAW.largest_win_expected(10, games) == largest
+    assert largest == max((win for win in LAW.counts if LAW.at_least(win) * games >= 10), default=0)
+    cut = Law(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
+    assert cut.largest_win_expected(10, games) == min(largest, 2)
+
+
 def test_what_the_exact_distribution_leaves_out_is_a_class_of_its_own():
     cut = Law(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
     assert judge_distribution(sample(3), cut).classes == 4

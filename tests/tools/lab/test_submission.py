@@ -50,13 +50,22 @@ def checkout(tmp_path_factory):
         yield root
 
 
+SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8"/></svg>'
+
+
 @pytest.fixture(scope="module")
 def made(checkout, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("submitted")
+    """Certificates and a submission of two games, of which the first brings a picture."""
+    folder, maker = tmp_path_factory.mktemp("submitted"), tmp_path_factory.mktemp("maker")
     (folder / "battery.json").write_text('{"passed": true}')
+    (maker / "pine.svg").write_text(SQUARE)
+    text = source_of("maple-classic").path.read_text(encoding="utf-8")
+    illustrated = maker / "own.toml"
+    illustrated.write_text(f'{text}\n[art]\npictures = {{ pine = "pine.svg" }}\n', encoding="utf-8")
     run(
         "certify",
-        *GAMES,
+        illustrated,
+        GAMES[1],
         "--jurisdiction",
         "quebec-casino",
         "--games-played",
@@ -195,44 +204,19 @@ def test_a_certificate_is_made_again_from_its_definition(made, tmp_path):
     assert "another verdict: return-floor" in run("certify", "--verify", lie, "--reproduce", code=1)
 
 
-SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8"/></svg>'
-
-
-@pytest.fixture(scope="module")
-def illustrated(checkout, tmp_path_factory):
-    """A certificate and a submission of a game that brings a picture."""
-    maker = tmp_path_factory.mktemp("maker")
-    (maker / "pine.svg").write_text(SQUARE)
-    text = source_of("maple-classic").path.read_text(encoding="utf-8")
-    own = maker / "own.toml"
-    own.write_text(f'{text}\n[art]\npictures = {{ pine = "pine.svg" }}\n', encoding="utf-8")
-    run(
-        "certify",
-        own,
-        "--jurisdiction",
-        "generic",
-        "--games-played",
-        50,
-        "--out",
-        maker / "out",
-        "--submission",
-    )
-    return maker / "out"
-
-
 @pytest.mark.requirement("R-05")
 @pytest.mark.parametrize("bundle_of", ["maple-classic", "submission"])
-def test_what_a_game_brings_to_be_seen_goes_with_it(illustrated, bundle_of):
-    folder = illustrated / bundle_of
+def test_what_a_game_brings_to_be_seen_goes_with_it(made, bundle_of):
+    folder = made / bundle_of
     assert (folder / "pine.svg").read_text() == SQUARE
     assert "maple-classic.toml" in json.loads((folder / "manifest.json").read_text())["files"]
     assert ": whole, and signed" in run("certify", "--verify", folder)
 
 
 @pytest.mark.requirement("R-05")
-@pytest.mark.parametrize("bundle_of", ["maple-classic", pytest.param("submission", marks=pytest.mark.slow)])
-def test_what_has_a_picture_is_made_again(illustrated, bundle_of):
-    run("certify", "--verify", illustrated / bundle_of, "--reproduce")
+def test_what_has_a_picture_is_made_again(made):
+    """The submission with its picture is made again by the test of R-07 above."""
+    run("certify", "--verify", made / "maple-classic", "--reproduce")
 
 
 def names_in(folder):
@@ -276,12 +260,12 @@ def test_a_file_that_nobody_signed_is_named(made, tmp_path):
 
 
 @pytest.mark.requirement("R-05")
-def test_a_submission_into_the_checkout_holds_no_earlier_one(checkout):
+def test_a_submission_into_the_checkout_holds_no_earlier_one(checkout, made):
     """What was handed over before, and the key beside it, lay in the folder the archive was made from."""
+    shutil.copytree(made, checkout / "handed")
     try:
-        first = submit(checkout / "handed", "--key", checkout / "build" / "lab.key")
-        assert "missing in the submission: battery.json: " in first
-        submit(checkout / "handed", "--key", checkout / "build" / "lab.key")
+        said = submit(checkout / "handed", "--key", checkout / "build" / "lab.key")
+        assert "missing in the submission: battery.json: " in said
         inside = names_in(checkout / "handed" / "submission")
         assert not [name for name in inside if name.startswith(("handed", "build")) or name.endswith(".key")]
     finally:
@@ -298,7 +282,7 @@ def test_a_checkout_with_changes_in_no_commit_is_refused(checkout, tmp_path):
         (checkout / "notes.txt").write_text("mine")
         said = submit(tmp_path / "out", code=1)
         assert "README.md, notes.txt: in no commit, and a submission is of one" in said
-        assert not (tmp_path / "out" / "submission").exists()
+        assert not (tmp_path / "out").exists()  # refused before any game was played for it
     finally:
         page.write_text(text)
         (checkout / "notes.txt").unlink()
@@ -311,6 +295,7 @@ def test_a_folder_of_no_version_control_is_refused(checkout, tmp_path, monkeypat
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     monkeypatch.setattr(certify, "_CHECKOUT", bare)
     assert "is no checkout of a version control that names a commit" in submit(tmp_path / "out", code=1)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.requirement("R-05")
@@ -322,6 +307,6 @@ def test_a_key_that_was_committed_is_refused_wherever_it_lies(checkout, tmp_path
         git(checkout, "commit", "-q", "-m", "oh")
         said = submit(tmp_path / "out", "--key", key, code=1)
         assert "docs/signing.txt: holds the private key that signs" in said
-        assert not (tmp_path / "out" / "submission").exists()
+        assert not (tmp_path / "out").exists()
     finally:
         git(checkout, "reset", "-q", "--hard", "HEAD~1")

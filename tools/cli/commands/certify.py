@@ -26,6 +26,7 @@ from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import changes
 from tools.lab.certification.finding import Case, Finding, Status
 from tools.lab.certification.rules import hold
+from tools.lab.certification.source import refuse_unfit
 from tools.lab.named import named
 from tools.lab.parsheet import sheet
 from tools.lab.parsheet.forms import to_csv, to_html
@@ -111,6 +112,8 @@ def command(
     profile = profile_of(jurisdiction)
     _have_what_a_bundle_takes(out)
     signing = None if out is None else _key_of(key, out)
+    if submission and out is not None and signing is not None:
+        _refuse_unfit_source(out, signing)
     held = [_held(name, profile, games_played) for name in games]
     if out is not None and signing is not None:
         for case, findings in held:
@@ -122,6 +125,14 @@ def command(
     show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held], after=after)
     if failed := [case.game.id for case, findings in held if not _certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
+
+
+def _refuse_unfit_source(out: Path, signing: Ed25519PrivateKey) -> None:
+    """Refuse a source that no submission can be made of, before any game is played for one."""
+    try:
+        refuse_unfit(_CHECKOUT, out, signing)
+    except OperatorError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _key_of(named: Path | None, out: Path) -> Ed25519PrivateKey:

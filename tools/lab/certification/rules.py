@@ -357,7 +357,7 @@ def simulation(case: Case) -> Iterator[Finding]:
         rtp, variance, most, words = bet.rtp, bet.variance, None, ""
         shown = case.games >= _GAMES_LEAST
         if bet.law is not None:
-            most = max((w for w in bet.law.counts if bet.law.at_least(w) * case.games >= 10), default=0)
+            most = bet.law.largest_win_expected(10, case.games)
             shown = most > 0
             held = bet.law.capped(most)
             rtp, variance = held.moment(1) / bet.cost_credits, held.variance()

@@ -45,9 +45,12 @@ def commit_of(root: Path, out: Path) -> str:
 
 def export(root: Path, commit: str, folder: Path) -> None:
     """Write the files of a commit into a folder."""
-    archive = _git(root, "archive", "--format=tar", commit)
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+    with tarfile.open(fileobj=io.BytesIO(_archive(root, commit))) as files:
         files.extractall(folder, filter="data")
+
+
+def _archive(root: Path, commit: str) -> bytes:
+    return _git(root, "archive", "--format=tar", commit)
 
 
 def _git(root: Path, *asked: str) -> bytes:
@@ -58,6 +61,12 @@ def _git(root: Path, *asked: str) -> bytes:
     if done.returncode:
         raise OperatorError(done.stderr.decode(errors="replace").strip())
     return done.stdout
+
+
+def refuse_unfit(root: Path, out: Path, key: Ed25519PrivateKey) -> None:
+    """Raise OperatorError if ``root`` is not a clean checkout of one commit, or holds the private key."""
+    commit = commit_of(root, out)
+    refuse_key({f"{commit[:12]}.tar": _archive(root, commit)}, key)
 
 
 def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
@@ -72,9 +81,9 @@ def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
 
 
 def _all_of(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files, and before an archive the files in it: the first to hold a key is the one to name."""
     for name, data in files.items():
-        yield name, data
-        if name.endswith(".tar.gz"):
+        if name.endswith((".tar", ".tar.gz")):
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:
                 for member in archive:
                     inside = archive.extractfile(member)
@@ -84,3 +93,4 @@ def _all_of(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
             with zipfile.ZipFile(io.BytesIO(data)) as wheel:
                 for each in wheel.namelist():
                     yield f"{name}: {each}", wheel.read(each)
+        yield name, data

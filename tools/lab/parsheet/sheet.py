@@ -3,6 +3,7 @@
 Exact values are texts of fractions, each beside its decimal; nothing is rounded before the end (NZ 1.47.10).
 """
 
+from bisect import bisect_left
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -183,12 +184,12 @@ def classes(law: Law, cost: int) -> dict[str, Any]:
     """Return the distribution of the win in classes of the bet, with the return each class holds."""
     rows: list[dict[str, Any]] = []
     low: Fraction | None = None
+    wins = sorted(win for win in law.counts if win)
+    first = 0
     for high in (*CLASSES, None):
-        inside = {
-            w: n
-            for w, n in law.counts.items()
-            if w and (low is None or w >= low * cost) and (high is None or w < high * cost)
-        }
+        end = len(wins) if high is None else bisect_left(wins, high * cost)
+        inside = {win: law.counts[win] for win in wins[first:end]}
+        first = end
         rows.append(
             {
                 "from_bets": str(low or 0),
