@@ -8,11 +8,12 @@ the definition is read or the bet placed, unless the text names a rounding.
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, lcm
+from math import ceil, gcd, lcm
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -466,10 +467,12 @@ class Case:
 
 def law_of(wins: Mapping[int, int | Fraction]) -> Law:
     """Return the distribution of wins (credits) from the weight of each; weights need not add to one."""
-    whole = sum((Fraction(weight) for weight in wins.values()), Fraction(0))
-    chances = {win: Fraction(weight) / whole for win, weight in sorted(wins.items()) if weight}
-    total = lcm(*(chance.denominator for chance in chances.values()))
-    return Law(total, {win: int(chance * total) for win, chance in chances.items()})
+    unit = lcm(*{weight.denominator for weight in wins.values()})
+    counts = {
+        win: weight.numerator * (unit // weight.denominator) for win, weight in sorted(wins.items()) if weight
+    }
+    common = gcd(*counts.values())
+    return Law(sum(counts.values()) // common, {win: count // common for win, count in counts.items()})
 
 
 def returned(wager: Wager, cases: Iterable[Case]) -> Fraction:
@@ -484,27 +487,32 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
     that gives credits back is a prize, by its name and spot. Credits ``added`` in a round count against its
     win.
     """
-    wins: dict[int, int | Fraction] = {}
-    prizes: dict[tuple[str, str, int], int | Fraction] = {}
-    whole: int | Fraction = 0
-    added: int | Fraction = 0
+    cases = list(cases)
+    unit = lcm(*{case.weight.denominator for case in cases})  # weights are added in whole units
+    wins: dict[int, int] = defaultdict(int)
+    prizes: dict[tuple[str, str, int], int] = defaultdict(int)
+    shared: set[tuple[str, str, int]] = set()  # prizes with a weight that is an exact share
+    whole = added = 0
     for case in cases:
-        win = sum(each.credits for each in case.settlements) - case.added
-        wins[win] = wins.get(win, 0) + case.weight
-        whole += case.weight
-        added += case.weight * case.added
+        weight = case.weight.numerator * (unit // case.weight.denominator)
+        wins[sum(each.credits for each in case.settlements) - case.added] += weight
+        whole += weight
+        added += weight * case.added
         for each in case.settlements:
             if each.credits:
                 key = (each.name, each.spot, each.credits)
-                prizes[key] = prizes.get(key, 0) + case.weight
+                prizes[key] += weight
+                if not isinstance(case.weight, int):
+                    shared.add(key)
     law, cost = law_of(wins), wager.credits
+    is_counted = all(isinstance(case.weight, int) for case in cases)
     figures = BetAnalysis(
         bet=name,
         cost_credits=cost,
         options=wager.options,
         rtp=law.moment(1) / cost,
-        cycle=whole if isinstance(whole, int) else None,
-        mean_staked_credits=cost + Fraction(added) / whole if added else None,
+        cycle=whole if is_counted else None,
+        mean_staked_credits=cost + Fraction(added, whole) if added else None,
     )
     if depth is Depth.RETURN:
         return figures
@@ -515,9 +523,9 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
                 name=prize,
                 where=spot,
                 credits=credits_,
-                rate=Fraction(weight) / whole,
-                rtp=Fraction(weight) / whole * credits_ / cost,
-                hits=weight if isinstance(weight, int) else None,
+                rate=Fraction(weight, whole),
+                rtp=Fraction(weight * credits_, whole * cost),
+                hits=None if (prize, spot, credits_) in shared else weight // unit,
             )
             for (prize, spot, credits_), weight in prizes.items()
         ),

@@ -13,6 +13,16 @@ from egm.config.faults import Fault
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 
 
+def stable_name(device: str) -> str:
+    """Return a port's name that stays when another cable is pulled: of its adapter, else of its socket."""
+    real = Path(device).resolve()
+    for folder in ("by-id", "by-path"):
+        for link in sorted(Path("/dev/serial", folder).glob("*")):
+            if link.resolve() == real:
+                return str(link)
+    return device
+
+
 def missing_ports(file: CabinetFile) -> Iterator[Fault]:
     """Yield a fault for each port that is absent (the machine waits for it) or is not a serial port."""
     for key, port in file.ports.items():

@@ -9,12 +9,12 @@ from egm.money.disputed import DisputedAmount, disputed_amounts
 from egm.money.forms import DISPUTED, DISPUTED_TICKET
 from egm.people import Permission
 from egm.staff.form import Form
-from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, columns, moment, money, plain, say
 
 
-class DisputedList:
+class DisputedList(Place):
     """Every amount that waits for a ruling."""
 
     def page(self, machine: Machine) -> ServicePage:

@@ -17,7 +17,7 @@ from egm.play.definitions import definition_of
 from egm.play.recall_words import choice_words, wager_rows, win_rows
 from egm.record_codec import from_json
 from egm.records.game_record import GameChoice, GameName, GameRecord
-from egm.staff.service.desk import Entry, Go, Move, ServiceDesk, Stay, refuse
+from egm.staff.service.desk import Entry, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.words import (
     BACK,
     coded,
@@ -40,7 +40,7 @@ from paytables import Choice, Game, PaytableError, ReplayDraw
 _LISTED: Final = 50
 
 
-class PlayList:
+class PlayList(Place):
     """The last plays, newest first; the one still open leads."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -73,7 +73,7 @@ class Shown:
 
 
 @dataclass(slots=True)
-class PlayDetail:
+class PlayDetail(Place):
     """One play: its figures, then its picture."""
 
     play: Play

@@ -120,6 +120,8 @@ class TableReturns(_Table):
     """What a bet should return; certification names every bet below it."""
     applies_to: Literal["bet", "game", "nothing"] = "nothing"
     """Refused below it: any bet, a game no bet of which returns as much, or nothing."""
+    ceiling: Odds | None = None
+    """The most a bet of a table may return, 1 where odds are paid as they stand; none: `returns.ceiling`."""
 
 
 class Returns(_Table):
@@ -138,10 +140,19 @@ class Returns(_Table):
 
     def floor(self, family: str) -> Floor:
         """The floor for a family of games: its own, or that of table games."""
-        own = {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
-        if family in own:
-            return Floor(own[family])
-        return Floor(self.tables.least, self.tables.applies_to)
+        own = self._of_machines.get(family)
+        return Floor(self.tables.least, self.tables.applies_to) if own is None else Floor(own)
+
+    def most(self, family: str) -> Fraction | None:
+        """Return the ceiling for a family of games: at tables their own, where the profile has one."""
+        if family in self._of_machines or self.tables.ceiling is None:
+            return self.ceiling
+        return self.tables.ceiling
+
+    @property
+    def _of_machines(self) -> dict[str, Fraction]:
+        """The floors of the families that are no table games."""
+        return {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
 
 
 class ValueIn(_Table):

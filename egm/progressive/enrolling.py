@@ -24,7 +24,7 @@ from egm.progressive.enrolment import STICK, Answer, EnrolmentError, Facts, Stic
 from egm.progressive.link_folder import LinkFolder
 from egm.records.keys import IntegrityKey, ProgressiveKey
 from egm.staff.form import Form, persons_of
-from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, moment, pairs, plain, say
 
@@ -177,7 +177,7 @@ def fact_table(facts: Facts, title: str, *, other_authority: bool = False) -> Ta
     return rows.model_copy(update={"rows": (*rows.rows, warned)})
 
 
-class LinkPage:
+class LinkPage(Place):
     """Service page with the certificate in use, the request, the answer, and the next step."""
 
     def page(self, machine: Machine) -> ServicePage:

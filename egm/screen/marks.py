@@ -195,18 +195,25 @@ def forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
     return [form for form in game.presentation["forms"] if prices(game, form)]
 
 
-def price_near(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
-    """What a named ticket would cost, in credits: the price nearest to what is bet now."""
-    return min(prices(game, form), key=lambda cost: abs(cost - snapshot.bet_credits))
+def price_now(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
+    """Return what a named ticket costs at the stake in force, in credits; its dearest price if that is less.
+
+    It is the same whichever ticket is chosen: choosing another keeps the stake.
+    """
+    named = form_in_force(game, snapshot)
+    stake, more = divmod(snapshot.bet_credits, price(game, named, 1))
+    if more or stake not in stakes(game) or "selections" in snapshot.bet_wager:
+        stake = stake_of(snapshot, game)
+    return min(price(game, form, stake), max(prices(game, form)))
 
 
 def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
-    """The wish for a named ticket, or without a name for the next one, at the price nearest to the bet."""
+    """Return the request for a named ticket, or without a name for the next one, at the stake in force."""
     forms = forms_on_offer(game)
     now = form_in_force(game, snapshot)["id"] if form_id is None else form_id
     place = next((n for n, form in enumerate(forms) if form["id"] == now), -1)
     form = forms[(place + (1 if form_id is None else 0)) % len(forms)]
-    return (bought(form, price_near(game, form, snapshot)),)
+    return (bought(form, price_now(game, form, snapshot)),)
 
 
 def bought(form: Mapping[str, object], cost: int) -> Intent:

@@ -277,41 +277,75 @@ def _coups(decks: int) -> Mapping[Coup, Fraction]:
     return {Coup(*coup): Fraction(ways, whole) for coup, ways in found.items()}
 
 
+#: Bits for one number of orders in a packed row of ten: no sum of orders of six cards, ranks told, is wider.
+_WIDTH: Final = 96
+#: What is added up over the first four cards for both totals and pairs: orders, orders times what is left of
+#: each number of points, and orders times what is left of each two of them.
+_Sums: TypeAlias = tuple[int, int, int]
+
+
 def _ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
     """The four first cards by points, then the third cards, each in how many orders of six cards.
 
-    Which ranks the cards of no points have is counted apart, in orders of four of them.
+    Which ranks the cards of no points have is counted apart, in orders of four of them. What is left for the
+    third cards enters as a product of two numbers at most, so that it is added up over all first cards that
+    come to the same totals; the ten numbers, and the hundred products, are packed into one whole number each.
     """
     counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
     twos = [(a, b) for a in range(10) for b in range(a, 10)]
+    whole_row = sum(n << _WIDTH * v for v, n in enumerate(counts))
+    whole_tens = sum(n << 10 * _WIDTH * v for v, n in enumerate(counts))
+    sums: dict[tuple[int, int, Pairs], _Sums] = {}
     for player, bank in product(twos, twos):
         left_ = list(counts)
         ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
+        row, tens = whole_row, whole_tens
         for v in (*player, *bank):
             ways *= left_[v]
             left_[v] -= 1
+            row -= 1 << _WIDTH * v
+            tens -= 1 << 10 * _WIDTH * v
         if not ways:
             continue
-        pairs = _pairs(decks, player, bank)
-        for (points, dealt), thirds in _thirds(sum(player) % 10, sum(bank) % 10, left_).items():
-            for both, ranks in pairs.items():
-                yield (points, dealt, both), ways * thirds * ranks
+        products = row * tens
+        for both, ranks in _pairs(decks, player, bank).items():
+            key = sum(player) % 10, sum(bank) % 10, both
+            before, orders = sums.get(key, (0, 0, 0)), ways * ranks
+            sums[key] = (before[0] + orders, before[1] + orders * row, before[2] + orders * products)
+    for (first, second, both), summed in sums.items():
+        for (points, dealt), orders in _thirds(first, second, summed, sum(counts) - 4).items():
+            yield (points, dealt, both), orders
 
 
-def _thirds(player: int, bank: int, left_: Sequence[int]) -> Mapping[tuple[Both, Both], int]:
-    """How the third cards fall: points and cards of both hands, in how many orders of the next two cards."""
-    cards = sum(left_)
+def _unpacked(packed: int, number: int) -> list[int]:
+    return [packed >> _WIDTH * n & (1 << _WIDTH) - 1 for n in range(number)]
+
+
+def _thirds(player: int, bank: int, summed: _Sums, cards: int) -> Mapping[tuple[Both, Both], int]:
+    """How the third cards fall: points and cards of both hands, in how many orders of the next two cards.
+
+    ``cards`` are left after the first four.
+    """
+    orders, packed_row, packed_products = summed
     if max(player, bank) >= _NATURAL:
-        return {((player, bank), (2, 2)): cards * (cards - 1)}
+        return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
     found = Counter[tuple[Both, Both]]()
-    for third, orders in enumerate(left_) if player < _PLAYER_STANDS else ((None, cards),):
-        ends, dealt = (player, 2) if third is None else ((player + third) % 10, 3)
+    row = _unpacked(packed_row, 10)
+    if player >= _PLAYER_STANDS:
+        if None not in BANK_DRAWS[bank]:
+            return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
+        for v, left_orders in enumerate(row):  # another card follows the bank's
+            found[(player, (bank + v) % 10), (2, 3)] += left_orders * (cards - 1)
+        return found
+    products = _unpacked(packed_products, 100)
+    for third, left_orders in enumerate(row):
+        end = (player + third) % 10
         if third not in BANK_DRAWS[bank]:
-            found[(ends, bank), (dealt, 2)] += orders * (cards - 1)
+            found[(end, bank), (3, 2)] += left_orders * (cards - 1)
             continue
-        for v, n in enumerate(left_):  # where the player stands another card follows the bank's
-            rest = cards - 1 if third is None else orders
-            found[(ends, (bank + v) % 10), (dealt, 3)] += rest * (n - (v == third))
+        for v in range(10):
+            two = products[10 * third + v] - (left_orders if v == third else 0)
+            found[(end, (bank + v) % 10), (3, 3)] += two
     return found
 
 
@@ -322,6 +356,8 @@ def _pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mappin
     Points of one to nine name the rank; nothing may be a ten or any face, of four such cards in any order.
     """
     hands = (player, bank)
+    if (0, 0) not in hands:
+        return {(player[0] == player[1], bank[0] == bank[1]): perm(16 * decks, 4)}
     zeros = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
     found = Counter[Pairs]()
     for ranks in product(range(4), repeat=len(zeros)):

@@ -33,18 +33,24 @@ def rows_of(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
     return _Rows(counts).counted()
 
 
+def _longest(counts: Mapping[int, int], most: int) -> int:
+    """Return how many cards have a sum of at most so much, and one more."""
+    longest = 1
+    for value, count in sorted(counts.items()):
+        cards = min(count, most // value)
+        longest, most = longest + cards, most - cards * value
+    return longest
+
+
 class _Rows:
     """Both rows of a shoe of ``counts`` cards by value."""
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self.counts, self.cards = counts, sum(counts.values())
-        longest, left = 1, LAST
-        for value in range(1, _TENS + 1):
-            cards = min(counts[value], left // value)
-            longest, left = longest + cards, left - cards * value
-        most = comb(self.cards, min(2 * longest, self.cards // 2)) * comb(2 * longest, longest)
+        longest, both = _longest(counts, LAST), _longest(counts, 2 * LAST)
+        most = comb(self.cards, min(both, self.cards // 2)) * comb(both, both // 2)
         self.t = (most * longest**2 * _TENS).bit_length()  # no sum of ways is ever wider
-        self.u = self.t * (longest + 1)
+        self.longest, self.u = longest, self.t
 
     def counted(self) -> tuple[Fraction, Fraction]:
         """Go from tens to aces; ``ended`` are rows whose last card is chosen, by what they lack of 40.
@@ -53,40 +59,66 @@ class _Rows:
         40, all of them are one. Both rows are alike: of unequal sums, one of two is enough at the end.
         """
         size = range(LAST + 1)
-        free: Cells = [[int(a == b == 0) for b in size] for a in size]
-        ended: Cells = [[0 for _ in size] for _ in size]
+        free = [[int(a == b == 0) for b in size] for a in size]
+        ended = [[0 for _ in size] for _ in size]
         for value in range(_TENS, 1, -1):
+            free, ended = self._widened(LAST // value + 1, free, ended)
             half = value == 2
-            free = self._with(free, value, FIRST - 1 + value, half=half)
-            ended = self._with(ended, value, LAST, half=half)
+            lower = sum(each * count for each, count in self.counts.items() if each < value)
+            free = self._with(free, value, FIRST - 1 + value, 2 * FIRST - lower, half=half)
+            ended = self._with(ended, value, LAST, 2 * LAST - lower, half=half)
             shift = _TENS - value
             for a in range(LAST + 1 - shift):
                 for b in range(a if half else 0, LAST + 1 - shift):
                     if free[a][b]:
                         ended[a + shift][b + shift] += self._chosen(free[a][b])
+        free, ended = self._widened(self.longest + 1, free, ended)
         refait = self._chosen(self._aces(free, FIRST))
         return self._chance(self._aces(ended, LAST) + refait), self._chance(refait)
 
-    def _with(self, cells: Cells, value: int, most: int, *, half: bool) -> list[list[int]]:
-        """The ways with cards of a value added, to sums of at most so much."""
+    def _widened(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
+        """The cells with room for so many powers of t beside each power of u: few while cards are high."""
+        before, self.u = self.u, self.t * cards
+        mask = (1 << before) - 1
+
+        def widened(cell: int) -> int:
+            found, second = 0, 0
+            while cell:
+                found |= (cell & mask) << (second * self.u)
+                cell, second = cell >> before, second + 1
+            return found
+
+        return [[[widened(cell) for cell in row] for row in cells] for cells in every]
+
+    def _with(self, cells: Cells, value: int, most: int, least: int, *, half: bool) -> list[list[int]]:
+        """The ways with cards of a value added, to sums of at most so much, together of at least so much.
+
+        Cells with less than ``least`` never reach the sums wanted: the cards of lower values are too few.
+        """
         size = range(LAST + 1)
+        count = self.counts[value]
+        factors = [[comb(count - i, j) for j in range(count - i + 1)] for i in range(count + 1)]
         return [
             [
-                self._into(cells, value, a, b) if max(a, b) <= most and not (half and a > b) else 0
+                self._into(cells, value, factors, a, b)
+                if max(a, b) <= most and a + b >= least and not (half and a > b)
+                else 0
                 for b in size
             ]
             for a in size
         ]
 
-    def _into(self, cells: Cells, value: int, a: int, b: int) -> int:
+    def _into(self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int) -> int:
         """The ways to sums of a and b with every number of cards of a value in either row."""
-        count, found = self.counts[value], 0
-        for i in range(min(count, a // value) + 1):
-            row, ways = cells[a - i * value], 0
-            for j in range(min(count - i, b // value) + 1):
-                if row[b - j * value]:
-                    ways += row[b - j * value] * comb(count - i, j) << (j * self.u)
-            found += ways * comb(count, i) << (i * self.t)
+        found, reach = 0, range(b, -1, -value)
+        for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
+            row, ways, place = cells[sum_before], 0, 0
+            for before, factor in zip(reach, several, strict=False):
+                if row[before]:
+                    ways += row[before] * factor << place
+                place += self.u
+            if ways:
+                found += ways * factors[0][i] << (i * self.t)
         return found
 
     def _aces(self, cells: Cells, end: int) -> int:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
-from math import comb
+from math import comb, prod
 from typing import ClassVar, Final, Self, TypeAlias
 
 from pydantic import model_validator
@@ -212,19 +212,27 @@ def _chances(hand: tuple[int, ...], decks: int) -> tuple[Mapping[int, Fraction],
 
 def _against(mine: int, left: Sequence[int]) -> Mapping[int, Fraction]:
     """How often points win, push and lose against the bank's hand from what is left."""
+    bank = _bank(tuple(left))
+    tally = {1: sum(bank[:mine]), 0: bank[mine], -1: sum(bank[mine + 1 :])}
+    whole = sum(bank)
+    return {won: Fraction(ways, whole) for won, ways in tally.items()}
+
+
+@cache
+def _bank(left: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how often the bank ends on 0 to 9 points, of all its hands from what is left and a card more."""
     cards = sum(left)
-    tally = {1: 0, 0: 0, -1: 0}
+    combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in left]
+    ends = [0] * 10
     for bank in _hands():
-        ways = _ways(left, bank)
+        ways = prod(combs[points][bank.count(points)] for points in {*bank})
         points = sum(bank) % 10
         if points > _BANK_DRAWS:
-            tally[(mine > points) - (mine < points)] += ways * (cards - _CARDS)
+            ends[points] += ways * (cards - _CARDS)
             continue
         for more, n in enumerate(left):
-            last = (points + more) % 10
-            tally[(mine > last) - (mine < last)] += ways * (n - bank.count(more))
-    whole = comb(cards, _CARDS) * (cards - _CARDS)
-    return {won: Fraction(ways, whole) for won, ways in tally.items()}
+            ends[(points + more) % 10] += ways * (n - bank.count(more))
+    return tuple(ends)
 
 
 FAMILY = bank_family(SuperPanDefinition, SuperPanRules)

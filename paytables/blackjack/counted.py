@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import perm
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from paytables.blackjack.schema import ACES, TEN, Row, Side, patterns, value_of
-from paytables.cards.card import Card, deck, rank_of
+from paytables.cards.card import Card, is_red, rank_of, suit_of
 
+_SUITS: Final = 4
+_CARDS: Final = 52
 #: The chance of each row, by its id.
 Chances: TypeAlias = dict[str, Fraction]
 
@@ -23,13 +25,17 @@ def chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chance
     """Return the chance of each row of a bet; not ``taken``: no third card is drawn."""
     found: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if taken or row.cards <= 2)
-    for ways, dealt, up in _orders(rows, (), [decks] * 52, 1):
+    for ways, dealt, up in _orders(rows, (), [decks] * _CARDS, 1):
         for row, part in _won(rows, dealt, up, decks, hole=hole):
             key = row.id, len(dealt) + (up is not None)
             found[key] = found.get(key, 0) + ways * part
     return {
         row.id: sum(
-            (Fraction(ways) / perm(52 * decks, cards) for (of, cards), ways in found.items() if of == row.id),
+            (
+                Fraction(ways) / perm(_CARDS * decks, cards)
+                for (of, cards), ways in found.items()
+                if of == row.id
+            ),
             Fraction(0),
         )
         for row in side.row
@@ -39,22 +45,45 @@ def chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chance
 def _orders(
     rows: Sequence[Row], dealt: tuple[Card, ...], left: list[int], ways: int
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
-    """Deal the box's cards in order while a row of more of them can still be had, then the dealer's first."""
+    """Deal the box's cards in order while a row of more of them can still be had, then the dealer's first.
+
+    Cards that every row takes alike are dealt once and counted as often as there are of them. Two first cards
+    of different ranks are dealt in one order, for both, where no row is of one card.
+    """
     open_ = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
     if open_:
-        # suits are alike but for colour: where that is nothing to any row, one first card stands for four
-        alike = 4 if not dealt and all(row.suits not in {"red", "black"} for row in rows) else 1
-        for card in deck():
-            if left[card] and card % alike == 0:
+        both = len(dealt) == 1 and all(row.cards > 1 for row in rows)
+        for card, alike in _different_cards(rows, dealt):
+            order = rank_of(card) - rank_of(dealt[0]) if both else 0
+            if left[card] and order >= 0:
+                count = left[card] * alike * (2 if order else 1)
                 left[card] -= 1
-                yield from _orders(rows, (*dealt, card), left, ways * alike * (left[card] + 1))
+                yield from _orders(rows, (*dealt, card), left, ways * count)
                 left[card] += 1
     elif any(row.dealer and row.cards == len(dealt) and _may_become(row, dealt) for row in rows):
-        for card in deck():
+        for card, alike in _different_cards(rows, dealt):
             if left[card]:
-                yield ways * left[card], dealt, card
+                yield ways * left[card] * alike, dealt, card
     else:
         yield ways, dealt, None
+
+
+def _different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
+    """Yield a card of each kind that rows tell apart after ``dealt``, and how many suits it stands for.
+
+    Suits that were not dealt are alike, where rows ask for colours but for these; while nothing is dealt,
+    colours are alike as well, unless a row names one.
+    """
+    named = any(row.suits in {"red", "black"} for row in rows)
+    coloured = named or (bool(dealt) and any(row.suits == "colour" for row in rows))
+    seen = {suit_of(card) for card in dealt}
+    suits: dict[object, list[Card]] = {}
+    for card in range(_SUITS):  # the four cards of the first rank
+        kind = card if suit_of(card) in seen else is_red(card) if coloured else None
+        suits.setdefault((suit_of(card) in seen, kind), []).append(card)
+    for first in range(0, _CARDS, _SUITS):
+        for alike in suits.values():
+            yield first + alike[0], len(alike)
 
 
 def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
@@ -91,6 +120,6 @@ def _won(
 def _blackjack(out: Sequence[Card], decks: int) -> Fraction:
     """The chance that two cards of what is left are a blackjack."""
     values = [value_of(card) for card in out]
-    left = 52 * decks - len(out)
+    left = _CARDS * decks - len(out)
     aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)
     return Fraction(2 * aces * tens, left * (left - 1))

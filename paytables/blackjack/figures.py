@@ -9,9 +9,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from math import isqrt
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare
+from paytables.analysis import (
+    BAND_GAMES,
+    QUANTILES,
+    Analysis,
+    BetAnalysis,
+    Depth,
+    Prize,
+    ProgressiveShare,
+)
 from paytables.blackjack.advice import PlayData, Question, advice_of
 from paytables.blackjack.counted import chances
 from paytables.blackjack.schema import (
@@ -36,6 +45,8 @@ STRATEGY: Final = (
 )
 _BOX: Final = re.compile(r"-\d+$", re.ASCII)
 CHART: Final = "the chart by totals"
+#: A band is stated of games of which at least so many times as many rounds were played.
+_WELL_WITHIN: Final = 20
 #: Standard errors on each side of a 99.9 % interval.
 SAMPLED_Z: Final = Fraction("3.290527")
 
@@ -237,6 +248,25 @@ def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int
     nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hands)].items())
     told = ", ".join(f"{net} {_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
     yield f"sampled: their nets in stakes: {told}"
+    won = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
+    away = SAMPLED_Z * _root(won * (1 - won) / sampled.rounds)
+    low, high = _percent(won - away), _percent(won + away)
+    yield f"sampled: hit frequency, more than was staked: {_percent(won)}, 99.9 % interval {low} to {high}"
+    bands = []
+    for games in BAND_GAMES:
+        if (
+            games * _WELL_WITHIN <= sampled.rounds
+        ):  # beyond, the mean of the rounds played is not known so well
+            half = Fraction(QUANTILES["90 %"]) * _root(sampled.variance(hands) / games) / hands
+            bands.append(f"{games:,} rounds {_percent(1 + mean - half)} to {_percent(1 + mean + half)}")
+    if bands:
+        yield f"sampled: the return lies 90 % of the time, after {', after '.join(bands)}"
+    yield f"sampled: highest win: {nets[-1][0]} stakes net, in {nets[-1][1]:,} of these rounds"
+
+
+def _root(square: Fraction) -> Fraction:
+    """Return the root of a small number, to nine decimals and rounded up."""
+    return Fraction(isqrt(int(square * 10**18)) + 1, 10**9)
 
 
 def _level(definition: BlackjackDefinition, level: Progressive, staked: int, cost: int) -> ProgressiveShare:

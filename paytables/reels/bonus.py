@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import comb
+from operator import mul
 
 from paytables.contract import Decision, Draw, weighted_index
 from paytables.reels.automaton import Award
@@ -122,30 +124,38 @@ class Pick(_Known):
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
     def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Recursion on what is left in the boxes (the number opened follows from it)."""
-        here: dict[tuple[tuple[int, ...], int, Given], Fraction] = {
-            (tuple(p.count for p in self.props), 0, ()): Fraction(1)
-        }
+        """Recursion on what is left in the boxes (the number opened follows from it).
+
+        After so many openings every case is one of as many orders, which are counted in whole numbers.
+        """
+        here: dict[tuple[tuple[int, ...], int, Given], int] = {(tuple(p.count for p in self.props), 0, ()): 1}
         done: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
-        for n in range(self.picks):
-            there: dict[tuple[tuple[int, ...], int, Given], Fraction] = defaultdict(Fraction)
-            for (left, credits_, given), p in here.items():
+        for n, orders in enumerate(self._orders):
+            there: dict[tuple[tuple[int, ...], int, Given], int] = defaultdict(int)
+            ended: dict[tuple[int, Given], int] = defaultdict(int)
+            for (left, credits_, given), cases in here.items():
                 for i, prop in enumerate(self.props):
                     if not left[i]:
                         continue
-                    share = p * Fraction(left[i], sum(left))
-                    rest = self._without(left, i)
                     now = (credits_ + prop.credits, given_of((*given, *prop.awards)))
                     if prop.end or n + 1 == self.picks:
-                        done[now] += share
+                        ended[now] += cases * left[i]
                     else:
-                        there[rest, *now] += share
+                        there[self._without(left, i), *now] += cases * left[i]
+            for now, cases in ended.items():
+                done[now] += Fraction(cases, orders)
             here = there
         return dict(done)
 
+    @property
+    def _orders(self) -> list[int]:
+        """In how many orders the first, the first two, the first three... openings come out."""
+        items = sum(p.count for p in self.props)
+        return list(accumulate((items if self.replaced else items - n for n in range(self.picks)), mul))
+
     def prizes(self) -> list[PrizeRate]:
         """Return each item's expected number of openings in a run."""
-        rates = self._openings()
+        rates = self._openings
         return [
             PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
             for p, r in zip(self.props, rates, strict=True)
@@ -154,21 +164,23 @@ class Pick(_Known):
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the levels and merchandise a run gives on average."""
-        rated = zip(self.props, self._openings(), strict=True)
+        rated = zip(self.props, self._openings, strict=True)
         return extras_of((award, rate) for prop, rate in rated for award in prop.awards)
 
+    @cached_property
     def _openings(self) -> list[Fraction]:
         rates = [Fraction(0)] * len(self.props)
-        here = {tuple(p.count for p in self.props): Fraction(1)}
-        for _ in range(self.picks):
-            there: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
-            for left, p in here.items():
+        here = {tuple(p.count for p in self.props): 1}
+        for orders in self._orders:
+            there: dict[tuple[int, ...], int] = defaultdict(int)
+            opened = [0] * len(self.props)
+            for left, cases in here.items():
                 for i, prop in enumerate(self.props):
                     if left[i]:
-                        share = p * Fraction(left[i], sum(left))
-                        rates[i] += share
+                        opened[i] += cases * left[i]
                         if not prop.end:
-                            there[self._without(left, i)] += share
+                            there[self._without(left, i)] += cases * left[i]
+            rates = [rate + Fraction(cases, orders) for rate, cases in zip(rates, opened, strict=True)]
             here = there
         return rates
 
@@ -206,6 +218,15 @@ class Wheel(_Known):
         return extras_of(
             (award, Fraction(1, len(self.parts))) for prop in self.parts for award in prop.awards
         )
+
+
+@lru_cache(maxsize=256)
+def _landed(hit: int, of: int, empty: int) -> tuple[Fraction, ...]:
+    """Return how likely none, one, two... of the empty cells land a coin."""
+    return tuple(
+        Fraction(comb(empty, new) * hit**new * (of - hit) ** (empty - new), of**empty)
+        for new in range(empty + 1)
+    )
 
 
 @dataclass(frozen=True)
@@ -256,16 +277,13 @@ class Hold(_Known):
         """Return the distribution of the number of coins at the end: a chain on (coins, respins left)."""
         done: dict[int, Fraction] = defaultdict(Fraction)
         here: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
-        p = Fraction(self.hit, self.of)
         while here:  # every step uses up a respin or a cell, so this ends
             there: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
             for (coins, left), share in here.items():
                 if left == 0 or coins == self.cells:
                     done[coins] += share
                     continue
-                empty = self.cells - coins
-                for new in range(empty + 1):
-                    odds = comb(empty, new) * p**new * (1 - p) ** (empty - new)
+                for new, odds in enumerate(_landed(self.hit, self.of, self.cells - coins)):
                     there[coins + new, self.respins if new else left - 1] += share * odds
             here = there
         return dict(done)
@@ -274,8 +292,9 @@ class Hold(_Known):
     def _weight(self) -> int:
         return sum(p.count for p in self.props)
 
-    def table(self, *, second: bool) -> Table:  # noqa: ARG002 (it costs nothing here)
-        """Return the table of one run from the moments of the number of coins and of one coin's worth."""
+    @cached_property
+    def _table(self) -> Table:
+        """The table of one run from the moments of the number of coins and of one coin's worth."""
         mean = Fraction(sum(p.count * p.credits for p in self.props), self._weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._weight)
         odds: dict[Given, Fraction] = defaultdict(Fraction)

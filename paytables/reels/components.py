@@ -9,6 +9,7 @@ automaton serves them all and the highest pattern wins.
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 
 from paytables.reels.automaton import NOTHING, Award, End, Graph, Prize
@@ -176,26 +177,29 @@ def _line_automaton(
     merge = COMBINE[combine]
     first = list(itertools.accumulate(shape, initial=0))
     largest = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
+    last = [pattern.last for pattern in patterns]
 
-    def best_of(ends: list[End]) -> End:
-        return max(ends, key=lambda end: end.rank, default=NOTHING)
+    @cache
+    def won(index: int, multiplier: int) -> tuple[tuple[bool, int, int], End]:
+        end = End(patterns[index].prize, multiplier, patterns[index].part)
+        return end.rank, end
 
     def step(x: int, state: LineState, letter: int) -> tuple[LineState | End, int]:
-        sure, alive = state
-        ends = [sure]
+        best, alive = state
+        rank = best.rank
         still: list[tuple[int, tuple[int, ...]]] = []
         for index, factors in alive:
             grown = _advance(patterns[index], first[x], alphabet[x][letter], factors)
             if grown is None:
                 continue
-            if patterns[index].last <= first[x + 1]:
-                ends.append(End(patterns[index].prize, merge(grown), patterns[index].part))
-            else:
+            if last[index] > first[x + 1]:
                 still.append((index, grown))
-        best = best_of(ends)
+                continue
+            rank_won, end = won(index, merge(grown))
+            if rank_won > rank:
+                rank, best = rank_won, end
         if largest == 1:  # without multipliers a pattern that cannot beat the sure prize is dropped
-            ends = [End(patterns[index].prize, part=patterns[index].part) for index, _ in still]
-            still = [s for s, end in zip(still, ends, strict=True) if end.rank > best.rank]
+            still = [each for each in still if won(each[0], 1)[0] > rank]
         return ((best, tuple(still)) if still else best), 1
 
     start: LineState = (NOTHING, tuple((i, ()) for i in range(len(patterns))))

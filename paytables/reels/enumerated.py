@@ -133,15 +133,20 @@ class Falls(_Enumerated):
 
     factors: tuple[int, ...]
 
-    def falls(self, stops: Sequence[int]) -> list[tuple[list[Column], list[Hit], int]]:
-        """Return every window from those stops on, with the prizes it pays and their multiplier."""
+    def falls(
+        self, stops: Sequence[int], first: list[Hit] | None = None
+    ) -> list[tuple[list[Column], list[Hit], int]]:
+        """Return every window from those stops on, with the prizes it pays and their multiplier.
+
+        ``first`` are the hits of the first window, where they are known already.
+        """
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(c) for c in self.reels.shown(stops)]
         tops = list(stops)
         found: list[tuple[list[Column], list[Hit], int]] = []
         while True:
             columns = [tuple(c) for c in window]
-            _, hits = self.reels.evaluate(columns)
+            hits = first if first is not None and not found else self.reels.evaluate(columns)[1]
             falling = [h for h in hits if h.component.kind != "scatter" and h.credits]
             factor = self.factors[min(len(found), len(self.factors) - 1)]
             if not falling:
@@ -174,22 +179,17 @@ class Falls(_Enumerated):
 
     def _enumerate(self) -> _Whole:
         adder = _Adder(self.reels.cycle)
-        for stops in itertools.product(*(range(len(s)) for s in self.reels.strips)):
-            cases = 1
-            for weights, stop in zip(self.reels.weights, stops, strict=True):
-                cases *= weights[stop]
-            if not cases:
-                continue
-            total, hits = self.reels.evaluate_stops(stops)
-            if not total and not hits:
-                adder.add((), (), cases)
-                continue
+        winning = 0
+        for stops, hits, cases in self.reels.winning_stops():
+            winning += cases
             paid = []
             awards: list[Award] = []
-            for _, these, factor in self.falls(stops):
+            for _, these, factor in self.falls(stops, hits):
                 paid += self._won(these, factor)
                 awards += awards_of(these)
             adder.add(paid, awards, cases)
+        if winning < self.reels.cycle:
+            adder.add((), (), self.reels.cycle - winning)
         return adder.whole()
 
 

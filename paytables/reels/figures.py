@@ -281,6 +281,8 @@ def _rates(stages: ModeStages, runs: Runs, wanted: str) -> Mapping[str, Fraction
 
 
 def _merchandise(definition: ReelsDefinition, stages: ModeStages, runs: Runs) -> tuple[MerchandiseShare, ...]:
+    if not definition.merchandise:
+        return ()
     rates = _rates(stages, runs, "merchandise")
     return tuple(
         MerchandiseShare(prize=prize.id, rate=rates[prize.id], value_cents=prize.value_cents)
@@ -301,6 +303,8 @@ def _break_even(level: Progressive, rate: Fraction, rest: Fraction, step: Fracti
 def _progressives(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
 ) -> tuple[ProgressiveShare, ...]:
+    if not definition.progressive:
+        return ()
     rates = _rates(stages, runs, "progressive")
     found = []
     cost = stages.mode.cost

@@ -7,7 +7,7 @@ the histogram of their letters together: two for a covariance, the award-giving 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, product
 from math import prod
@@ -24,6 +24,8 @@ JOINT_AWARDS_MAX = 4
 
 Letters = tuple[int, ...]
 Nodes = tuple[int, ...]
+#: How often each component ends in which final node: by node, windows, and windows times weight (its ways).
+Ends = Sequence[Mapping[int, tuple[int, int]]]
 #: How many of a reel's cases show which letters.
 Histogram = tuple[tuple[Letters, int], ...]
 
@@ -37,6 +39,44 @@ def letter_counts(reels: Reels, components: Sequence[int]) -> list[list[tuple[Le
             counts[tuple(row[c] for c in components)] += weight
         found.append(sorted(counts.items()))
     return found
+
+
+def ends_by_component(reels: Reels) -> Ends:
+    """Return how often each component ends in which final node.
+
+    Components that start in the same node and see the same letters in the same numbers share one walk: on
+    even strips, all lines do.
+    """
+    histograms = _Histograms(reels)
+    walked: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
+    found = []
+    for c, component in enumerate(reels.components):
+        key = component.start, histograms.of((c,))
+        if key not in walked:
+            walked[key] = _ends_of_one(reels.graph, component.start, letter_counts(reels, (c,)))
+        found.append(walked[key])
+    return found
+
+
+def _ends_of_one(
+    g: Graph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
+) -> dict[int, tuple[int, int]]:
+    here: dict[int, tuple[int, int]] = {start: (1, 1)}
+    for letters_of in counts:
+        total = sum(count for _, count in letters_of)
+        there: dict[int, tuple[int, int]] = {}
+        for node, (windows, weighted) in here.items():
+            row = g.row[node]
+            steps = (
+                [(node, 1, total)]
+                if row < 0
+                else [(g.delta[row + n], g.gain[row + n], count) for (n,), count in letters_of]
+            )
+            for target, gain, count in steps:
+                before = there.get(target, (0, 0))
+                there[target] = before[0] + windows * count, before[1] + weighted * count * gain
+        here = there
+    return here
 
 
 def end_counts(
@@ -92,24 +132,25 @@ def _walk(
 
 def award_components(reels: Reels) -> list[int]:
     """Return the components that can give something that is played next."""
-    g = reels.graph
-    found = []
-    for c, component in enumerate(reels.components):
-        seen = {component.start}
-        todo = [component.start]
-        gives = False
-        while todo:
-            node = todo.pop()
-            prize = g.ends[node].prize
-            gives = gives or (prize is not None and bool(given_of(prize.awards)))
-            if g.row[node] >= 0:
-                for target in g.delta[g.row[node] : g.row[node] + g.width[node]]:
-                    if target not in seen:
-                        seen.add(target)
-                        todo.append(target)
-        if gives:
-            found.append(c)
-    return found
+    gives = {start: _gives(reels.graph, start) for start in set(reels.starts)}
+    return [c for c, start in enumerate(reels.starts) if gives[start]]
+
+
+def _gives(g: Graph, start: int) -> bool:
+    """Return whether a walk from ``start`` can end with something that is played next."""
+    seen = {start}
+    todo = [start]
+    while todo:
+        node = todo.pop()
+        prize = g.ends[node].prize
+        if prize is not None and given_of(prize.awards):
+            return True
+        if g.row[node] >= 0:
+            for target in g.delta[g.row[node] : g.row[node] + g.width[node]]:
+                if target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+    return False
 
 
 def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
@@ -122,20 +163,22 @@ def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
     return given_of(awards)
 
 
-def run_table(reels: Reels, *, second: bool) -> Table:
+def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
     """Return the table of one run by dynamic programming; with ``second`` what variances need.
 
-    Where too many components give awards to be walked together, ``odds`` stays empty; with ``second`` that
-    raises :class:`BeyondReach`.
+    ``ends`` are of :func:`ends_by_component`. Where too many components give awards to be walked together,
+    ``odds`` stays empty; with ``second`` that raises :class:`BeyondReach`.
     """
     givers = award_components(reels)
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for c in givers:
-        for nodes, amount in end_counts(reels, [c], [False]).items():
-            for award in given_by(reels, nodes):
+        for node, (amount, _) in ends[c].items():
+            for award in given_by(reels, (node,)):
                 rates[award] += Fraction(amount, reels.cycle)
     odds: dict[Given, Fraction] = defaultdict(Fraction)
-    if len(givers) <= JOINT_AWARDS_MAX:
+    if not givers:
+        odds[()] = Fraction(1)
+    elif len(givers) <= JOINT_AWARDS_MAX:
         for nodes, amount in end_counts(reels, givers, [False] * len(givers)).items():
             odds[given_by(reels, nodes)] += Fraction(amount, reels.cycle)
     elif second:
@@ -145,7 +188,8 @@ def run_table(reels: Reels, *, second: bool) -> Table:
     if second:
         parts = _parts(reels, givers)
         return Table(rates, odds, sum(parts.values(), Fraction(0)), parts, second_moment(reels))
-    total = sum(_paid_together(reels, [(c,) for c in range(len(reels.components))]))
+    value = reels.graph.value
+    total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
     return Table(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
@@ -312,15 +356,20 @@ class _Walk:
         return made
 
 
-def prize_rates(reels: Reels) -> list[PrizeRate]:
+def prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
     """Return how often each prize of a stage is won over its cycle, and what it pays there."""
     hits: dict[str, int] = defaultdict(int)
     paid: dict[str, int] = defaultdict(int)
     credits_: dict[str, int] = {}
-    for c in range(len(reels.components)):
-        for (node,), amount in end_counts(reels, [c], [True]).items():
+    for walks in ends:
+        for node, (_, amount) in walks.items():
             end = reels.graph.ends[node]
-            if end.prize is not None and (end.prize.credits or end.prize.awards) and end.prize.name:
+            if (
+                amount
+                and end.prize is not None
+                and (end.prize.credits or end.prize.awards)
+                and end.prize.name
+            ):
                 name = end.prize.name
                 hits[name] += amount
                 paid[name] += amount * end.value * reels.multiplier
@@ -328,12 +377,12 @@ def prize_rates(reels: Reels) -> list[PrizeRate]:
     return [PrizeRate(name, credits_[name], hits[name], paid[name], reels.cycle) for name in hits]
 
 
-def extra_rates(reels: Reels) -> dict[tuple[str, str], Fraction]:
+def extra_rates(reels: Reels, ends: Ends) -> dict[tuple[str, str], Fraction]:
     """Return how many levels and merchandise prizes, by (kind, name), one run gives on average."""
     return extras_of(
         (award, Fraction(amount, reels.cycle))
-        for c in range(len(reels.components))
-        for (node,), amount in end_counts(reels, [c], [False]).items()
+        for walks in ends
+        for node, (amount, _) in walks.items()
         for prize in [reels.graph.ends[node].prize]
         if prize is not None
         for award in prize.awards

@@ -141,14 +141,18 @@ class Spin(OnReels):
         return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in found.items()}
 
     @cached_property
+    def _ends(self) -> moments.Ends:
+        return moments.ends_by_component(self.reels)
+
+    @cached_property
     def _means(self) -> Table:
-        return moments.run_table(self.reels, second=False)
+        return moments.run_table(self.reels, self._ends, second=False)
 
     @cached_property
     def _moments(self) -> Table:
         if len(moments.award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
             return table_of(self.law())
-        return moments.run_table(self.reels, second=True)
+        return moments.run_table(self.reels, self._ends, second=True)
 
     def table(self, *, second: bool) -> Table:
         """Return the table of a run by dynamic programming, or of its law where many lines give awards."""
@@ -156,8 +160,8 @@ class Spin(OnReels):
 
     def prizes(self) -> list[PrizeRate]:
         """Return how often each prize is won over the cycle."""
-        return moments.prize_rates(self.reels)
+        return moments.prize_rates(self.reels, self._ends)
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the levels and merchandise a run gives on average."""
-        return moments.extra_rates(self.reels)
+        return moments.extra_rates(self.reels, self._ends)

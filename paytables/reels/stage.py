@@ -1,7 +1,7 @@
 """A reel stage made playable for one way to bet: strips, distinct columns, components and their tables."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -168,6 +168,38 @@ class Reels:
         for known, at, stop in zip(self.letters, self.column_at, stops, strict=True):
             letters += known[at[stop]]
         return self._settle(letters, self._edges)
+
+    def winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
+        """Yield the stops of every window with a hit, its hits, and its equally likely cases.
+
+        The reels are read from left to right: stops after which no component can win any more are not
+        followed further.
+        """
+        yield from self._winning_stops((), [(c, node, 1) for c, node in enumerate(self.starts)], 1)
+
+    def _winning_stops(
+        self, stops: tuple[int, ...], alive: list[tuple[int, int, int]], cases: int
+    ) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
+        """Follow the components of ``alive``: each with its node and its weight after ``stops``."""
+        g, x = self.graph, len(stops)
+        if x == len(self.strips):
+            hits = [Hit(self.components[c], g.ends[node], weight) for c, node, weight in alive]
+            yield stops, hits, cases
+            return
+        after: list[list[tuple[int, int, int]]] = []
+        for letters in self.letters[x]:
+            going = []
+            for c, node, weight in alive:
+                k = g.row[node]
+                if k >= 0:
+                    k += letters[c]
+                    node, weight = g.delta[k], weight * g.gain[k]  # noqa: PLW2901 (one step of the walk)
+                if weight and (g.row[node] >= 0 or g.ends[node].prize is not None):
+                    going.append((c, node, weight))
+            after.append(going)
+        for stop, (column, ways) in enumerate(zip(self.column_at[x], self.weights[x], strict=True)):
+            if ways and after[column]:
+                yield from self._winning_stops((*stops, stop), after[column], cases * ways)
 
     @cached_property
     def _edges(self) -> list[int]:

@@ -112,11 +112,18 @@ PRINTED = {
     "register list": (0, r"^register +columns +rule\n─.*\nhandpays ", ""),
     "cabinet new my.toml": (0, r"^my\.toml written; try: egm cabinet check my\.toml", ""),
     "certify maple-classic --jurisdiction quebec-casino --out bundle": (1, LACKS, ""),
-    "certify maple-classic --jurisdiction quebec-casino --out bundle --submission": (1, LACKS, ""),
+    "rng battery --json battery.json": (1, LACKS, ""),
+    "certify maple-classic --jurisdiction quebec-casino --out bundle --submission --battery battery.json": (2, r"'--battery': File 'battery.json' does not exist", ""),
     "certify --verify bundle/submission --reproduce": (2, r"'--verify': Directory 'bundle/submission' does not exist", ""),
-    "rng battery": (1, LACKS, ""),
 }  # fmt: skip
 
+
+#: Commands in the README's sentences for a person at the running demonstration.
+IN_SENTENCES = (
+    "device io key name=attendant on=true",
+    "device io key name=attendant on=false",
+    "screen address",
+)
 
 README_BLOCKS = re.findall(r"^```\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
 #: The lines of blocks that run one of the two command lines, as their words.
@@ -139,6 +146,7 @@ def test_each_line_of_the_readme_gives_its_command_all_that_it_takes(line, tmp_p
     """What an earlier line of the page has written is there by then."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "audit.jsonl").touch()
+    (tmp_path / "battery.json").touch()
     (tmp_path / "bundle/submission").mkdir(parents=True)
     command, words = (dev, line[3:]) if "tools.dev" in line else (main, line[1:])
     context = click.Context(command, info_name=line[0])
@@ -162,6 +170,14 @@ def test_the_readme_prints_no_command_that_is_refused_as_it_stands():
     assert all(f"egm {command}" in laboratory for command in refused)
 
 
+def test_the_readme_gives_each_command_the_file_that_an_earlier_line_of_the_page_writes():
+    """The submission lacked the battery's result when the page was followed as printed."""
+    (block,) = [block for block in README_BLOCKS if "--submission" in block]
+    battery, submission = "rng battery --json battery.json", "--submission --battery battery.json"
+    assert 0 <= block.find(battery) < block.find(submission)
+    assert block.find(submission) < block.find("--verify bundle/submission")
+
+
 def test_the_readme_shows_these_commands_and_no_others():
     shown = {
         " ".join(words) for line in [(ROOT / "README.md").read_text()] for words in commands(line, "egm")
@@ -175,6 +191,7 @@ def test_the_readme_shows_these_commands_and_no_others():
         if line.startswith(".venv/bin/egm ")
     }
     assert blocks == set(PRINTED)
+    assert set(IN_SENTENCES) <= shown
     assert blocks <= shown
 
 
@@ -182,7 +199,7 @@ def test_the_readme_shows_these_commands_and_no_others():
 LONG = {
     "cabinet new my.toml",
     "simulate maple-classic",
-    "rng battery",
+    "rng battery --json battery.json",
 }
 
 
@@ -211,6 +228,8 @@ def walk(egm, folder, without=frozenset()):
         assert re.search(r"^Screen: http://127\.0\.0\.1:\d+/\?token=\w+$", first, re.MULTILINE)
         _run(egm, ["device"], folder, environment, until="bill acceptor")
         _run(egm, ["meters"], folder, environment, until="power_resets")  # the games are counted first
+        for command in IN_SENTENCES:
+            assert _run(egm, shlex.split(command), folder, environment).returncode == 0, command
         for command, (status, shape, more) in PRINTED.items():
             if command in without:
                 continue

@@ -88,6 +88,34 @@ def rtp_of(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
     return rtp
 
 
+def returns_of(data: Mapping[str, Any]) -> dict[str, Fraction]:
+    """Return the exact return of each bet of a definition."""
+    return {bet.bet: bet.rtp for bet in analyse(game_from(data, "tuned"), Depth.RETURN).bets}
+
+
+def own_pays(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return, of each bet that has any, the pays at ``keys`` that change its return and no other bet's.
+
+    A game whose every coin has pays of its own has them for every bet.
+    """
+    before = returns_of(data)
+    found: dict[str, list[Path]] = {bet: [] for bet in before}
+    for key in keys:
+        after = returns_of(with_value(data, key, _pay_at(data, key) + 1))
+        moved = [bet for bet, rtp in after.items() if rtp != before.get(bet)]
+        if len(moved) == 1 and len(before) > 1:
+            found[moved[0]].append(key)
+    return {bet: own for bet, own in found.items() if own}
+
+
+def _pay_at(data: Mapping[str, Any], key: Path) -> int:
+    """Return the pay at a path. Raises :class:`TuningError` for what is no pay."""
+    pay = value_at(data, key)
+    if not isinstance(pay, int):
+        raise TuningError(f"{'.'.join(map(str, key))}: is no pay")
+    return pay
+
+
 def nice(value: Fraction) -> int:
     """Return a pay as a pay table would print it: at most two leading digits, the second 0 or 5 above 20."""
     number: int = max(1, round(value))
@@ -115,8 +143,7 @@ def tune_pays(
     that still helps; a pay keeps its place among the others. ``progress`` hears a line a round.
     """
     for key in keys:
-        if not isinstance(value_at(data, key), int):
-            raise TuningError(f"{'.'.join(map(str, key))}: is no pay")
+        _pay_at(data, key)
     best = dict(data)
     progress(f"weighing {counted(len(keys), 'pay')}")
     for _ in range(6):

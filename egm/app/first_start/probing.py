@@ -10,12 +10,12 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from serial.tools.list_ports import comports
 
 from egm.app.ports import lone_driver
+from egm.config.on_this_computer import stable_name
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CommLost, CommUp, DeviceEvent, Identified
 from egm.devices.line import SerialLine
@@ -48,16 +48,6 @@ class Answer:
     def table(self) -> dict[str, str]:
         """As a cabinet file has it."""
         return {"protocol": self.protocol, "port": self.port}
-
-
-def stable_name(device: str) -> str:
-    """The name of a port that stays when another cable is pulled: of its adapter, else of its socket."""
-    real = Path(device).resolve()
-    for folder in ("by-id", "by-path"):
-        for link in sorted(Path("/dev/serial", folder).glob("*")):
-            if link.resolve() == real:
-                return str(link)
-    return device
 
 
 def found_ports(more: Iterable[str] = ()) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.messages import GameView
 from egm.screen.layout import Layout
-from egm.screen.marks import form_in_force, price_near
+from egm.screen.marks import form_in_force, price_now
 from egm.screen.outcome import Field, Prize, prize_at
 from egm.screen.painter import Rect, Style
 from egm.screen.scenes.felt_glass import felt_glasses
@@ -154,7 +154,7 @@ def _form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
     assert view.snapshot is not None  # there are rows
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
     chosen = not view.slip.marked and form_in_force(game, view.snapshot)["id"] == form_id
-    credits_ = view.snapshot.bet_credits if chosen else price_near(game, form, view.snapshot)
+    credits_ = view.snapshot.bet_credits if chosen else price_now(game, form, view.snapshot)
     fill = (122, 66, 8, 255) if chosen else (30, 24, 56, 255)
     edge = stage.look.accent if chosen else (136, 120, 190, 255)
     p.panel(rect, radius=14, fill=fill, edge=edge, line=3 if chosen else 2)

@@ -5,7 +5,7 @@ is no truth of the machine: who is signed in is kept in the journal (:attr:`~egm
 what a page does happens through the state table, and a restart leaves nothing of the menu open.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -69,7 +69,14 @@ def refuse(code: str) -> Stay:
 
 
 class Place(Protocol):
-    """One place of the menu."""
+    """One place of the menu. Every place inherits from it."""
+
+    __slots__ = ()
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """What was entered here and is lost when the place is left; nothing where nothing is entered."""
+        return {}
 
     def page(self, machine: Machine) -> ServicePage:
         """What it shows now. Id, person and notice are the desk's business."""
@@ -177,7 +184,7 @@ class ServiceDesk:
 
     def _loses(self, places: list[Place]) -> bool:
         """Return whether leaving these places loses entries of a form, and nobody has been warned of it."""
-        return not self._warned and any(getattr(place, "values", None) for place in places)
+        return not self._warned and any(place.values for place in places)
 
     def page(self, machine: Machine) -> ServicePage | None:
         """The page open now, or None."""

@@ -16,11 +16,11 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.kernel.touch import CalibrationError, fit
 from egm.people import Permission
-from egm.staff.service.desk import Back, Do, Entry, Go, Move, ServiceDesk, refuse
+from egm.staff.service.desk import Back, Do, Entry, Go, Move, Place, ServiceDesk, refuse
 from egm.staff.service.words import BACK, coded, columns, pairs, plain, say
 
 
-class DeviceList:
+class DeviceList(Place):
     """Every device of the cabinet, with what is wrong with it."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -76,7 +76,7 @@ def _ails(machine: Machine, kind: str) -> Words:
 
 
 @dataclass(frozen=True, slots=True)
-class ScreenTest:
+class ScreenTest(Place):
     """The screen runs its own test: colours, touch targets, tones."""
 
     pattern: Literal["display", "touch", "sound"]
@@ -92,7 +92,7 @@ class ScreenTest:
         return refuse("not_offered")
 
 
-class Calibration:
+class Calibration(Place):
     """The touch screen is calibrated: whatever is touched is a cross, and after the last it is decided."""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
@@ -114,7 +114,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
-class OneDevice:
+class OneDevice(Place):
     """One device: who it says it is, what it last reported, and the tests of its kind."""
 
     name: str

@@ -9,7 +9,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Person
 from egm.staff.form import Field, FieldError, FieldKind, Form
-from egm.staff.service.desk import Back, Do, Go, Move, ServiceDesk, Stay, refuse
+from egm.staff.service.desk import Back, Do, Go, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import PLACES, SignIn
 from egm.staff.service.words import BACK, money, number, plain, say
 
@@ -23,7 +23,7 @@ _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]]
 
 
 @dataclass(slots=True)
-class Filling:
+class Filling(Place):
     """One form being filled in; ``values`` by field, as far as they are."""
 
     form: Form

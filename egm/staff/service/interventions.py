@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Row, ServicePage, Table, Words
 from egm.people import Permission
-from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.words import BACK, columns, moment, plain, say
 from egm.staff.sheet import Sheet, sheets
 
@@ -13,7 +13,7 @@ from egm.staff.sheet import Sheet, sheets
 _LISTED: Final = 50
 
 
-class SheetList:
+class SheetList(Place):
     """The last interventions, newest first."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -35,7 +35,7 @@ class SheetList:
         return refuse("not_offered") if found is None else Go(OneSheet(found))
 
 
-class OneSheet:
+class OneSheet(Place):
     """One sheet, as it was when it was opened."""
 
     def __init__(self, sheet: Sheet) -> None:

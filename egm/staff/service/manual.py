@@ -6,7 +6,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, Row, ServicePage, Table
 from egm.staff.manual import CHAPTERS, Chapter, codes
-from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.menu import Menu
 from egm.staff.service.words import BACK, coded, pairs, say
 
@@ -14,7 +14,7 @@ from egm.staff.service.words import BACK, coded, pairs, say
 _COLUMNS: Final = 2
 
 
-class Manual:
+class Manual(Place):
     """The faults that stand now, each with what to do; then the chapters."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -42,7 +42,7 @@ class Manual:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chapter:
+class _Chapter(Place):
     """One chapter: its table, or a list to be searched where the table is too wide for a screen."""
 
     chapter: Chapter
@@ -70,7 +70,7 @@ class _Chapter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Place):
     """One line of a chapter, whole."""
 
     chapter: Chapter

@@ -12,7 +12,7 @@ from egm.kernel.side_by_side import SideBySide
 from egm.records.keys import MoneyKey
 from egm.records.money import HandpayRecord
 from egm.staff.form import Form
-from egm.staff.service.desk import Do, Entry, Go, Move, ServiceDesk, refuse
+from egm.staff.service.desk import Do, Entry, Go, Move, Place, ServiceDesk, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, coded, columns, money, number, plain, say
 
@@ -40,7 +40,7 @@ class Menu:
         return tuple(form for form in self.forms if form.subject == subject)
 
 
-class MainMenu:
+class MainMenu(Place):
     """The subjects in which there is something open to whoever has signed in, and the other positions."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -72,7 +72,7 @@ class MainMenu:
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
+class _Subject(Place):
     """What there is of one subject: what may be looked at, then what may be filled in."""
 
     subject: str
@@ -91,7 +91,7 @@ class _Subject:
         return _into(machine, action)
 
 
-class _Search:
+class _Search(Place):
     """Everything at once, of which the screen shows what has the letters typed."""
 
     def page(self, machine: Machine) -> ServicePage:

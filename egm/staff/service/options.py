@@ -9,7 +9,7 @@ from egm.kernel.service_pages import Action, Row, ServicePage, Table
 from egm.people import Permission
 from egm.staff.forms import OPTIONS
 from egm.staff.options import Options
-from egm.staff.service.desk import Entry, Go, Move, refuse
+from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, columns, local, money, pairs, plain, say
 
@@ -17,7 +17,7 @@ from egm.staff.service.words import BACK, columns, local, money, pairs, plain, s
 _BETS: Final = ("bet_minimum", "bet_limit")
 
 
-class OptionList:
+class OptionList(Place):
     """Every game admitted, and the least and the most of a bet."""
 
     def page(self, machine: Machine) -> ServicePage:
@@ -71,7 +71,7 @@ class OptionList:
 
 
 @dataclass(frozen=True, slots=True)
-class OneGame:
+class OneGame(Place):
     """One game: on or off, and each of its denominations."""
 
     game_id: str

@@ -16,7 +16,7 @@ from egm.kernel.service_pages import Action, Row, ServicePage, Table, Words
 from egm.people import Permission
 from egm.records.keys import IntegrityKey
 from egm.staff.inventory import sheet
-from egm.staff.service.desk import Entry, Move, ServiceDesk, Stay, refuse
+from egm.staff.service.desk import Entry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.words import (
     BACK,
     METER_GROUPS,
@@ -48,7 +48,7 @@ _CLOCK_CHANGES: Final = 10
 
 
 @dataclass(slots=True)
-class Meters:
+class Meters(Place):
     """Every meter, under the profile's names and under the canonical ones; whole, or by game and the like."""
 
     by: str = ""
@@ -123,7 +123,7 @@ def _local_value(machine: Machine, name: str, value: int) -> Words:
 
 
 @dataclass(slots=True)
-class Log:
+class Log(Place):
     """One log of the journal, newest first, in the length its rule asks for."""
 
     name: str
@@ -174,7 +174,7 @@ def _detail(record: Mapping[str, Any]) -> Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Place):
     """A page that only lists: its title's key, and what makes its tables."""
 
     title: str

@@ -7,12 +7,12 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin
 from egm.people.pins import DIGITS_MAX
-from egm.staff.service.desk import Back, Entry, Move, ServiceDesk, Stay, refuse
+from egm.staff.service.desk import Back, Entry, Move, Place, ServiceDesk, Stay, refuse
 from egm.staff.service.sign_in import read_staff
 from egm.staff.service.words import BACK, say
 
 
-class OwnPin:
+class OwnPin(Place):
     """The place of one's own PIN. What is typed is kept only until it is typed again."""
 
     def __init__(self) -> None:

@@ -19,13 +19,13 @@ from egm.kernel.standing_faults import raise_fault
 from egm.people import Permission, Person, Recorded, Roster, RosterError, load_recorded
 from egm.people.roster import RosterDamaged
 from egm.records.keys import StaffKey
-from egm.staff.service.desk import Go, Move, refuse
+from egm.staff.service.desk import Go, Move, Place, refuse
 from egm.staff.service.tries import prove, take_over_wrong_pins
 from egm.staff.service.words import BACK, say
 
 
 @dataclass(frozen=True, slots=True)
-class SignIn:
+class SignIn(Place):
     """The place where somebody proves who he is; ``then`` says where that leads.
 
     ``permission``: what the person must be allowed, None for anything. ``not_id``: who it may not be, where a
@@ -52,7 +52,7 @@ class SignIn:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pin:
+class _Pin(Place):
     """The page of the PIN, further in than the number's: BACK leads there."""
 
     asked: SignIn

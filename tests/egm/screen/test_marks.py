@@ -305,3 +305,30 @@ def test_the_slip_on_the_screen_says_how_many_numbers_the_most_paid_and_where_th
     picture = Picture(theme, scale=0.5)
     picture.draw(pygame.Surface(picture.pixels), view)
     assert said in drawn
+
+
+@pytest.mark.parametrize("stake", [1, 2])
+def test_a_named_ticket_costs_the_same_whichever_other_is_chosen(published, games, theme, stake):
+    """Its price was the one nearest to the bet: it changed on the glass as another ticket was chosen."""
+    asked = 0
+    for game in published:
+        if not marks.is_keno(game):
+            continue
+        view = at_rest(published, game, "en")
+        made = next(each for each in games if each.id == game.id)
+        forms = marks.forms_on_offer(game)
+        shown = {form["id"]: marks.price(game, form, stake) for form in forms}
+        view = replace(view, snapshot=after_bet(view, marks.bought(forms[0], shown[forms[0]["id"]]), made))
+        for form in (*forms[1:], *forms):
+            (wish,) = marks.choose_form(game, view.snapshot, form["id"])
+            assert wish.value == shown[form["id"]]
+            view = replace(view, snapshot=after_bet(view, wish, made))
+            assert {each["id"]: marks.price_now(game, each, view.snapshot) for each in forms} == shown
+            asked += 1
+    assert asked > 10
+
+
+def after_bet(view, wish, made):
+    """The machine's next message, once it has taken a bet for the game."""
+    made.wager(wish.value, **wish.options)  # the game takes it
+    return view.snapshot.model_copy(update={"bet_credits": wish.value, "bet_wager": dict(wish.options)})

@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,8 @@ from egm.kernel.events import EventType, State
 from egm.people import Permission, Person, Role, Roster, permissions_of
 from egm.profiles import load_profile
 from egm.records.keys import StaffKey
-from egm.staff.service.desk import ServiceDesk
+from egm.staff.service.desk import Place, ServiceDesk
+from egm.staff.service.filling import Filling
 from egm.staff.service.menu import SUBJECTS
 from egm.staff.service.timeout import service_timeout
 from egm.staff.service.tries import key_of
@@ -80,6 +82,17 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
         press_menu_key()
     assert not menu.is_open
     assert "intervention.closed" not in kinds(menu, after=before)
+
+
+def test_every_place_of_the_menu_says_what_leaving_it_loses():
+    """The desk warns before entries are lost by what each place declares, and not by how a field is named."""
+    pages = [entry.make() for entry in MENU.pages]
+    assert pages
+    assert all(isinstance(page.values, Mapping) and not page.values for page in pages)
+    filling = Filling(MENU.forms[0])
+    filling.values["reason"] = "belt slips"
+    assert Place in Filling.__mro__
+    assert filling.values == {"reason": "belt slips"}
 
 
 @pytest.mark.requirement("J-16")

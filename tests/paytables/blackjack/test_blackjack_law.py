@@ -190,12 +190,20 @@ def test_what_is_beyond_a_count_says_that_it_is_sampled(name):
     assert bet.law is None
     assert (bet.variance is not None) == (name == "monaco-blackjack")  # three hands: the variance is exact
     told = [note for note in bet.notes if note.startswith("sampled: ")]
-    assert len(told) == 3
+    assert len(told) == 6
     sampled = load_game(name).rules.definition.proved["main"].sampled
     assert f"{sampled.rounds:,} rounds" in told[0]
     assert f"seed {sampled.seed!r}" in told[0]
     hands = len(bet.options["bets"])
     assert f"{float(sampled.variance(hands)):.4f}" in told[1]
+    nets = {Fraction(net): count for net, count in sampled.nets[str(hands)].items()}
+    hits = sum(count for net, count in nets.items() if net > 0) / sampled.rounds
+    assert told[3].startswith(f"sampled: hit frequency, more than was staked: {hits:.4%}".replace("%", " %"))
+    half = 1.644853627 * math.sqrt(float(sampled.variance(hands)) / 10_000) / hands
+    ends = [f"{1 + float(sampled.mean(1)) + away:.4%}".replace("%", " %") for away in (-half, half)]
+    assert f"after 10,000 rounds {ends[0]} to {ends[1]}" in told[4]
+    assert "after 10,000,000 rounds" not in told[4]  # the sample is too small to say
+    assert f"highest win: {max(nets)} stakes net, in {nets[max(nets)]:,} of these rounds" in told[5]
     if bet.variance is not None:
         assert abs(float(bet.variance) / bet.cost_credits**2 - float(sampled.variance(hands))) < 0.01
 

@@ -1,7 +1,9 @@
 """Every certification rule has something that it refuses: a definition, or a machine that plays otherwise."""
 
 import copy
+import dataclasses
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -323,3 +325,23 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
     assert Status.FAIL not in {f.status for f in chance.depicted_odds(case)}
     monkeypatch.setattr(Wheel, "run", hidden)
     assert Status.FAIL in {f.status for f in chance.depicted_odds(case)}
+
+
+@pytest.mark.requirement("C-07")
+def test_a_table_is_held_against_the_ceiling_of_tables():
+    """Odds behind the line return all: the ceiling of a machine's games would refuse every craps table."""
+    ceiling = Fraction("0.98")
+    craps, classic = load_game("quebec-craps"), CLASSIC
+
+    def found(game, **tables):
+        case = case_of(game, depth=Depth.RETURN)
+        returns = case.profile.returns
+        own = returns.tables.model_copy(update=tables)
+        held = returns.model_copy(update={"ceiling": ceiling, "tables": own})
+        profile = case.profile.model_copy(update={"returns": held})
+        return {f.status for f in rules.return_ceiling(dataclasses.replace(case, profile=profile))}
+
+    assert Status.FAIL in found(craps)
+    assert found(craps, ceiling=Fraction(1)) == {Status.PASS}
+    assert Status.FAIL in found(craps, ceiling=Fraction("0.99"))
+    assert found(classic, ceiling=Fraction("0.5")) == {Status.PASS}  # no table: the ceiling of machines

@@ -1,5 +1,6 @@
 """``egm game new`` and ``tune``, as a designer uses them: the file that is written is the game that was found."""
 
+import re
 import tomllib
 from fractions import Fraction
 
@@ -8,9 +9,10 @@ from click.testing import CliRunner
 
 from paytables import library, load_game
 from paytables.definition import parse, source_of
+from paytables.wording import percent
 from tools.cli import main
 from tools.lab.rewriting import RewriteError, rewritten
-from tools.lab.tuning import NEAR, hit_of, pay_keys, rtp_of, tune_pays, value_at, with_value
+from tools.lab.tuning import NEAR, hit_of, pay_keys, returns_of, rtp_of, tune_pays, value_at, with_value
 
 
 def run(*args, code=0):
@@ -75,6 +77,25 @@ def test_tune_reaches_its_goal_on_its_own_template_and_writes_it(mine):
     after = mine.read_text(encoding="utf-8")
     comments = [line.split("#", 1)[1] for line in before.splitlines() if "#" in line]
     assert [line.split("#", 1)[1] for line in after.splitlines() if "#" in line] == comments
+
+
+def test_every_coin_with_pays_of_its_own_is_brought_to_the_return(tmp_path):
+    """Of a game whose coins have columns of their own the lowest alone was tuned, and the others left."""
+    mine = tmp_path / "mine.toml"
+    run("game", "new", mine, "--from", "seven-rivers")
+    said = run("game", "tune", mine, "--return", "0.88", "--write")
+    data = parse(source_of(mine))
+    returns = returns_of(data)
+    assert list(returns) == ["one", "two", "three"]
+    assert all(abs(rtp - Fraction(88, 100)) <= NEAR for rtp in returns.values())
+    for name, rtp in returns.items():
+        assert re.search(rf"return of bet {name} \d+\.\d+ % -> {percent(rtp)}", said)
+    run("game", "tune", mine, "--return", "0.9", "--bet", "two", "--write")
+    assert [abs(rtp - Fraction(9, 10)) <= NEAR for rtp in returns_of(parse(source_of(mine))).values()] == [
+        False,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.slow

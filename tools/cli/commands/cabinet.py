@@ -11,13 +11,12 @@ from typing import Any, Final, Self
 import click
 from serial.tools.list_ports import comports
 
-from egm.app.first_start.probing import stable_name
 from egm.app.preflight import preflight, unknown_names
 from egm.clock import SystemClock
 from egm.collector import collector_paused
 from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
 from egm.config.faults import Fault, Lines, placed, read
-from egm.config.on_this_computer import shared_folders
+from egm.config.on_this_computer import shared_folders, stable_name
 from egm.config.schema import examples_left
 from egm.config.schema import schema as cabinet_schema
 from egm.devices.catalogue import PROTOCOLS
@@ -32,7 +31,6 @@ from meters.recall import details
 from paytables import DefinitionError, Game, PaytableError, shipped
 from paytables.source import contents, toml
 from paytables.wording import among, counted
-from tools.cli.cabinet_file import Asked, written
 from tools.cli.staff import prove, roster_of
 from tools.cli.tables import BAD, DOUBT, Column, Columns, Form, Style, Table, forms, show, working
 from tools.cli.terminal import echo, json_text
@@ -224,6 +222,8 @@ def new(
     What is not given is asked for on a terminal; elsewhere there are examples in its place, marked as such
     and to be changed: egm cabinet check remarks on them.
     """
+    from tools.cli.cabinet_file import Asked, written  # noqa: PLC0415 (drivers; `check` does without)
+
     if file.exists():
         raise click.ClickException(f"{file} exists; it is left alone")
     asks = sys.stdin.isatty()

@@ -58,7 +58,8 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHI
 @click.option(
     "--battery",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="with --submission: the generator's, as `egm rng battery --json FILE` wrote it",
+    help="with --submission: the generator's results, written before by `egm rng battery --json FILE`;"
+    " without it the submission lists what is missing",
 )
 @click.option(
     "--reproduce", is_flag=True, help="with --verify: build and write the bundle again, and compare"

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from importlib.resources import files
@@ -39,9 +39,11 @@ from tools.lab.tuning import (
     NEAR,
     TuningError,
     hit_of,
+    own_pays,
     parse_key,
     pay_keys,
     refine_pays,
+    returns_of,
     rtp_of,
     tune_pays,
     tune_strips,
@@ -265,7 +267,9 @@ def with_digest(schema: dict[str, Any]) -> dict[str, Any]:
 @click.option("--strips", is_flag=True, help="change strips, and pays only for what is then missing")
 @click.option("--stage", default="base", show_default=True, help="whose strips")
 @click.option("--hit", metavar="SHARE", help="the hit frequency wanted as well; with --strips")
-@click.option("--bet", help="the bet the return is of (default: the lowest)")
+@click.option(
+    "--bet", help="the bet the return is of (default: the lowest, and every one with pays of its own)"
+)
 @click.option("--write", "in_place", is_flag=True, help="write what was found into FILE")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="write it into another file")
 def tune(
@@ -298,14 +302,17 @@ def tune(
     try:
         source = source_of(named(file))
         data = parse(source)
-        before = rtp_of(data, bet)
-        found, keys = _tuned(data, target, pays, stage, hits, bet, strips=strips)
-        reached = rtp_of(found, bet)
+        found, keys, bets = _tuned(data, target, pays, stage, hits, bet, strips=strips)
+        before, reached = (_returns(each, bet, bets) for each in (data, found))
         changed = [key for key in keys if value_at(data, key) != value_at(found, key)]
-        for key in changed:
-            old, new_value = value_at(data, key), value_at(found, key)
-            echo(f"{'.'.join(map(str, key))}: {old} -> {new_value}")
-        echo(f"return {percent(before)} -> {percent(reached)}")
+        lines = [
+            f"{'.'.join(map(str, key))}: {value_at(data, key)} -> {value_at(found, key)}" for key in changed
+        ]
+        lines += [
+            f"return{f' of bet {name}' * bool(name)} {percent(before[name])} -> {percent(rtp)}"
+            for name, rtp in reached.items()
+        ]
+        echo("\n".join(lines))
         missed = _missed(target, reached, hits, found, strips=strips)
         target_file = out or (source.path if in_place else None)
         if target_file is not None and not missed:
@@ -345,18 +352,45 @@ def _tuned(
     bet: str | None,
     *,
     strips: bool,
-) -> tuple[dict[str, Any], list[KeyPath]]:
-    """The definition that comes nearest, and the paths of what may have changed."""
+) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
+    """Return the nearest definition, the paths of what may have changed, and the bets with pays of their own.
+
+    Where no ``bet`` is named, each bet with pays of its own is brought to the return by these.
+    """
+    keys = [parse_key(p) for p in pays] or pay_keys(data)
+    own = own_pays(data, keys) if bet is None else {}
     if not strips:
-        keys = [parse_key(p) for p in pays] or pay_keys(data)
-        return tune_pays(data, target, keys, bet, _progress), keys
+        found = dict(data)
+        if set(own) != set(returns_of(data)):  # else every bet is tuned by pays of its own
+            found = tune_pays(found, target, keys, bet, _progress)
+        return _each_bet(found, target, own, tune_pays), keys, list(own)
     found = tune_strips(data, target, stage=stage, hit=hits, progress=_progress)
     count = len(value_at(data, ("stage", stage, "strips")))
-    keys = [("stage", stage, "strips", x) for x in range(count)]
+    changed: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
     if abs(rtp_of(found, bet) - target) > NEAR:
-        found = refine_pays(found, target, pay_keys(data), bet, _progress)
-        keys += pay_keys(data)
-    return found, keys
+        found = refine_pays(found, target, keys, bet, _progress)
+    return _each_bet(found, target, own, refine_pays), changed + keys, list(own)
+
+
+def _each_bet(
+    data: dict[str, Any],
+    target: Fraction,
+    own: Mapping[str, Sequence[KeyPath]],
+    tuned: Callable[..., dict[str, Any]],
+) -> dict[str, Any]:
+    """Return the definition with each bet brought to the return by the pays that are its own."""
+    for bet, keys in own.items():
+        if abs(rtp_of(data, bet) - target) > NEAR:
+            _progress(f"bet {bet}:")
+            data = tuned(data, target, keys, bet, _progress)
+    return data
+
+
+def _returns(data: Mapping[str, Any], bet: str | None, bets: Sequence[str]) -> dict[str, Fraction]:
+    """Return the returns that are to be reached, by bet; "" is the bet named, or the lowest."""
+    every = returns_of(data)
+    own = {name: every[name] for name in bets}
+    return own if len(own) == len(every) else {"": rtp_of(data, bet), **own}
 
 
 def _progress(line: str) -> None:
@@ -364,12 +398,20 @@ def _progress(line: str) -> None:
 
 
 def _missed(
-    target: Fraction, reached: Fraction, hits: Fraction | None, found: Mapping[str, Any], *, strips: bool
+    target: Fraction,
+    reached: Mapping[str, Fraction],
+    hits: Fraction | None,
+    found: Mapping[str, Any],
+    *,
+    strips: bool,
 ) -> str:
     """What of the goal was not reached, in words; empty where all was."""
-    missed = []
-    if abs(reached - target) > NEAR:
-        missed.append(f"the return wanted is {percent(target)}, the nearest found {percent(reached)}")
+    missed = [
+        f"the return wanted{f' of bet {name}' * bool(name)} is {percent(target)}, "
+        f"the nearest found {percent(rtp)}"
+        for name, rtp in reached.items()
+        if abs(rtp - target) > NEAR
+    ]
     if hits is not None and abs((hit := hit_of(found)) - hits) > NEAR:
         missed.append(f"the hit frequency wanted is {percent(hits)}, the nearest found {percent(hit)}")
     if not missed:

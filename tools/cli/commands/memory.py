@@ -30,7 +30,7 @@ def command() -> None:
 @_SECOND
 @forms
 def show(state: Path | None, second: Path | None, *, form: Form) -> None:
-    """Say what each medium is and how they stand to each other. Nothing is written."""
+    """Say what each medium is and how they stand to each other. Nothing is written: the machine may run."""
     folder = memory_in(state, second)
     beside = second or folder / SECOND_FOLDER
     storage = DiskStorage()

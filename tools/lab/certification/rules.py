@@ -71,7 +71,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
 
 def return_ceiling(case: Case) -> Iterator[Finding]:
     """No way to bet returns more than the place allows; more than is wagered is noted wherever it is."""
-    ceiling = case.profile.returns.ceiling
+    ceiling = case.profile.returns.most(case.game.family)
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
         above = rtp >= 1 if ceiling is None else rtp > ceiling

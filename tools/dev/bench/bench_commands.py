@@ -1,0 +1,66 @@
+"""Processor time of the commands that people wait for, each a process of its own, beside `egm --version`.
+
+A command imports and analyses what it needs each time: nothing it says of a game comes from a cache on disk.
+Each figure is the least of :data:`RUNS`.
+"""
+
+import os
+import resource
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from egm.config.cabinet_file import DEFAULT_CABINET
+from egm.isolated import python_module
+from paytables import shipped
+from tools.dev.bench import Figure
+
+RUNS: Final = 3
+_BASELINE: Final = "egm --version"
+
+
+def _processor_seconds(*arguments: str) -> float:
+    """Return the processor seconds of an ``egm`` command. Raises RuntimeError where it printed nothing."""
+    least = float("inf")
+    for _ in range(RUNS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(python_module("tools.cli", *arguments), check=False, stdout=subprocess.PIPE)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if not done.stdout:
+            raise RuntimeError(f"egm {' '.join(arguments)}: status {done.returncode}, and nothing printed")
+        least = min(least, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return least
+
+
+def _with_every_game(folder: Path) -> Path:
+    """Write the demonstration's cabinet with every game of the library in place of its own, no levels."""
+    text = DEFAULT_CABINET.read_text(encoding="utf-8")
+    head = text[: text.index("[[games]]")]
+    file = folder / "every-game.toml"
+    file.write_text(head + "".join(f'[[games]]\ngame = "{name}"\n' for name in shipped()), encoding="utf-8")
+    return file
+
+
+def figures() -> Iterator[Figure]:
+    """Yield a figure for each command, with its bar."""
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["HOME"] = name  # no machine's memory is looked at
+        every = str(_with_every_game(Path(name)))
+        baseline = _processor_seconds("--version")
+        for what, bar_seconds, *arguments in (
+            ("egm game list", 1.5, "game", "list"),
+            ("egm par maple-classic", 0.5, "par", "maple-classic"),
+            ("egm cabinet check, the demonstration", 1.5, "cabinet", "check", str(DEFAULT_CABINET)),
+            (f"egm cabinet check, {len(shipped())} games", 1.5, "cabinet", "check", every),
+        ):
+            yield Figure(
+                f"{what}, processor",
+                _processor_seconds(*map(str, arguments)),
+                "s",
+                _BASELINE,
+                baseline,
+                better="lower",
+                aim=f"value <= {bar_seconds} s",
+            )
