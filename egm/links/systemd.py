@@ -5,12 +5,14 @@ import socket
 from typing import Final
 
 _SOCKET: Final = "NOTIFY_SOCKET"
+#: What a unit of type ``notify`` sends once, when it is started.
+READY: Final = "READY=1"
 #: What a watched unit (``WatchdogSec``) has to say again and again.
 GOES_ON: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
-    """Tell systemd ``state`` (``READY=1``), if it listens; what cannot be sent it finds out by itself."""
+    """Tell systemd ``state`` (:data:`READY`), if it listens; what cannot be sent it finds out by itself."""
     address = os.environ.get(_SOCKET, "")
     if not address.startswith(("/", "@")):
         return

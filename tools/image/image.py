@@ -32,7 +32,7 @@ _MIB: Final = 1 << 20
 LENGTHS: Final[dict[str, int]] = {one["name"]: one["mib"] for one in MADE_OF["partitions"]}
 _STATE_MIB: Final = 1024
 _UUID: Final = "0e6d0000-0000-4000-8000-00000000000{}"
-#: Removes the package's modules for Pythons of other Debian releases: the whole root is read at each start.
+#: Removes the package's modules for Pythons of other Debian releases, which nothing here can run.
 _OTHER_PYTHONS: Final = """\
 for lib in "$1"/opt/open-egm/lib/python3.*; do [ -x "$1/usr/bin/${lib##*/}" ] || rm -r "$lib"; done"""
 _STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"

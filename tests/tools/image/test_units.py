@@ -76,7 +76,7 @@ def test_the_images_own_units_are_confined_and_good(tmp_path):
 
 
 def test_the_image_has_the_packages_of_its_own_python_alone(tmp_path):
-    """The root also held those for another Debian release's Python, 122 MB that are verified at each start."""
+    """The root also held those for another Debian release's Python, which nothing there can run."""
     libraries = tmp_path / "opt/open-egm/lib"
     for name in ("python3.11", "python3.13"):
         (libraries / name / "site-packages").mkdir(parents=True)
