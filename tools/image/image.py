@@ -69,7 +69,7 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
 # ------------------------------------------------------------------ the root file system
 def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
     """A Debian with the cabinet's package in it, as ``root.img``; its kernel and initramfs beside it."""
-    package = deb.build(work)
+    package = deb.build(work, compression="none")
     trusted = work / "trusted"
     (trusted / "usr/share/open-egm").mkdir(parents=True)
     (trusted / "usr/share/open-egm/release.pub").write_text(f"{public}\n", encoding="ascii")

@@ -265,17 +265,18 @@ def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], No
     """
     late = {label: path for label, path in media.items() if not _mounted(path)}
     for label, path in late.items():
-        while not _mounted(path):
+        while True:
             while not (labels / label).exists():
                 time.sleep(_LATE_S)
             unit, within = _unit(path), _unit(path / "run")
             _systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", within)
             _systemctl("start", unit, within)
-            subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
-            if not _mounted(path):  # it is there and cannot be used: the screen goes on saying so
-                _systemctl("start", "open-egm.target")
-                time.sleep(_AGAIN_S)
+            if _mounted(path):
+                break
+            _systemctl("start", "open-egm.target")  # it cannot be used now: the screen goes on saying so
+            time.sleep(_AGAIN_S)
     if late:
+        subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
         checked()
         _systemctl("start", "open-egm.target")
 
