@@ -39,7 +39,7 @@ from egm.devices.twin import ActionError, Port, Twin
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
 from egm.links.screen.private import is_token, listen, make_token
-from egm.links.systemd import notify
+from egm.links.systemd import READY, notify
 from egm.private_process import close_process
 from egm.profiles import load_profile
 from egm.secret_files import replace_private
@@ -208,7 +208,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
     try:
         await bench.start()
         echo("READY")
-        notify("READY=1")
+        notify(READY)
         await ended.wait()
     finally:
         await bench.stop()
@@ -226,7 +226,7 @@ def main(arguments: list[str] | None = None) -> int:
         cabinet = load_cabinet(options.cabinet)
         if not simulated(cabinet):
             echo("no device of this cabinet is simulated")
-            notify("READY=1")
+            notify(READY)
             return 0
         asyncio.run(serve(options.state, cabinet, speed=options.speed))
     except (BenchError, OperatorError, OSError) as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from egm.devices.driver import LineDriver
-from egm.links.systemd import GOES_ON, notify
+from egm.links.systemd import GOES_ON, READY, notify
 
 _INTERVAL: Final = "WATCHDOG_USEC"
 #: How often the state is said where systemd watches nothing.
@@ -18,7 +18,7 @@ async def heartbeat(progress: Callable[[], bool] = lambda: True) -> None:
 
     ``progress`` is asked on the loop each time: whether everything that must move has moved since.
     """
-    notify("READY=1")
+    notify(READY)
     interval = int(os.environ.get(_INTERVAL) or 0) / 1e6 / 4
     while True:
         await asyncio.sleep(interval or _IDLE_SECONDS)

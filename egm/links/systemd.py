@@ -5,12 +5,14 @@ import socket
 from typing import Final
 
 _SOCKET: Final = "NOTIFY_SOCKET"
+#: The message that a unit of type ``notify`` sends once, when it has started.
+READY: Final = "READY=1"
 #: The message that a watched unit (``WatchdogSec``) must send repeatedly.
 GOES_ON: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
-    """Send ``state`` (``READY=1``) to systemd if it listens; errors are ignored."""
+    """Send ``state`` (:data:`READY`) to systemd if it listens; errors are ignored."""
     address = os.environ.get(_SOCKET, "")
     if not address.startswith(("/", "@")):
         return

@@ -12,7 +12,7 @@ from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
 from egm.kernel.touch import UNIT, placed
 from egm.links.screen.client import Client
 from egm.links.screen.starting import read
-from egm.links.systemd import GOES_ON, notify
+from egm.links.systemd import GOES_ON, READY, notify
 from egm.screen.audio.cues import Sounds
 from egm.screen.input_reducer import MENU_TOLD, pressed
 from egm.screen.message_reducer import heard, heard_bench, lost, ticked
@@ -109,6 +109,7 @@ class App:
         self._look_at = now
         self._ask_bench_at = 0.0
         self._alive_at = now
+        self._is_started = False
         self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
 
     def step(self) -> bool:
@@ -133,7 +134,8 @@ class App:
             self.surface.tell(self.surface.picture.words(self.view))
         if now >= self._alive_at:
             self._alive_at = now + ALIVE_SECONDS
-            notify(GOES_ON)
+            notify(GOES_ON if self._is_started else f"{READY}\n{GOES_ON}")
+            self._is_started = True
             if not self._watching:
                 self.machine.send(Alive())
         return True

@@ -32,6 +32,9 @@ _MIB: Final = 1 << 20
 LENGTHS: Final[dict[str, int]] = {one["name"]: one["mib"] for one in MADE_OF["partitions"]}
 _STATE_MIB: Final = 1024
 _UUID: Final = "0e6d0000-0000-4000-8000-00000000000{}"
+#: Removes the package's modules for Pythons of other Debian releases, which nothing here can run.
+_OTHER_PYTHONS: Final = """\
+for lib in "$1"/opt/open-egm/lib/python3.*; do [ -x "$1/usr/bin/${lib##*/}" ] || rm -r "$lib"; done"""
 _STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 
 
@@ -66,7 +69,7 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
 # ------------------------------------------------------------------ the root file system
 def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
     """A Debian with the cabinet's package in it, as ``root.img``; its kernel and initramfs beside it."""
-    package = deb.build(work)
+    package = deb.build(work, compression="none")
     trusted = work / "trusted"
     (trusted / "usr/share/open-egm").mkdir(parents=True)
     (trusted / "usr/share/open-egm/release.pub").write_text(f"{public}\n", encoding="ascii")
@@ -99,6 +102,7 @@ def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: boo
     yield "set -e"
     yield f'cp {package} "$1/tmp/open-egm.deb"'
     yield 'chroot "$1" apt-get install -y -q --no-install-recommends /tmp/open-egm.deb'
+    yield _OTHER_PYTHONS
     for tree in trees:
         packed = "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."  # whatever the checkout's modes are
         yield f'(cd {tree} && {packed}) | tar -xm --no-overwrite-dir -C "$1"'

@@ -1,7 +1,7 @@
 """Slots of a running machine: ``python -I -m tools.image.update COMMAND``, as the image's units call it.
 
 ``check`` holds both slots and the media against what they must be, before the machine starts, and writes what
-is wrong where the machine reads it; ``late`` looks again for a medium that was not there and goes on with it.
+is wrong where the machine reads it; ``late`` waits for each medium that was not there and goes on with it.
 ``install`` takes a bundle into the slot that does not run, waits until nobody plays and nothing is owed, and
 starts it once. ``good`` makes the release that runs the one that starts as soon as the machine and its screen
 are up; one that does not get there starts the other again, which the firmware does by itself for one that
@@ -34,6 +34,9 @@ _STATE: Final = Path("/var/lib/open-egm")
 _TROUBLE: Final = Path("/run/open-egm/trouble")
 #: By its label, the medium without which nothing is opened, and where it is mounted.
 _MEDIA: Final = {"egm-state-1": _STATE}
+#: The medium of the second copy: without it the machine runs, out of service.
+_SECOND_LABEL: Final = "egm-state-2"
+_SECOND: Final = Path("/media/second")
 #: Between two looks for one that was not there.
 _LATE_S: Final = 5.0
 #: Between two tries to mount one that is there and cannot be mounted.
@@ -44,6 +47,10 @@ _IDLE_S: Final = 30.0
 _UP_S: Final = 120.0
 _PATIENCE_S: Final = 900.0
 _LOOK_S: Final = 0.5
+#: States in which a restart of the machine interrupts nobody.
+_RESTARTABLE: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OPEN, State.TILT})
+#: How long the machine must have been in one of them.
+_RESTING_S: Final = 5.0
 
 
 def slots() -> dict[str, Slot]:
@@ -143,6 +150,11 @@ class Machine:
         )
 
     @property
+    def can_restart(self) -> bool:
+        """No game, payment or service is under way; a machine that shows nothing has none."""
+        return all(one.state in _RESTARTABLE for one in self.look())
+
+    @property
     def up(self) -> bool:
         """Its memory is open: it is no machine that only says what is wrong."""
         shown = self.look()
@@ -239,8 +251,10 @@ def _check() -> None:
 
 @main.command("late")
 def late_command() -> None:
-    """Wait for a medium that was not there; mount it, look again, and start the machine on it."""
-    look_again(_MEDIA, Path("/dev/disk/by-label"), _check)
+    """Wait for each medium that was not there, mount it, and start the machine on it."""
+    labels, machine = Path("/dev/disk/by-label"), Machine(_STATE)
+    look_again(_MEDIA, labels, _check)
+    take_second(labels / _SECOND_LABEL, _SECOND, lambda: held(lambda: machine.can_restart, _RESTING_S))
 
 
 def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], None]) -> None:
@@ -251,19 +265,38 @@ def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], No
     """
     late = {label: path for label, path in media.items() if not _mounted(path)}
     for label, path in late.items():
-        while not _mounted(path):
+        while True:
             while not (labels / label).exists():
                 time.sleep(_LATE_S)
             unit, within = _unit(path), _unit(path / "run")
             _systemctl("stop", "open-egm-machine.service", "open-egm-screen.service", within)
             _systemctl("start", unit, within)
-            subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
-            if not _mounted(path):  # it is there and cannot be used: the screen goes on saying so
-                _systemctl("start", "open-egm.target")
-                time.sleep(_AGAIN_S)
+            if _mounted(path):
+                break
+            _systemctl("start", "open-egm.target")  # it cannot be used now: the screen goes on saying so
+            time.sleep(_AGAIN_S)
     if late:
+        subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
         checked()
         _systemctl("start", "open-egm.target")
+
+
+def take_second(device: Path, path: Path, may_restart: Callable[[], object]) -> None:
+    """Wait until the second medium is mounted; if it was late, restart the machine after ``may_restart``.
+
+    A running machine does not see what is mounted after its start, because its unit has mounts of its own.
+    """
+    if _mounted(path):
+        return
+    while not device.exists():
+        time.sleep(_LATE_S)
+    while True:
+        _systemctl("start", _unit(path))
+        if _mounted(path):
+            break
+        time.sleep(_AGAIN_S)
+    may_restart()
+    _systemctl("restart", "open-egm-machine.service")
 
 
 def _unit(path: Path) -> str:

@@ -66,7 +66,12 @@ def test_the_machine_is_watched_and_always_comes_back():
 
 def test_a_screen_that_hangs_is_ended_and_started_again():
     service = unit(FOLDER / "open-egm-screen.service")["Service"]
-    assert (service["WatchdogSec"], service["Restart"]) == ("120", "always")
+    assert (service["Type"], service["WatchdogSec"], service["Restart"]) == ("notify", "120", "always")
+
+
+def test_a_screen_has_minutes_to_its_first_frame():
+    """On a slow computer its watchdog ended it after two minutes, before its first frame, and so each time."""
+    assert unit(FOLDER / "open-egm-screen.service")["Service"]["TimeoutStartSec"] == "10min"
 
 
 @pytest.mark.parametrize("name", ["postinst", "prerm", "postrm", "egm"])

@@ -1,4 +1,4 @@
-"""A first medium that comes after the check: looked for again, mounted, and the machine started on it."""
+"""A medium that comes after the check: looked for again, mounted, and the machine started on it."""
 
 import os
 import socket
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from egm.kernel.messages import Snapshot
 from egm.unix_sockets import socket_address
 from tools.image import update
 
@@ -16,13 +17,14 @@ from tools.image import update
 class Computer:
     """What the commands do to a computer whose medium is plugged in at a certain look; its clock is its looks."""
 
-    def __init__(self, folder, monkeypatch, *, there_at, bad_tries=0):
+    def __init__(self, folder, monkeypatch, *, there_at, bad_tries=0, label="egm-state-1", is_slow=False):
+        """``is_slow``: systemctl returns before the medium is mounted, as when systemd is executed anew."""
         self.labels, self.path = folder / "by-label", folder / "state"
         self.labels.mkdir()
         self.path.mkdir()
         self.done, self.looks = [], 0
-        self._there_at, self._bad = there_at, bad_tries
-        self.mounted = False
+        self._there_at, self._bad, self._label = there_at, bad_tries, label
+        self.mounted, self._is_slow = False, is_slow
         monkeypatch.setattr(subprocess, "run", self._run)
         monkeypatch.setattr(update, "_mounted", lambda _path: self.mounted)
         monkeypatch.setattr(time, "sleep", self._sleep)
@@ -30,19 +32,24 @@ class Computer:
     def _sleep(self, seconds):
         assert seconds >= 5
         self.looks += 1
+        if self._is_slow and self._bad < 0:
+            self.mounted = True
         assert self.looks < 50, "it never goes on"
         if self.looks == self._there_at:
-            (self.labels / "egm-state-1").touch()
+            (self.labels / self._label).touch()
 
     def _run(self, command, *, check):
         assert check is False
         self.done.append(command)
         if command[:2] == ("systemctl", "start") and command[2].endswith(".mount"):
             self._bad -= 1
-            self.mounted = self._bad < 0
+            self.mounted = self.mounted or (self._bad < 0 and not self._is_slow)
 
     def look_again(self):
         update.look_again({"egm-state-1": self.path}, self.labels, lambda: self.done.append("checked"))
+
+    def take_second(self):
+        update.take_second(self.labels / self._label, self.path, lambda: self.done.append("may restart"))
 
 
 def test_a_medium_that_is_there_changes_nothing(tmp_path, monkeypatch):
@@ -68,9 +75,72 @@ def test_one_that_comes_late_is_mounted_checked_and_played_on(tmp_path, monkeypa
     assert len(started) == 1 + bad_tries, "meanwhile the display goes on saying what is wrong"
 
 
+def test_one_that_is_mounted_only_after_systemctl_has_returned_is_prepared_before_the_machine_starts(
+    tmp_path, monkeypatch
+):
+    """The machine found a medium that others may read, and said that its cabinet file cannot be used."""
+    computer = Computer(tmp_path, monkeypatch, there_at=7, is_slow=True)
+    computer.look_again()
+    steps = [step if step == "checked" else step[:2] for step in computer.done]
+    attempt = [("systemctl", "stop"), ("systemctl", "start")]
+    prepared = [("systemd-tmpfiles", "--create"), "checked", ("systemctl", "start")]
+    assert steps == [*attempt, ("systemctl", "start"), *attempt, *prepared]
+
+
+def test_a_late_medium_is_taken_up_after_systemd_is_executed_anew():
+    """``systemctl daemon-reexec`` cut the connection of the ``systemctl start`` that mounted the medium."""
+    units = Path(update.__file__).parent / "root/usr/lib/systemd/system"
+    after = next(
+        line for line in (units / "egm-late.service").read_text().splitlines() if line[:6] == "After="
+    )
+    assert "egm-watchdog.service" in after
+    assert "systemctl daemon-reexec" in (units / "egm-watchdog.service").read_text()
+
+
+def test_a_second_medium_that_is_there_restarts_nothing(tmp_path, monkeypatch):
+    computer = Computer(tmp_path, monkeypatch, there_at=0, label="egm-state-2")
+    computer.mounted = True
+    computer.take_second()
+    assert computer.done == []
+
+
+@pytest.mark.parametrize("bad_tries", [0, 2])
+def test_a_second_medium_that_comes_late_is_mounted_and_the_machine_restarted_on_it(
+    tmp_path, monkeypatch, bad_tries
+):
+    """It stayed out of service until somebody switched it off and on."""
+    computer = Computer(tmp_path, monkeypatch, there_at=7, bad_tries=bad_tries, label="egm-state-2")
+    computer.take_second()
+    mount = ("systemctl", "start", update._unit(computer.path))
+    assert computer.done == [
+        *(mount,) * (1 + bad_tries),
+        "may restart",
+        ("systemctl", "restart", "open-egm-machine.service"),
+    ]
+    assert computer.looks == 7 + bad_tries
+
+
+@pytest.mark.parametrize(
+    ("states", "can_restart"),
+    [
+        ((), True),
+        (("out_of_service",), True),
+        (("out_of_service", "playing"), False),
+        (("paying",), False),
+        (("handpay",), False),
+        (("service_menu",), False),
+    ],
+)
+def test_a_restart_for_the_second_medium_interrupts_nobody(tmp_path, monkeypatch, states, can_restart):
+    shown = [Snapshot.model_construct(state=state) for state in states]
+    monkeypatch.setattr(update.Machine, "look", lambda _self: shown)
+    assert update.Machine(tmp_path).can_restart is can_restart
+
+
 def test_the_medium_that_is_waited_for_is_the_one_that_is_mounted():
     table = (Path(update.__file__).parent / "root/etc/fstab").read_text().splitlines()
     places = {line.split()[1]: line.split()[0] for line in table if line and line[0] != "#"}
+    assert places[str(update._SECOND)] == f"LABEL={update._SECOND_LABEL}"
     for label, path in update._MEDIA.items():
         assert places[str(path)] == f"LABEL={label}"
         assert str(path / "run") in places

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.image.image import _HERE, _STUB, MADE_OF, _esp
+from tools.image.image import _HERE, _OTHER_PYTHONS, _STUB, MADE_OF, _esp
 
 LAID_OVER = _HERE / "root/usr/lib/systemd/system/open-egm-machine.service.d/image.conf"
 
@@ -73,6 +73,18 @@ def test_the_images_own_units_are_confined_and_good(tmp_path):
             check=False, capture_output=True, text=True,
         )  # fmt: skip
         assert seen.returncode == 0, seen.stdout[-200:]
+
+
+def test_the_image_has_the_packages_of_its_own_python_alone(tmp_path):
+    """The root also held those for another Debian release's Python, which nothing there can run."""
+    libraries = tmp_path / "opt/open-egm/lib"
+    for name in ("python3.11", "python3.13"):
+        (libraries / name / "site-packages").mkdir(parents=True)
+    python = tmp_path / "usr/bin/python3.11"
+    python.parent.mkdir(parents=True)
+    python.touch(0o755)
+    subprocess.run(["sh", "-e", "-s", tmp_path], input=_OTHER_PYTHONS, text=True, check=True)
+    assert [path.name for path in libraries.iterdir()] == ["python3.11"]
 
 
 @pytest.mark.skipif(
