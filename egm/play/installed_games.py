@@ -22,7 +22,7 @@ from egm.kernel.standing_faults import note_fault
 from egm.play.odds import chances, long_odds
 from egm.play.prize_limits import Prizes, largest_prizes, largest_win_cents
 from egm.profiles import Profile
-from egm.progressive.pools import Pools, bets_kept, pools_of
+from egm.progressive.pools import Pools, available_bets, pools_of
 from egm.verify.certificate import Certificate
 from paytables import Analysis, BetAnalysis, Depth, Game, PaytableError, analyse, load_game
 from paytables.odds import awards
@@ -154,7 +154,7 @@ def _examine(
     denominations_cents = _denominations(game, slot, profile, prizes)
     pools = pools_of(game, denominations_cents, levels)
     _within_limit(pools, profile)
-    stored = tuple(cents for cents in denominations_cents if bets_kept(pools, game, cents))
+    stored = tuple(cents for cents in denominations_cents if available_bets(pools, game, cents))
     if not stored:
         raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
     return InstalledGame(

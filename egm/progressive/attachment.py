@@ -16,6 +16,7 @@ from egm.progressive.display import LevelDisplays, Position, Shown, Status
 from egm.progressive.link import (
     Ahead,
     Behind,
+    CommitmentReceived,
     Complaint,
     Decided,
     Found,
@@ -23,7 +24,6 @@ from egm.progressive.link import (
     Locked,
     News,
     Over,
-    Sealed,
 )
 from egm.progressive.messages import Claim, Commit, Contribution, FromController
 from egm.progressive.pools import Pools
@@ -83,7 +83,7 @@ class ProgressiveLink:
             while True:
                 self._link.tick(self._now_ns())
                 self._attend()
-                self._tell_found()
+                self._submit_found()
                 self._show()
                 await asyncio.sleep(_TICK_SECONDS)
 
@@ -154,35 +154,35 @@ class ProgressiveLink:
         for claim in self._link.claims():
             if claim not in claims:
                 self._link.forget(claim)
-        for claim, kept in claims.items():
-            self._read_claim(claim, kept, now_ns)
+        for claim, stored in claims.items():
+            self._read_claim(claim, stored, now_ns)
 
-    def _read_claim(self, name: str, kept: ClaimRecord, now_ns: int) -> None:
+    def _read_claim(self, name: str, record: ClaimRecord, now_ns: int) -> None:
         claim = Claim(
             machine=self._machine_id,
-            level=kept.pool,
+            level=record.pool,
             claim=name,
-            after=kept.after,
-            shown_cents=kept.shown_cents,
-            combination=f"{kept.game} {kept.level}",
-            at_utc=kept.at_utc,
-            share=kept.share,
+            after=record.after,
+            shown_cents=record.shown_cents,
+            combination=f"{record.game} {record.level}",
+            at_utc=record.at_utc,
+            share=record.share,
         )
-        if kept.way is not None:
+        if record.way is not None:
             commit = Commit(
                 machine=self._machine_id,
-                level=kept.pool,
+                level=record.pool,
                 claim=name,
-                amount_cents=kept.amount_cents or 0,
-                way=kept.way,
+                amount_cents=record.amount_cents or 0,
+                way=record.way,
             )
             self._link.paid(commit, claim, now_ns)
             return
-        if kept.mystery:
+        if record.mystery:
             self._link.won(claim, now_ns)
             return
         self._link.hit(claim, now_ns)
-        if kept.amount_cents is not None:
+        if record.amount_cents is not None:
             self._link.locked(name)
 
     def _mark(self, level: str) -> LinkMark:
@@ -210,11 +210,16 @@ class ProgressiveLink:
         """Return the paid hits of a level that its controller has lost, to be reported again."""
         found: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries("progressive.closed"):
-            told = dict(details(entry))
-            claim = str(told.pop("claim"))
-            kept = from_json(ClaimRecord, told, f"entry {entry.sequence}, {entry.kind}")
-            if kept.pool == level and kept.after > counted and kept.way != "void" and not kept.mystery:
-                found[f"{ProgressiveKey.CLAIM}{claim}"] = kept
+            known = dict(details(entry))
+            claim = str(known.pop("claim"))
+            record = from_json(ClaimRecord, known, f"entry {entry.sequence}, {entry.kind}")
+            if (
+                record.pool == level
+                and record.after > counted
+                and record.way != "void"
+                and not record.mystery
+            ):
+                found[f"{ProgressiveKey.CLAIM}{claim}"] = record
         return found
 
     def _fed(self, level: str, game: GameRecord, place: int) -> Iterator[Contribution]:
@@ -269,17 +274,17 @@ class ProgressiveLink:
                 )
             case Complaint():
                 self._complain(news.code, news.text)
-            case Sealed():
+            case CommitmentReceived():
                 wrong = unproved.note_seal(self._machine, news.level, news.prize, news.commitment)
                 if wrong:
                     self._complain("seal", wrong)
             case Found():
                 self._found[news.won.claim] = news
-                self._tell_found()
+                self._submit_found()
             case Decided():
                 self._decide(news.level, news.sequence)
 
-    def _tell_found(self) -> None:
+    def _submit_found(self) -> None:
         """Submit mystery wins found by the controller; those that cannot be paid now are submitted again later."""
         for claim, found in list(self._found.items()):
             self._context.handle(Event(EventType.MYSTERY_WON, {"level": found.level, "won": found.won}))

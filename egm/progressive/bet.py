@@ -80,11 +80,11 @@ def bet_of(machine: Machine, selection: Selection) -> Bet | None:
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _OF_TABLES.isdisjoint(selection.options):
         return None
-    kept = table_of(machine, game.digest)
-    if kept is not None and kept.staked and kept.denomination_cents != cents:
+    standing_table = table_of(machine, game.digest)
+    if standing_table is not None and standing_table.staked and standing_table.denomination_cents != cents:
         return None
     try:
-        table = None if kept is None else kept.table
+        table = None if standing_table is None else standing_table.table
         at = game.at(table)
         wager = at.wager(selection.bet_credits, **selection.options)
         if not wager.credits and not at.rules.standing():

@@ -190,7 +190,7 @@ async def stay_connected(
     ``context`` is created anew for each connection, because certificates may have been replaced. ``lost``
     receives the reason why there is no connection, once per reason. Other exceptions of ``serve`` propagate.
     """
-    told = ""
+    reported = ""
     while True:
         why = ""
         try:
@@ -200,12 +200,12 @@ async def stay_connected(
         else:
             try:
                 async with connection(slot, proofs, identifier, limit_seconds=limit_seconds) as line:
-                    told = ""
+                    reported = ""
                     await serve(line)
             except aiomqtt.MqttError as error:
                 why = str(error)
-        if why and why != told:
-            told = why
+        if why and why != reported:
+            reported = why
             lost(why)
         await asyncio.sleep(retry_seconds)
 

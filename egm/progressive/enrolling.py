@@ -110,8 +110,8 @@ def enrol_link(machine: Machine, event: Event) -> None:
 
 
 def _refuse(machine: Machine, event: Event, code: str, values: dict[str, int | str]) -> None:
-    told = {"step": event.data["step"], "why": code, "persons": persons_of(machine, event)}
-    machine.log("link.refused", {**told, "values": values})
+    details = {"step": event.data["step"], "why": code, "persons": persons_of(machine, event)}
+    machine.log("link.refused", {**details, "values": values})
     machine.notice = Notice(code=f"refused.{code}", values=values)
 
 
@@ -244,10 +244,10 @@ def _in_use(machine: Machine) -> Iterator[Table]:
 
 def alarm(error: OperatorError) -> Table:
     """Return an error as a table, translated if there is a text for it."""
-    said = plain(error)
+    text = plain(error)
     if isinstance(error, EnrolmentError):
-        said = say(f"notice.refused.{error.code}", **error.values)
-    return Table(rows=(Row(cells=(said,), mark="alarm"),))
+        text = say(f"notice.refused.{error.code}", **error.values)
+    return Table(rows=(Row(cells=(text,), mark="alarm"),))
 
 
 PAGES: Final = (Entry("link", "machine", Permission.CONFIGURE, LinkPage),)

@@ -90,10 +90,14 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
     try:
         with reading():
             request = x509.load_pem_x509_csr(text.encode())
-            key, names, whole = request.public_key(), _names(request.subject), request.is_signature_valid
+            key, names, is_complete = (
+                request.public_key(),
+                _names(request.subject),
+                request.is_signature_valid,
+            )
     except ValueError as error:
         raise OperatorError(f"no request of a machine is on the stick: {error}") from error
-    if not whole or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
+    if not is_complete or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
         raise OperatorError("the request on the stick is not as a machine signed it")
     return check_serial(names[0]), key
 
@@ -116,9 +120,9 @@ class Answer:
         return canonical({**asdict(self), "signature": ""})
 
     @classmethod
-    def read(cls, kept: object) -> Self:
+    def read(cls, data: object) -> Self:
         """Decode an answer from its JSON. Raises EnrolmentError."""
-        match kept:
+        match data:
             case {
                 "host": str(host),
                 "port": int(port),
@@ -184,8 +188,8 @@ class Facts:
 
     def to_json(self) -> dict[str, str]:
         """Return it as stored in the journal."""
-        told = {name: str(value) for name, value in asdict(self).items()}
-        return told | {name: getattr(self, name).isoformat() for name in ("since", "until")}
+        data = {name: str(value) for name, value in asdict(self).items()}
+        return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
 
     def check(self, serial: str, key: str, now: datetime) -> None:
         """Raise EnrolmentError unless it belongs to this machine and key, and is valid now."""
@@ -212,19 +216,19 @@ class Stick:
         if not data.startswith(_MARK):
             raise EnrolmentError("link_other_stick")
         try:
-            kept = parse(data[len(_MARK) :].rstrip(b"\0"))
+            content = parse(data[len(_MARK) :].rstrip(b"\0"))
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
-        if not isinstance(kept, dict):
+        if not isinstance(content, dict):
             raise EnrolmentError("link_not_whole")
-        return kept
+        return content
 
     def answer(self) -> Answer:
         """Return the floor's answer. Raises EnrolmentError, also if there is none yet."""
-        kept = self.read().get("answer")
-        if kept is None:
+        content = self.read().get("answer")
+        if content is None:
             raise EnrolmentError("link_no_answer")
-        return Answer.read(kept)
+        return Answer.read(content)
 
     def ask(self, request: str) -> None:
         """Write a machine's request, removing any older answer. Raises EnrolmentError."""
@@ -237,8 +241,8 @@ class Stick:
 
     def write(self, request: str = "", answer: Answer | None = None) -> None:
         """Mark it as the floor's and write this content, whatever it holds. Raises EnrolmentError."""
-        told = {"request": request, "answer": None if answer is None else asdict(answer)}
-        data = (_MARK + json.dumps(told).encode()).ljust(_SIZE, b"\0")
+        content = {"request": request, "answer": None if answer is None else asdict(answer)}
+        data = (_MARK + json.dumps(content).encode()).ljust(_SIZE, b"\0")
         self._device(lambda: self._write(data))
 
     def _read(self) -> bytes:

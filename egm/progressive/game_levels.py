@@ -16,7 +16,7 @@ from egm.progressive import posting, unproved
 from egm.progressive.bet import Bet
 from egm.progressive.display import LevelDisplays, Status
 from egm.progressive.level import Level
-from egm.progressive.level_views import kept_level, played, shown
+from egm.progressive.level_views import own_level, played, shown
 from egm.progressive.pools import Keeper, Pool, Pools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LinkMark, Memory, Round
@@ -53,8 +53,8 @@ def open_levels(machine: Machine) -> None:
             _link(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
-        kept = machine.journal.state(key)
-        if kept is None:
+        stored = machine.journal.state(key)
+        if stored is None:
             level = Level.open(terms)
             machine.record(
                 "progressive.opened",
@@ -69,7 +69,7 @@ def open_levels(machine: Machine) -> None:
                 },
             )
             continue
-        level = Level.from_json(kept)
+        level = Level.from_json(stored)
         changed = level.change(terms)
         if changed != level:
             machine.record(
@@ -77,8 +77,8 @@ def open_levels(machine: Machine) -> None:
                 state={key: changed.to_json()},
                 details={"pool": pool.id, "terms": terms.to_json()},
             )
-    for key, kept in machine.journal.states(ProgressiveKey.LEVEL).items():
-        level = Level.from_json(kept)
+    for key, stored in machine.journal.states(ProgressiveKey.LEVEL).items():
+        level = Level.from_json(stored)
         posting.compare(key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents)
 
 
@@ -147,13 +147,13 @@ def _machine(machine: Machine) -> str:
     return machine.journal.public_key.hex()[:12]
 
 
-def _is_kept(machine: Machine, pool: str) -> bool:
+def _is_own(machine: Machine, pool: str) -> bool:
     """Return whether a level is or was this machine's own."""
     return machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
 
 
 def _level(machine: Machine, pool: str) -> Level:
-    level = kept_level(machine, pool)
+    level = own_level(machine, pool)
     if level is None:
         raise LocalError(f"the level {pool} was never opened")
     return level
@@ -224,15 +224,15 @@ def awards(machine: Machine, game: GameRecord) -> tuple[Award, ...]:
 
 
 def _award(machine: Machine, hit: Hit) -> Award:
-    kept = (
+    record = (
         None if hit.claim is None else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim}")
     )
     return Award(
         pool=hit.pool,
         level=hit.level,
         claim=hit.claim,
-        amount_cents=hit.amount_cents if kept is None else kept.amount_cents,
-        unanswered=kept is not None and kept.unanswered,
+        amount_cents=hit.amount_cents if record is None else record.amount_cents,
+        unanswered=record is not None and record.unanswered,
     )
 
 
@@ -258,9 +258,9 @@ def closing_state(machine: Machine, game: GameRecord, way: str) -> dict[str, obj
         if machine.memory.get(key) is not None
     }
     for award in awards(machine, game):
-        kept = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
-        if kept is not None:
-            state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(kept, way=way)
+        record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
+        if record is not None:
+            state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(record, way=way)
     return state
 
 
@@ -276,7 +276,7 @@ def register(machine: Machine, game: GameRecord, way: str) -> None:
             amount_cents=award.amount_cents,
             way=way,
             unanswered=award.unanswered,
-            broadcast=award.claim is None and not _is_kept(machine, award.pool),
+            broadcast=award.claim is None and not _is_own(machine, award.pool),
         )
 
 
@@ -325,7 +325,7 @@ def give_back(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...],
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
     for award in awards(machine, game):
-        if award.claim is None and award.amount_cents and _is_kept(machine, award.pool):
+        if award.claim is None and award.amount_cents and _is_own(machine, award.pool):
             before = levels.get(award.pool) or _level(machine, award.pool)
             levels[award.pool] = before.give_back(award.amount_cents)
             transfers += posting.step(award.pool, before, levels[award.pool])
@@ -398,28 +398,28 @@ def record_award(machine: Machine, event: Event) -> None:
     """
     claim, amount_cents = str(event.data["claim"]), int(event.data["amount_cents"])
     key = f"{ProgressiveKey.CLAIM}{claim}"
-    kept = machine.memory.read(ClaimRecord, key)
+    record = machine.memory.read(ClaimRecord, key)
     held = unproved.held(machine).get(claim)
     if held is not None and held.amount_cents == amount_cents:
         unproved.hold(machine, claim, held)
-    elif kept is not None and kept.amount_cents is None and kept.way is None and held is None:
-        why = unproved.doubt_award(machine, kept, amount_cents)
+    elif record is not None and record.amount_cents is None and record.way is None and held is None:
+        why = unproved.doubt_award(machine, record, amount_cents)
         if why:
             unproved.hold(
                 machine,
                 claim,
                 HeldPrize(
-                    pool=kept.pool, play_id=kept.play_id, amount_cents=amount_cents, why=why, ruling=None
+                    pool=record.pool, play_id=record.play_id, amount_cents=amount_cents, why=why, ruling=None
                 ),
             )
             return
         machine.record(
             "progressive.award",
             transaction_id=f"{claim}.award",
-            state={key: replace(kept, amount_cents=amount_cents)},
-            details={"claim": claim, "pool": kept.pool, "amount_cents": amount_cents},
+            state={key: replace(record, amount_cents=amount_cents)},
+            details={"claim": claim, "pool": record.pool, "amount_cents": amount_cents},
         )
-    elif kept is None or kept.amount_cents != amount_cents:
+    elif record is None or record.amount_cents != amount_cents:
         machine.record(
             "progressive.award_differs",
             transaction_id=f"{claim}.differs-{amount_cents}",
@@ -431,9 +431,9 @@ def close_claim(machine: Machine, event: Event) -> None:
     """Close a claim whose payment the controller has recorded."""
     claim = str(event.data["claim"])
     key = f"{ProgressiveKey.CLAIM}{claim}"
-    kept = machine.memory.read(ClaimRecord, key)
-    if kept is not None and kept.way is not None:
-        machine.record("progressive.closed", state={key: None}, details={"claim": claim, **to_json(kept)})
+    record = machine.memory.read(ClaimRecord, key)
+    if record is not None and record.way is not None:
+        machine.record("progressive.closed", state={key: None}, details={"claim": claim, **to_json(record)})
 
 
 def settle_unanswered(machine: Machine, event: Event) -> None:
@@ -443,23 +443,23 @@ def settle_unanswered(machine: Machine, event: Event) -> None:
         if award.amount_cents is not None or award.claim is None:
             continue
         key = f"{ProgressiveKey.CLAIM}{award.claim}"
-        kept = machine.memory.read(ClaimRecord, key)
-        if kept is None:
+        record = machine.memory.read(ClaimRecord, key)
+        if record is None:
             raise InvariantError(f"a hit is claimed as {award.claim}, which the memory does not have")
         machine.record(
             "progressive.unanswered",
             transaction_id=f"{award.claim}.unanswered",
             counts={"progressive.unanswered": 1},
-            state={key: replace(kept, amount_cents=kept.shown_cents, unanswered=True)},
+            state={key: replace(record, amount_cents=record.shown_cents, unanswered=True)},
             details={
                 "claim": award.claim,
                 "pool": award.pool,
-                "amount_cents": kept.shown_cents,
+                "amount_cents": record.shown_cents,
                 "person": who(machine, event),
             },
         )
         machine.notice = Notice(
-            code="progressive_unanswered", severity="warning", values={"amount_cents": kept.shown_cents}
+            code="progressive_unanswered", severity="warning", values={"amount_cents": record.shown_cents}
         )
     if game is not None and (open_ := undecided(machine, game)):
         machine.record(

@@ -143,7 +143,7 @@ class Level:
         if not 0 < share <= 1:
             raise LevelDefectiveError(f"a hit of {share} of a level")
         amount_cents = int(self.shown_cents * share)
-        return amount_cents, replace(self._less(amount_cents, whole=share == 1), hits=self.hits + 1)
+        return amount_cents, replace(self._less(amount_cents, is_whole=share == 1), hits=self.hits + 1)
 
     def correct(self, more_cents: int) -> "Level":
         """Return the level after a hit that was paid ``more_cents`` above its award (negative: below).
@@ -152,22 +152,22 @@ class Level:
         missing below the base is paid in as at a hit of a share.
         """
         if more_cents > 0:
-            return self._less(more_cents, whole=False)
+            return self._less(more_cents, is_whole=False)
         return _added(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
 
-    def _less(self, amount_cents: int, *, whole: bool) -> "Level":
+    def _less(self, amount_cents: int, *, is_whole: bool) -> "Level":
         """Return the level after ``amount_cents`` were paid from the amount shown: all of it, or a part."""
-        terms = (self.next_terms or self.terms) if whole else self.terms
+        terms = (self.next_terms or self.terms) if is_whole else self.terms
         left = self.current - amount_cents
         missing = max(0, terms.base_cents - left.numerator // left.denominator)
         hidden = self.hidden.numerator // self.hidden.denominator
-        from_hidden = hidden if whole else min(hidden, missing)
+        from_hidden = hidden if is_whole else min(hidden, missing)
         from_overflow = self.overflow.numerator // self.overflow.denominator
         seed_cents = max(0, missing - from_hidden)
         reset = replace(
             self,
             terms=terms,
-            next_terms=None if whole else self.next_terms,
+            next_terms=None if is_whole else self.next_terms,
             current=left,
             hidden=self.hidden - from_hidden,
             overflow=self.overflow - from_overflow,
@@ -209,11 +209,11 @@ class Level:
     # ------------------------------------------------------------------ what must hold
     def check(self) -> None:
         """Prove the invariant to the fraction. Raises :class:`LevelDefectiveError` with the figures."""
-        came = self.contributed + self.seeded + self.received
+        total_in = self.contributed + self.seeded + self.received
         went = self.paid + self.current + self.hidden + self.overflow + self.released
-        if came != went:
+        if total_in != went:
             raise LevelDefectiveError(
-                f"contributed {self.contributed} + seeded {self.seeded} + received {self.received} = {came}, "
+                f"contributed {self.contributed} + seeded {self.seeded} + received {self.received} = {total_in}, "
                 f"but paid {self.paid} + current {self.current} + hidden {self.hidden} + overflow "
                 f"{self.overflow} + released {self.released} = {went}"
             )

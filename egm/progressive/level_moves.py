@@ -9,19 +9,19 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.level import Level
-from egm.progressive.level_views import kept_level
+from egm.progressive.level_views import own_level
 from egm.progressive.pools import Pools
 from egm.records.keys import ProgressiveKey
 
 
-def _kept(machine: Machine, event: Event, name: str) -> Level | None:
-    return kept_level(machine, str(event.data.get(name)))
+def _own_level(machine: Machine, event: Event, name: str) -> Level | None:
+    return own_level(machine, str(event.data.get(name)))
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
     """Return whether the source is an own level with content that no game plays for, and the target is in play."""
     pools = machine.state(Pools)
-    source = _kept(machine, event, "source")
+    source = _own_level(machine, event, "source")
     target = pools.by_id.get(str(event.data.get("target")))
     return (
         source is not None
@@ -35,7 +35,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 def move_level(machine: Machine, event: Event) -> None:
     """Move everything that a level holds, including fractions, to another level."""
     source, target = str(event.data["source"]), str(event.data["target"])
-    giving, taking = _kept(machine, event, "source"), _kept(machine, event, "target")
+    giving, taking = _own_level(machine, event, "source"), _own_level(machine, event, "target")
     if giving is None or taking is None:
         return
     amount, empty = giving.release()

@@ -13,7 +13,7 @@ from egm.progressive.pools import Keeper, Pool, Pools
 from egm.records.keys import ProgressiveKey
 
 
-def kept_level(machine: Machine, pool: str) -> Level | None:
+def own_level(machine: Machine, pool: str) -> Level | None:
     """Return a level that is or was this machine's own; None if it was never opened."""
     state = machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
     return None if state is None else Level.from_json(state)
@@ -22,7 +22,7 @@ def kept_level(machine: Machine, pool: str) -> Level | None:
 def shown(machine: Machine, pool: Pool) -> Shown:
     """Return what a level shows now."""
     if pool.own:
-        level = kept_level(machine, pool.id)
+        level = own_level(machine, pool.id)
         return Shown(0, Status.DOWN) if level is None else Shown(level.shown_cents, Status.UP)
     displays = machine.state(LevelDisplays)
     face = displays.broadcasts if pool.keeper is Keeper.BROADCAST else displays.link

@@ -122,7 +122,7 @@ class Complaint:
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class CommitmentReceived:
     """A mystery level has a new prize: its number, and the commitment to its secret amount."""
 
     level: str
@@ -146,7 +146,7 @@ class Decided:
     sequence: int
 
 
-News = Locked | Over | Ahead | Behind | Complaint | Sealed | Found | Decided
+News = Locked | Over | Ahead | Behind | Complaint | CommitmentReceived | Found | Decided
 
 
 class Link:
@@ -327,7 +327,7 @@ class Link:
         if wrong:
             self._news.append(Complaint("value", wrong))
         elif feeder.commitment != before and feeder.mystery:
-            self._news.append(Sealed(message.level, feeder.prize, feeder.commitment))
+            self._news.append(CommitmentReceived(message.level, feeder.prize, feeder.commitment))
 
     def _counted(self, level: str, sequence: int, won: tuple[Won, ...], now_ns: int) -> None:
         feeder = self.feeders.get(level)
@@ -369,8 +369,8 @@ class Link:
         if entry is None:
             if message.claim in self._over:
                 return  # a late repeat
-            told = f"{message.claim}: {message.amount_cents} for no claim of ours"
-            self._news.append(Complaint("award", told))
+            repeated = f"{message.claim}: {message.amount_cents} for no claim of ours"
+            self._news.append(Complaint("award", repeated))
         else:
             self._news.append(Locked(message.claim, message.amount_cents))
             if entry.lost:

@@ -68,7 +68,7 @@ class LinkFolder:
             return None
         require_private(self._asks)
         try:
-            with _said(), reading():
+            with _medium_errors(), reading():
                 key = load_pem_private_key(self._asks.read_bytes(), None)
         except ValueError:  # another key replaces it
             return None
@@ -79,7 +79,7 @@ class LinkFolder:
         key = self.asking()
         if key is None:
             key = Ed25519PrivateKey.generate()
-            with _said():
+            with _medium_errors():
                 self.root.mkdir(mode=0o700, exist_ok=True)
                 sync_folder(self.root.parent)
                 replace_private(self._asks, _pem(key))
@@ -104,7 +104,7 @@ class LinkFolder:
         if not name:
             return None
         path = self.root / name / _ANSWER
-        with _said():
+        with _medium_errors():
             data = path.read_bytes()
         try:
             return Answer.read(parse(data)).facts()
@@ -123,7 +123,7 @@ class LinkFolder:
             _ANSWER: json.dumps(asdict(answer)),
         }
         fresh = self.root / f"{facts.certificate}.new"
-        with _said():
+        with _medium_errors():
             if self.holds(facts.certificate):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
                     replace_private(self.root / facts.certificate / file, data)
@@ -140,7 +140,7 @@ class LinkFolder:
     def switch(self, name: str) -> None:
         """Put the staged certificate with this digest into use. Raises EnrolmentError."""
         fresh = self.root / "current.new"
-        with _said():
+        with _medium_errors():
             fresh.unlink(missing_ok=True)
             fresh.symlink_to(name)
             fresh.replace(self.root / "current")
@@ -163,7 +163,7 @@ def _pem(key: Ed25519PrivateKey) -> bytes:
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _medium_errors() -> Iterator[None]:
     """Translate errors of the machine's own medium into EnrolmentError."""
     try:
         yield

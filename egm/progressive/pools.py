@@ -140,8 +140,8 @@ def is_of_its_worth(game: Game, wager: Wager, denomination_cents: int) -> bool:
 
 def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
     """Return the spots closed at a denomination: no stake has the prescribed amount, or the level is not configured."""
-    kept = pools.of_side_bets(game, denomination_cents)
-    unkept = {spot for play in game.every_level() for spot in play.spots} - kept.keys()
+    available = pools.of_side_bets(game, denomination_cents)
+    unkept = {spot for play in game.every_level() for spot in play.spots} - available.keys()
     return tuple(
         spot.id
         for spot in game.rules.layout()
@@ -149,12 +149,12 @@ def shut(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
     )
 
 
-def bets_kept(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
+def available_bets(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
     """Return the total bets of a game, in credits, whose levels are all configured."""
-    return tuple(n for n in game.bet_options if _kept(pools, game, n, denomination_cents))
+    return tuple(n for n in game.bet_options if _configured(pools, game, n, denomination_cents))
 
 
-def _kept(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
+def _configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
     try:
         wager = game.wager(credits_)
         pools.played(game, wager, denomination_cents)

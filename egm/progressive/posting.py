@@ -35,12 +35,12 @@ def step(pool: str, before: Level, after: Level) -> tuple[Transfer, ...]:
     )
     known = sum(cents for _, target, cents in flows if target == "current")
     known -= sum(cents for source, _, cents in flows if source == "current")
-    rest = _grown(before.current, after.current) - known
+    carry = _grown(before.current, after.current) - known
     return tuple(
         Transfer(f"pool:{pool}:{a}", f"pool:{pool}:{b}", cents)
         for a, b, cents in (
             (source, target, cents) if cents > 0 else (target, source, -cents)
-            for source, target, cents in (*flows, ("contributed", "current", rest))
+            for source, target, cents in (*flows, ("contributed", "current", carry))
         )
         if cents
     )
@@ -56,8 +56,8 @@ def moved(source: tuple[str, Level], target: tuple[str, Level, Level]) -> tuple[
     current = f"pool:{taker}:current"
     flows = [(f"pool:{giver}:{name}", current, _grown(_ZERO, getattr(giving, name))) for name in _HELD]
     above = _grown(before.overflow, after.overflow)
-    rest = _grown(before.current, after.current) + above - sum(cents for _, _, cents in flows)
-    flows += [(f"pool:{taker}:contributed", current, rest), (current, f"pool:{taker}:overflow", above)]
+    carry = _grown(before.current, after.current) + above - sum(cents for _, _, cents in flows)
+    flows += [(f"pool:{taker}:contributed", current, carry), (current, f"pool:{taker}:overflow", above)]
     return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 
 

@@ -158,7 +158,7 @@ class Round:
             )
         self.marks[pool.id] = mark
 
-    def _stands_behind(self, pool: Pool | FormerPool) -> int:
+    def _contribution_of(self, pool: Pool | FormerPool) -> int:
         """Return the contribution of a linked hit; with several stakes in one wager each hit has its own."""
         made = [each.sequence for each in (*self.earlier.fed, *self.fed) if each.pool == pool.id]
         hits = sum(hit.pool == pool.id for hit in (*self.earlier.hits, *self.hits))
@@ -192,7 +192,7 @@ class Round:
             return
         claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = int(self.memory.shown_cents(pool.id) * (share or 1))
-        behind = self._stands_behind(pool)
+        behind = self._contribution_of(pool)
         self.claims[claim] = Claimed(
             pool=pool.id, level=name, after=behind, shown_cents=shown_cents, share=share
         )

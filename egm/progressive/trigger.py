@@ -105,8 +105,8 @@ class Trigger:
     def from_json(cls, data: object) -> "Trigger":
         """Decode the secret. Raises :class:`TriggerError` if it is invalid."""
         try:
-            whole = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data
-            made = from_json(cls, whole, "its record")
+            numbers = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data
+            made = from_json(cls, numbers, "its record")
             sound = made.step > 0 and 0 <= made.drawn < made.points and len(made.salt) == _SALT_BITS // 4
         except (KeyError, ValueError, RecordError) as error:
             raise TriggerError(f"no secret of a mystery prize: {error!r}") from None

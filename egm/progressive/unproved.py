@@ -70,23 +70,23 @@ def _doubt_terms(pool: Pool, won: Won) -> str:
     return ""
 
 
-def doubt_award(machine: Machine, kept: ClaimRecord, amount_cents: int) -> str:
+def doubt_award(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
     """Return why the award of a hit is not credible, or an empty string if it is.
 
     No level pays less than its base or more than its ceiling; and none grows by its whole base while a claim
     is on its way, because a claim is made only once the level has been received on the same connection.
     """
-    pool = machine.state(Pools).by_id.get(kept.pool)
+    pool = machine.state(Pools).by_id.get(record.pool)
     if pool is None:
-        return f"this machine has no level {kept.pool}"
-    terms, share = pool.definition.terms, kept.share or 1
+        return f"this machine has no level {record.pool}"
+    terms, share = pool.definition.terms, record.share or 1
     of = "" if share == 1 else f"{share} of "
     if amount_cents < int(terms.base_cents * share):
         return f"{amount_cents} is less than {of}the base, {terms.base_cents}"
     if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents * share:
         return f"{amount_cents} is more than {of}the ceiling, {terms.ceiling_cents}"
     shown_cents = _shown_cents(machine, pool) * share
-    most_cents = int(max(kept.shown_cents, shown_cents) + terms.base_cents * share)
+    most_cents = int(max(record.shown_cents, shown_cents) + terms.base_cents * share)
     if amount_cents > most_cents:
         return f"{amount_cents} is more than the level can have come to, {most_cents}"
     return ""
@@ -114,8 +114,8 @@ def is_held(machine: Machine, claim: str) -> bool:
 
 def held(machine: Machine) -> dict[str, HeldPrize]:
     """Return what waits for a ruling, by claim."""
-    kept = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
-    return {claim: prize for claim, prize in kept.items() if prize.ruling is None}
+    stored = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD)
+    return {claim: prize for claim, prize in stored.items() if prize.ruling is None}
 
 
 def ruling(machine: Machine, claim: str) -> str | None:
@@ -160,23 +160,23 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     """
     decision, waiting = str(event.data["decision"]), held(machine)
     claim = next(iter(waiting or _unanswerable(machine)))
-    kept = waiting.get(claim)
+    record = waiting.get(claim)
     own = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
     state: dict[str, object] = {}
     doubted: dict[str, object] = {}
-    if kept is not None:
+    if record is not None:
         doubted = {
-            "pool": kept.pool,
-            "play_id": kept.play_id,
-            "amount_cents": kept.amount_cents,
-            "why": kept.why,
+            "pool": record.pool,
+            "play_id": record.play_id,
+            "amount_cents": record.amount_cents,
+            "why": record.why,
         }
     owed = own is not None and own.way is None and own.amount_cents is None
-    if kept is not None:  # nothing remains to be done for a hit that is settled or void since
-        done = owed or kept.won is None
-        state[f"{ProgressiveKey.HELD}{claim}"] = None if done else replace(kept, ruling=decision)
+    if record is not None:  # nothing remains to be done for a hit that is settled or void since
+        done = owed or record.won is None
+        state[f"{ProgressiveKey.HELD}{claim}"] = None if done else replace(record, ruling=decision)
     if own is not None and owed:  # for a hit of the game itself the question is how much is paid
-        cents = kept.amount_cents if kept is not None and decision == PAY else own.shown_cents
+        cents = record.amount_cents if record is not None and decision == PAY else own.shown_cents
         state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(own, amount_cents=cents, unanswered=True)
         doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
     if len(waiting) <= 1:
@@ -193,14 +193,14 @@ def note_seal(machine: Machine, level: str, prize: int, commitment: str) -> str:
 
     Returns what is wrong with it, or an empty string; a different commitment to the same prize is an error.
     """
-    key, sealed = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
-    if machine.memory.read(SealedPrize, key) == sealed:
+    key, known = f"{ProgressiveKey.SEALED}{level}", SealedPrize(prize=prize, commitment=commitment)
+    if machine.memory.read(SealedPrize, key) == known:
         return ""
     heard = commitment_heard(machine, level, prize)
     if heard is None:
         machine.record(
             "progressive.sealed",
-            state={key: sealed},
+            state={key: known},
             details=HeardPrize(pool=level, prize=prize, commitment=commitment),
         )
         return ""

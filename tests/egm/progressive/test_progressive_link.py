@@ -25,7 +25,7 @@ from egm.progressive import messages as m
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.display import LevelDisplays
 from egm.progressive.level import Level, Terms
-from egm.progressive.pools import Pools, bets_kept
+from egm.progressive.pools import Pools, available_bets
 from egm.records.keys import MoneyKey, ProgressiveKey
 from egm.testing.controller import SmallController
 from meters.keys import MachineKey
@@ -465,7 +465,9 @@ def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
         "three-levels.luck.50",
         "three-levels.luck.1000",
     } <= kept  # each stake of the game, offered or not
-    offered = {bet * cents for cents in game.denominations_cents for bet in bets_kept(pools, game, cents)}
+    offered = {
+        bet * cents for cents in game.denominations_cents for bet in available_bets(pools, game, cents)
+    }
     assert offered == {50, 100}
     room.close()
 

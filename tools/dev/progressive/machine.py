@@ -15,6 +15,7 @@ from egm.progressive.carrier import Carrier
 from egm.progressive.link import (
     Ahead,
     Behind,
+    CommitmentReceived,
     Complaint,
     Decided,
     Found,
@@ -22,7 +23,6 @@ from egm.progressive.link import (
     Locked,
     News,
     Over,
-    Sealed,
 )
 from egm.progressive.messages import Claim, Commit, Contribution, FromController, Won
 from egm.progressive.pools import Pool
@@ -222,7 +222,7 @@ class SimulatedMachine:
                 self._give_again(news.sequence)
             case Found():
                 self._found(news.won)
-            case Sealed():
+            case CommitmentReceived():
                 self.memory.sealed[news.prize] = news.commitment
             case Decided():
                 pass  # no game of dice waits for it

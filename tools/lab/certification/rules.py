@@ -13,7 +13,7 @@ from unicodedata import combining, normalize
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
 from egm.play.prize_limits import largest_win_cents
-from egm.progressive.pools import bets_kept, is_of_its_worth, pools_of
+from egm.progressive.pools import available_bets, is_of_its_worth, pools_of
 from paytables import (
     BetAnalysis,
     Choice,
@@ -145,7 +145,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
         try:
             pools = pools_of(case.game, case.game.denominations_cents, slots)
             same = all(
-                set(bets_kept(pools, case.game, cents)) == set(_bets_of_their_worth(case.game, cents))
+                set(available_bets(pools, case.game, cents)) == set(_bets_of_their_worth(case.game, cents))
                 for cents in case.game.denominations_cents
             )
             found = f"{counted(len(pools.by_id), 'amount')}, one a level and stake; one chance each"
