@@ -59,6 +59,8 @@ class BillTwin(Twin[M]):
 
     #: After so long an escrow that nobody answers is given back; None for never.
     escrow_seconds: float | None = 10.0
+    #: How long a paper is on its way back to the player.
+    return_seconds: float = RETURN_SECONDS
 
     def __init__(
         self, name: str, port: Port, cutter: Cutter[M], notes: Mapping[int, int], speed: float = 1.0
@@ -168,7 +170,7 @@ class BillTwin(Twin[M]):
 
     def _give_back(self) -> None:
         self._go(Phase.RETURNING)
-        self._after(RETURN_SECONDS, self._out)
+        self._after(self.return_seconds, self._out)
 
     def _out(self) -> None:
         paper, self._paper = self._paper, None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from egm.devices.bill_twin import RETURN_SECONDS, STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, Frame, Header, Route
 from egm.devices.cctalk.twin import CctalkTwin, EventMemory
@@ -89,7 +89,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
                 self._events.add(0, BillEvent.INVALID_VALIDATION)
             case Phase.CHEATED:
                 self._events.add(0, BillEvent.FRAUD_STRING)
-                self._after(RETURN_SECONDS, self._out)
+                self._after(self.return_seconds, self._out)
             case _ if phase in _FAULT_EVENTS:
                 self._events.add(0, _FAULT_EVENTS[phase])
 

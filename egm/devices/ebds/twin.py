@@ -7,7 +7,7 @@ it is returned. A "stacked" that was not acknowledged is kept without power and 
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_twin import RETURN_SECONDS, STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import Ask, Bits, Frame, NoteQuery, NoteRow, Poll, Query, Status, Text
 from egm.devices.framing import ProtocolError
@@ -125,7 +125,7 @@ class EbdsTwin(BillTwin[Frame]):
         if phase is Phase.REJECTING:
             self._once |= Bits.REJECTED
         elif phase is Phase.CHEATED:
-            self._after(RETURN_SECONDS, self._out)
+            self._after(self.return_seconds, self._out)
 
     def _out(self) -> None:
         if self._phase is Phase.RETURNING:

@@ -8,7 +8,7 @@ differ, and the machine must be right with both.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.devices.bill_twin import RETURN_SECONDS, STACK_SECONDS, BillTwin, Paper, Phase
+from egm.devices.bill_twin import STACK_SECONDS, BillTwin, Paper, Phase
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import Command, CurrencyTable, Denomination, Frame, Status
 from egm.devices.twin import Port, Values, flag
@@ -138,7 +138,7 @@ class Id003Twin(BillTwin[Frame]):
             self._after(STACK_SECONDS, self._finish_interrupted)
         else:
             self._go(Phase.RETURNING)
-            self._after(RETURN_SECONDS, self._out)
+            self._after(self.return_seconds, self._out)
 
     def _finish_interrupted(self) -> None:
         if self._revend:
