@@ -14,7 +14,7 @@ from tools.lab.parsheet.features import feature_sheets
 from tools.lab.parsheet.figures import notes_of, one_in, percent
 from tools.lab.parsheet.forms import cell
 from tools.lab.parsheet.meter import Standing
-from tools.lab.parsheet.sheet import award_sheet, bet_sheet
+from tools.lab.parsheet.sheet import SIGNATURE, award_sheet, bet_sheet
 
 #: What the columns of the bands are.
 _BANDS_SAID: Final = (
@@ -39,6 +39,7 @@ def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
         for award in award_sheet(bet, rules or Awards())["told_to_the_player"]:
             odds = one_in(Fraction(award["per_game"]["exact"]))
             echo(f"told to the player, bet {bet.bet}: {award['stage']} {award['award']} {odds}")
+    echo(f"\n{SIGNATURE}")
 
 
 def _right(*titles: str) -> tuple[Column, ...]:

@@ -86,7 +86,7 @@ def test_areas_that_are_measured_whole_end_well(monkeypatch):
 
 #: Areas whose first figure takes longer than some seconds of processor time; every other area is in the quick tier.
 LONG = {
-    *("age", "blackjack", "cabinet", "host_money", "meters", "paytables"),
+    *("age", "blackjack", "cabinet", "commands", "host_money", "meters", "paytables"),
     *("progressive", "sas", "screen", "seats", "start", "whole"),
 }
 

@@ -1,6 +1,7 @@
 """The commands a mathematician or a laboratory runs on games."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -81,6 +82,15 @@ def test_a_sheet_says_where_wins_are_multiplied_and_where_raises_are_taken_from_
         assert text.count("credits to the bet on average (doubles, splits, raises)") == 1, game
         assert "highest win, less what was added" in text
     assert "what was added" not in run("par", "quebec-let-it-ride")
+
+
+def test_every_form_of_a_sheet_says_who_signs_it(tmp_path):
+    said = "In a bundle of `egm certify` the laboratory's key signs it"
+    assert said in run("par", "hold-fast")
+    assert said in json.loads(run("par", "hold-fast", "--json"))["signature"]
+    page = tmp_path / "sheet.html"
+    run("par", "hold-fast", "--html", "--out", page)
+    assert said in html.unescape(page.read_text(encoding="utf-8"))
 
 
 @pytest.mark.requirement("R-02")

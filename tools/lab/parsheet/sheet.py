@@ -22,6 +22,10 @@ DERIVATION = (
     "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
     "Volatility index z x sigma; bands return -+ z x sigma / sqrt(n)."
 )
+SIGNATURE = (
+    "A sheet bears no signature of its own. In a bundle of `egm certify` the laboratory's key signs it, and "
+    "`egm certify --verify` checks that; printed by `egm par` it is signed by nobody."
+)
 #: Upper ends of the classes a distribution is printed in, in bets.
 CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
 
@@ -57,6 +61,7 @@ def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[s
             for prize in game.prizes_in_kind()
         ],
         "derivation": DERIVATION,
+        "signature": SIGNATURE,
     }
 
 
