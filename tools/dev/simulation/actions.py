@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from egm.app.features import FEATURES
 from egm.staff.form import Form
 from tools.dev.simulation.player import Player
+from tools.dev.simulation.upkeep import can_be_put_back, is_signed, sign, update
 from tools.dev.simulation.world import World
 
 _DOORS: Final = ("main", "stacker", "drop", "belly", "cash_box", "top")
@@ -228,9 +229,21 @@ class Crowd:
         if self._world.link is not None:
             self._world.link.is_up = True
         self._world.hand("io", "battery", good=True)
-        if any(player.now and player.now.state == "out_of_service" for player in self._all()):
+        if self._is_file_refused() and self.dice.random() < 0.5:
+            self._world.work = self._world.put_file_back
+        elif self._is_file_refused() or any(
+            player.now and player.now.state == "out_of_service" for player in self._all()
+        ):
             self._world.errands = list(MENDING)  # from its beginning
             self._open_menu(_MENDING_SECONDS)
+
+    def _is_file_refused(self) -> bool:
+        """Whether the machine plays no more because the cabinet file is not the one signed last.
+
+        It is put back, or signed where nothing of a player's is on the machine.
+        """
+        tilts = [tilt.code for player in self._all() if player.now for tilt in player.now.tilts]
+        return "cabinet_file_changed" in tilts
 
     def _all(self) -> list[Player]:
         return [self.players[number] for number in sorted(self.players)]
@@ -246,9 +259,63 @@ class Crowd:
         action, values = self.dice.choice(_LINE_FAULTS)
         self._world.hand(self.dice.choice(sorted(self._world.twins)), action, **values)
 
+    # ------------------------------------------------------------ work on the machine while it is off
+    def clear_memory(self) -> None:
+        """The memory is cleared by two persons, who carry over or pay what it owes."""
+
+        def work() -> None:
+            seen = {play_id for player in self._all() for play_id in player.seen.games}
+            may_pay = self._world.link is None  # whose controller hears nothing of a game paid by hand
+            for position in self._world.clears.clear(self._world, dice, seen, may_pay=may_pay):
+                self.players[position].memory_was_cleared()
+
+        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (it must repeat)
+        self._work(work)
+
+    def update(self) -> None:
+        """Install another release, and other games or versions of them; sign a file that was signed before.
+
+        A new signature is not taken while anything of a player's is on the machine: then nothing is updated.
+        """
+        world, at_rest = self._world, all(_is_at_rest(player) for player in self._all())
+
+        def work() -> None:
+            signed = is_signed(world.folder.root)
+            if signed and not at_rest:
+                return
+            world.release += 1
+            world.file_before = world.cabinet.read_text(encoding="utf-8")
+            update(world.cabinet, dice)
+            if signed:
+                sign(world.folder.root, world.cabinet.read_text(encoding="utf-8"), world.now())
+
+        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (it must repeat)
+        self._work(work)
+
+    def lose_file(self) -> None:
+        """The cabinet file is lost: the first start asks two persons to put back the one they signed last."""
+        world = self._world
+
+        def work() -> None:
+            if can_be_put_back(world.folder.root):
+                world.cabinet.unlink()
+
+        self._work(work)
+
+    def _work(self, work: Callable[[], None]) -> None:
+        """Have work done when the machine is off: its power is cut, or it is stopped in good order."""
+        self._world.work = work
+        if self.dice.random() < 0.5:
+            self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
+
     def cut(self) -> None:
         """The power goes soon: at an operation of the media, so that it goes in the middle of something."""
         self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
+
+
+def _is_at_rest(player: Player) -> bool:
+    now = player.now
+    return now is not None and (now.state, now.credit_cents, now.page) == ("idle", 0, None)
 
 
 #: Name -> how often, and what is done. A world takes part of the faults, and so finds what they hide.
@@ -277,7 +344,16 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "bad line": (10, Crowd.bad_line),
     "repair": (50, Crowd.repair),
     CUT: (0, Crowd.cut),
+    "clear memory": (0, Crowd.clear_memory),
+    "update": (0, Crowd.update),
+    "lose file": (0, Crowd.lose_file),
 }
+
+
+#: What is done to a machine that is off, a few times in a world.
+_UPKEEP: Final = ("update", "update", "clear memory", "lose file")
+_UPKEEP_TIMES: Final = (1, 5)
+_ACTIONS_AN_UPKEEP: Final = 60
 
 
 def script(dice: random.Random, actions: int, cuts: int) -> list[Action]:
@@ -287,4 +363,8 @@ def script(dice: random.Random, actions: int, cuts: int) -> list[Action]:
     names = dice.choices(list(weights), list(weights.values()), k=actions)
     for place in dice.sample(range(actions), min(cuts, actions)):
         names[place] = CUT
-    return [Action(name, dice.randrange(2**32)) for name in names]
+    made = [Action(name, dice.randrange(2**32)) for name in names]
+    times = min(dice.randint(*_UPKEEP_TIMES), actions // _ACTIONS_AN_UPKEEP)
+    for place in dice.sample(range(actions), times):
+        made[place] = Action(dice.choice(_UPKEEP), made[place].seed)
+    return made

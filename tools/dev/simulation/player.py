@@ -24,7 +24,7 @@ from egm.kernel.messages import (
 from egm.kernel.service_pages import ServicePage
 from egm.screen.table import Spot, is_table, read_table
 from egm.unix_sockets import socket_address
-from tools.dev.simulation.world import STAFF, World
+from tools.dev.simulation.world import ROLES, STAFF, World
 
 #: The longest an outcome is looked at, or a choice thought about.
 _SHOW_SECONDS: Final = 0.8
@@ -91,6 +91,8 @@ class Player:
         """What the screen last showed on the credit meter."""
         self._answered = ""
         self._ruling: Ruling | None = None
+        self._enrolling = ""
+        """Staff number of whom the first start enrols now."""
         self._errands: Sequence[str] = ()
         self._errands_done = 0
         self._writer: asyncio.StreamWriter | None = None
@@ -106,6 +108,7 @@ class Player:
 
     async def _watch(self) -> None:
         folder = self._world.folder
+        self._answered = ""
         with socket_address(folder.screen_socket_of(self.position)) as address:
             reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
@@ -115,6 +118,12 @@ class Player:
                 if not self._world.is_on:
                     return  # what a machine without power says is not shown
                 self._sees(decode(line))
+
+    @property
+    def sees_machine(self) -> bool:
+        """Whether the screen shows the machine, and not what a first start asks."""
+        now = self.now
+        return now is not None and (now.page is None or not str(now.page.title.value).startswith("first."))
 
     # ------------------------------------------------------------ what it shows
     def _sees(self, message: Message) -> None:
@@ -156,6 +165,10 @@ class Player:
         instead = before.ticket == "asked" and (now.paying is not None or is_credit_again)
         if not instead:
             self.seen.by_hand.append(Paid(before.number, before.kind, before.amount_cents))
+
+    def memory_was_cleared(self) -> None:
+        """A hand-pay owed here was settled by those who cleared the memory, or is owed under a new number."""
+        self._owed = None
 
     def _later(self, name: str, value: int | str) -> None:
         delay = self._dice.uniform(0.0, _SHOW_SECONDS)
@@ -230,6 +243,9 @@ class Player:
         if title.startswith("form."):
             self._fill_in(page)
             return
+        if title.startswith("first."):
+            self._answer_first_start(page)
+            return
         if prompt is not None and prompt.kind == "digits":
             self._enter(page, self._person_for(title))
             return
@@ -245,6 +261,35 @@ class Player:
         choices = back if page.test else [*lines, *touched]
         if choices:
             self._touch(page, self._dice.choice(choices))
+
+    def _answer_first_start(self, page: ServicePage) -> None:
+        """Two persons answer the pages of a first start, or have the file put back that they signed last."""
+        step, prompt = str(page.title.value).split(".")[1], page.prompt
+        rows = [row for table in page.tables for row in table.rows]
+        offered = [each.id for each in page.actions if each.enabled]
+        enrolled = [number for number in STAFF if any(row.cells[0].value == number for row in rows)]
+        missing = [number for number in STAFF if number not in enrolled]
+        has_signed = any(row.mark == "good" for row in rows)
+        if line := next((row.action for row in rows if row.cells[0] in self._world.first_choices), ""):
+            self._touch(page, line)
+        elif prompt is not None and step == "staff":
+            self._enrol(page, prompt.kind)
+        elif prompt is not None and prompt.kind == "digits":
+            self._enter(page, list(STAFF)[has_signed])
+        elif prompt is not None and prompt.kind == "pin":
+            self._enter(page, STAFF[str(prompt.label.values["number"])])
+        elif prompt is not None:
+            self._enter(page, self._world.first_answers[str(prompt.label.value).rpartition(".")[2]])
+        else:
+            ways = ("add", "next") if step == "staff" and missing else ("sign", "without", "next")
+            self._enrolling = next(iter(missing), "")
+            if way := next((way for way in ways if way in offered), ""):
+                self._touch(page, way)
+
+    def _enrol(self, page: ServicePage, kind: str) -> None:
+        number = self._enrolling
+        answers = {"digits": number, "choice": ROLES[number], "pin": STAFF[number]}
+        self._enter(page, answers.get(kind, f"Simulation {number}"))
 
     def _person_for(self, title: str) -> str:
         """Return who signs in: now and then the technician, where no ruling waits for a manager."""
