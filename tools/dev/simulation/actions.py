@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from egm.app.features import FEATURES
@@ -35,9 +36,13 @@ MENDING: Final = tuple(
         *("collection", "base_in", "intervention_end", "collection_end"),
     )
 )
+#: The counts of both boxes after a collection.
+_COUNTS: Final = ("form:box_count",) * 2
 #: Every form that the service menu offers.
 _FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.offered(Form) if form.subject)
 _KEY_SECONDS: Final = 0.2
+#: When the screens show what a turn of the key has done.
+_SERVED_SECONDS: Final = 0.6
 #: The power goes within so many operations of the media, or at once.
 _OPERATIONS_MOST: Final = 60
 
@@ -172,7 +177,26 @@ class Crowd:
         """The attendant turns their key; where a ruling is needed, the manager comes as well."""
         if any(player.ruling_needed for player in self._all()):
             self.rule()
+        if "attendant" not in self._turned:
+            owed = {player: which for player in self._all() if (which := player.waits_for_payment)}
+            faults = {player: kept for player in self._all() if (kept := player.attendants_faults)}
+            if owed:
+                check = partial(self._check_order, owed, faults, self._world.lives)
+                asyncio.get_running_loop().call_later(_SERVED_SECONDS, check)
         self._turn("attendant", _KEY_SECONDS)
+
+    @staticmethod
+    def _check_order(owed: Mapping[Player, object], faults: Mapping[Player, set[str]], life: int) -> None:
+        """Find a turn of the key that cleared a fault at one position before it paid at another."""
+        waiting = [player for player, which in owed.items() if player.waits_for_payment == which]
+        if len(waiting) < len(owed) or any(player.life != life for player in (*owed, *faults)):
+            return
+        for player, before in faults.items():
+            if cleared := before - player.attendants_faults:
+                player.seen.wrong.append(
+                    f"the attendant's key cleared {', '.join(sorted(cleared))} at position {player.position}"
+                    f" before the hand-pay at position {waiting[0].position}"
+                )
 
     def rule(self) -> None:
         """The manager opens the service menu and stays until the ruling can be made."""
@@ -190,7 +214,7 @@ class Crowd:
     def menu(self) -> None:
         """The staff opens the service menu for a while, to fill in forms or to look around."""
         is_looking = self.dice.random() < 0.3
-        self._world.errands = () if is_looking else [*self.dice.sample(_FORMS, 4), *MENDING]
+        self._world.errands = () if is_looking else [*self.dice.sample(_FORMS, 4), *MENDING, *_COUNTS]
         self._turn("operator", self.dice.uniform(0.5, _MENU_SECONDS) if is_looking else _MENDING_SECONDS)
 
     def _turn(self, key: str, seconds: float) -> None:

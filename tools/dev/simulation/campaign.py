@@ -29,6 +29,10 @@ _PAUSE_SECONDS: Final = 1.5
 ACTIONS_A_RECKONING: Final = 500
 
 
+#: A journal is audited again when it has grown so much, so that a long world's cost grows with its length.
+_AUDITED_AGAIN: Final = 1.5
+
+
 class StuckError(Exception):
     """Somebody's money cannot be got out, or the machine does not come up: says what it shows."""
 
@@ -75,6 +79,8 @@ class _Run:
         }
         self._crowd = Crowd(self._world, self._players)
         self._result = Result(self._crowd.done)
+        self._audited = 0
+        """Entries that the journal in use had when it was last audited."""
         self._others: list[asyncio.Task[None]] = []
 
     async def run(self, progress: Callable[[int], None]) -> Result:
@@ -94,13 +100,13 @@ class _Run:
                 await self._goes_on()
                 progress(number)
                 if number % ACTIONS_A_RECKONING == 0 and number < len(self._script):
-                    await self._reckon()
+                    await self._reckon(is_last=False)
                     if self._result.verdict.wrong:
                         break
                     world.start()
                     await self._up()
             else:
-                await self._reckon()
+                await self._reckon(is_last=True)
         finally:
             for each in watching:
                 each.cancel()
@@ -149,13 +155,19 @@ class _Run:
             self._world.do_work()
             self._world.start()
 
-    async def _reckon(self) -> None:
+    async def _reckon(self, *, is_last: bool) -> None:
         """Mend, close and pay out everything, switch off, and hold all against all."""
         self._world.medium.cut_at = self._world.work = None
         await self._come_to_rest()
         self._world.errands = ()
         await self._world.stop()
-        self._result.verdict = reckon(self._world, self._players, self._world.now())
+        self._result.verdict = reckon(
+            self._world,
+            self._players,
+            self._world.now(),
+            audit_from=0 if is_last else int(self._audited * _AUDITED_AGAIN),
+        )
+        self._audited = self._result.verdict.audited or self._audited
         self._result.reckonings += 1
 
     async def _come_to_rest(self) -> None:

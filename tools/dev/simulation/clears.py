@@ -80,6 +80,7 @@ class Clears:
                 storage.leave()
             if not world.recover_media():
                 break
+        world.boxes.memory_cleared()
         for claim, decision in decisions.items():
             self.paid[_kind(claim)] += decision.amount_cents or 0
         return owed

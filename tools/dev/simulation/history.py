@@ -48,6 +48,8 @@ TAKEN: Final = (
     "house:orphan",
     "house:expired",
 )
+#: What is not summed over several journals.
+_OF_THE_LAST: Final = frozenset({"credit_cents", "owed_cents", "carried_cents", "is_audited"})
 ACCOUNTS: Final = (*MONEY_IN, *MONEY_OUT, *HOST, *TAKEN, *GIVEN_BACK)
 
 
@@ -81,27 +83,34 @@ class History:
     counts: list[tuple[str, int, int]] = field(default_factory=list)
     """Each count of a box: the box, what was counted and what had been metered."""
     wrong: list[str] = field(default_factory=list)
+    is_audited: bool = False
 
     def add(self, other: "History") -> None:
         """Add the sums of another journal of the same machine."""
         for name in self.__slots__:
-            if name not in {"credit_cents", "owed_cents", "carried_cents"}:
+            if name not in _OF_THE_LAST:
                 setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.credit_cents, self.owed_cents = other.credit_cents, other.owed_cents
+        for name in _OF_THE_LAST:
+            setattr(self, name, getattr(other, name))
 
 
-def read_history(folder: Path, now: datetime, positions: int, games: Path, *, at_rest: bool) -> History:
+def read_history(
+    folder: Path, now: datetime, positions: int, games: Path, *, at_rest: bool, audit_from: int = 0
+) -> History:
     """Open the journal of a stopped machine, have it audited, and return what it says.
 
     ``games`` is the folder of games that are not of the library; the export is left there. ``at_rest``:
-    nothing of a player's is on the machine, so no game may be open.
+    nothing of a player's is on the machine, so no game may be open. The audit is left out of a journal with
+    fewer entries than ``audit_from``: it reads them all, and a long world comes to rest very often.
     """
     history = History()
     with Journal.open(folder, now=lambda: now) as journal:
         journal.self_audit()
         history.entries = journal.sequence
         _read(journal, history, positions)
-        _audit(journal, folder, now, games, history, at_rest=at_rest)
+        if history.entries >= audit_from:
+            _audit(journal, folder, now, games, history, at_rest=at_rest)
+            history.is_audited = True
     return history
 
 

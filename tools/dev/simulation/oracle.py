@@ -38,6 +38,8 @@ class Verdict:
 
     entries: int = 0
     games: int = 0
+    audited: int = 0
+    """Entries of the journal in use, if the audit has read them."""
     cents: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
@@ -103,16 +105,22 @@ def _printed_cents(lines: list[str]) -> int:
     return amounts.pop()
 
 
-def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdict:
-    """Hold machine, books, tickets and audit against each other, the machine being at rest and off."""
+def reckon(world: World, players: Mapping[int, Player], now: datetime, *, audit_from: int = 0) -> Verdict:
+    """Hold machine, books, tickets and audit against each other, the machine being at rest and off.
+
+    The journal in use is audited if it has ``audit_from`` entries.
+    """
     verdict = Verdict()
     books = Books.of(world, players)
     paid = world.clears.paid
-    now_says = read_history(world.folder.root, now, len(players), world.folder.root.parent, at_rest=True)
+    now_says = read_history(
+        world.folder.root, now, len(players), world.folder.root.parent, at_rest=True, audit_from=audit_from
+    )
     machine = History()
     for history in (*world.clears.histories, now_says):
         machine.add(history)
     verdict.entries, verdict.games = machine.entries, machine.games
+    verdict.audited = now_says.entries if now_says.is_audited else 0
     balance, doubt, given_up = machine.balance, machine.in_doubt, machine.given_up
     books.redeemed += machine.orphan_cents
     for position, cents in books.bills.items():
@@ -147,6 +155,9 @@ def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdic
         _contributions(world.link, players, verdict)
     _tickets(world, books, verdict)
     _clears((*world.clears.histories, now_says), verdict)
+    for box, counted_cents, metered_cents in machine.counts:
+        device = {"bill_box": "bill_acceptor", "coin_box": "coin_acceptor"}[box]
+        verdict.agree(f"counted of the {box}", metered_cents, counted_cents, doubt[device])
     verdict.wrong += machine.wrong
     for player in players.values():
         verdict.wrong += player.seen.wrong

@@ -82,6 +82,8 @@ class Player:
         self._dice = dice
         self.now: Snapshot | None = None
         """What the screen shows; None while it is dark."""
+        self.life = 0
+        """The run of the machine that the screen last showed."""
         self.seen = Seen()
         self.states: Counter[str] = Counter()
         """The states the machine came into here, and how often."""
@@ -91,6 +93,8 @@ class Player:
         """What the screen last showed on the credit meter."""
         self._answered = ""
         self._ruling: Ruling | None = None
+        self._choice = ""
+        """The last choice in a form."""
         self._enrolling = ""
         """Staff number of whom the first start enrols now."""
         self._errands: Sequence[str] = ()
@@ -125,6 +129,18 @@ class Player:
         now = self.now
         return now is not None and (now.page is None or not str(now.page.title.value).startswith("first."))
 
+    @property
+    def waits_for_payment(self) -> tuple[object, ...]:
+        """Which hand-pay waits for the attendant's key here; empty where none does."""
+        owed = None if self.now is None or self.now.state != "handpay" else self.now.handpay
+        return () if owed is None or owed.ticket == "asked" else _identity(owed)
+
+    @property
+    def attendants_faults(self) -> set[str]:
+        """The faults shown here that the attendant's key clears."""
+        tilts = () if self.now is None or self.now.state != "tilt" else self.now.tilts
+        return {tilt.code for tilt in tilts if tilt.cleared_by == "attendant"}
+
     # ------------------------------------------------------------ what it shows
     def _sees(self, message: Message) -> None:
         if isinstance(message, Snapshot):
@@ -141,7 +157,9 @@ class Player:
         self._sees_hand_pay(now)
         if self.now is None or self.now.state != now.state:
             self.states[now.state] += 1
-        self.now = now
+        self.now, self.life = now, self._world.lives
+        if any(notice.code == "intervention_closed" for notice in now.notices):
+            self._world.boxes.collection_recorded()
         self._world.rulings_needed[self.position] = self.ruling_needed
         if now.page is None:
             self._answered = ""
@@ -159,7 +177,7 @@ class Player:
         """
         before, self._owed = self._owed, now.handpay
         credit_cents, self._credit_cents = self._credit_cents, now.credit_cents
-        if before is None or (now.handpay is not None and now.handpay.number == before.number):
+        if before is None or (now.handpay is not None and _identity(now.handpay) == _identity(before)):
             return
         is_credit_again = now.credit_cents >= credit_cents + before.amount_cents
         instead = before.ticket == "asked" and (now.paying is not None or is_credit_again)
@@ -344,21 +362,40 @@ class Player:
             self.press("answer", "back", {"page": page.id})
         elif prompt is None:
             self.seen.forms[form] |= {"confirmed"}
+            if form == "collection_end":
+                self._world.boxes.end_collection()
             self.press("answer", "confirm", {"page": page.id})
         elif self._ruling is not None and prompt.kind == "amount":
             self._enter(page, self._ruling.amount_cents)
         elif prompt.kind == "choice":
             offered = [choice.id for choice in prompt.choices]
             ruled = "" if self._ruling is None else self._ruling.choice
-            self._enter(page, ruled if ruled in offered else self._dice.choice(offered or [""]))
+            self._choice = ruled if ruled in offered else self._dice.choice(offered or [""])
+            self._enter(page, self._choice)
+        elif form == "box_count":
+            self._count_box(page)
         elif prompt.kind == "text":
             self._enter(page, "nobody claims it")
         else:
             typed = (*("1", "25", "100", "500"), self._world.today, *STAFF, *self._world.papers()[-3:])
             self._enter(page, self._dice.choice(typed))
 
+    def _count_box(self, page: ServicePage) -> None:
+        """Enter what the last collection brought of the box chosen; leave the form where nobody can tell."""
+        cents = self._world.boxes.count_cents(self._choice)
+        if cents is None:
+            self.seen.forms["box_count"] |= {"left"}
+            self.press("answer", "back", {"page": page.id})
+        else:
+            self._enter(page, str(cents))
+
     def _enter(self, page: ServicePage, text: str) -> None:
         self.press("answer", "enter", {"page": page.id, "input": text})
+
+
+def _identity(owed: Handpay) -> tuple[object, ...]:
+    """Return what tells a hand-pay from another; with several positions its slip's number may change."""
+    return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.number
 
 
 def _chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, int]:

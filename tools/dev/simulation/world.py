@@ -42,6 +42,7 @@ from meters.copies import SECOND_FOLDER
 from meters.lock import FILE_NAME
 from meters.recall import details
 from tools.dev.simulation.bank import Bank
+from tools.dev.simulation.boxes import Boxes
 from tools.dev.simulation.clears import Clears
 from tools.dev.simulation.house import House
 from tools.dev.simulation.link import FloorLink
@@ -121,6 +122,7 @@ class World:
         self.file_before = ""
         """The cabinet file before the last update."""
         self.clears = Clears()
+        self.boxes = Boxes(self._boxes)
         self.work: Callable[[], None] | None = None
         """What persons do to the machine when it is off next."""
         self.lives = self.cuts = self.restarts = 0
@@ -141,6 +143,7 @@ class World:
     # ------------------------------------------------------------ power
     def start(self) -> None:
         """Switch the machine on. Its devices keep what they have."""
+        self.boxes.power_gone()
         self.is_on = True
         for name, twin in self.twins.items():
             self.cables[name].plug()
@@ -320,6 +323,17 @@ class World:
             device.position: name
             for name, device in self.file.devices.items()
             if PROTOCOLS[device.protocol].kind == kind
+        }
+
+    def _boxes(self) -> Mapping[str, int] | None:
+        """What lies in the boxes of all positions; None while a paper or a coin is under way."""
+        bills = [self.say(name) for name in self.of_kind("bill_acceptor").values()]
+        coins = [self.say(name) for name in self.of_kind("coin_acceptor").values()]
+        if any(said["status"] not in {"idle", "disabled"} for said in bills):
+            return None
+        return {
+            "bill_box": sum(said["stacked_cents"] for said in bills),
+            "coin_box": sum(said["drop_cents"] for said in coins),
         }
 
     @property
