@@ -95,13 +95,14 @@ class MachineProcess:
         stick: Path = STICK,
         features: Features = FEATURES,
         storage: Storage | None = None,
+        release: str = _VERSION,
     ) -> None:
         """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
 
         ``say`` tells whoever started the machine what is wrong with what it was given. ``alone``: without
         the second medium, if need be; nothing new is begun then. ``watched``: nor without a screen.
         ``stick``: where one is looked for. ``features``: all that it can do. ``storage``: the media of its
-        memory, and whose random bytes make keys and salts.
+        memory, and whose random bytes make keys and salts. ``release`` is recorded at each power-up.
         """
         self._features = features
         self._folder = folder
@@ -114,6 +115,7 @@ class MachineProcess:
         self._watched = watched
         self._stick = stick
         self._storage = storage or DiskStorage()
+        self._release = release
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
@@ -270,7 +272,7 @@ class MachineProcess:
             self._attachments += tuple((station, one) for one in self._features.attach_to_position(beside))
         self._verifier = Verifier(context)
         for station in self._stations:
-            station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
+            station.engine.handle(EventType.MEMORY_READY, version=self._release, profile=self._profile.id)
             station.settle_absent(holders_of(self._file))
 
     def _desk_of(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:

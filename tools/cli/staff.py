@@ -1,7 +1,8 @@
 """Proving who one is at a terminal, against the roster of a machine."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
 from egm.staff.service.sign_in import STAFF_ROSTER
 from meters import Journal, Transaction
 from meters.copies import SECOND_FOLDER
+from meters.storage import Storage
 
 
 def roster_of(folder: Path, second: Path | None = None) -> Roster:
@@ -67,14 +69,22 @@ def prove(roster: Roster, number: str, permission: Permission) -> Person:
     return person
 
 
-def carry_roster(roster: Roster, folder: Path, second: Path | None, machine_id: str) -> None:
+def carry_roster(
+    roster: Roster,
+    folder: Path,
+    second: Path | None,
+    machine_id: str,
+    *,
+    now: Callable[[], datetime],
+    storage: Storage | None = None,
+) -> None:
     """After a clear: the new journal goes on with the roster the old one recorded, under the present key."""
     if not roster.changes:
         return
     roster.written_to(StateFolder(folder).staff)
     last = roster.changes[-1]
     recorded = Recorded(last.number, roster.digest).to_json()
-    with Journal.open(folder, now=SystemClock().now, second_dir=second, machine_id=machine_id) as journal:
+    with Journal.open(folder, now=now, second_dir=second, machine_id=machine_id, storage=storage) as journal:
         journal.append(
             Transaction(
                 id=f"staff-{last.number}-{roster.digest[:16]}",

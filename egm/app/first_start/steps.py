@@ -17,6 +17,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin
+from egm.people.pins import PinDigest
 from egm.profiles import available, load_profile
 from egm.progressive.enrolment import EnrolmentError
 from egm.secret_files import medium_failure
@@ -327,6 +328,7 @@ class Staff(Step):
     """The first people, each with a PIN of his own choice; those who may sign the file among them."""
 
     now: Callable[[], datetime]
+    digest: Callable[[str], PinDigest] = PinDigest.of
     id: str = "staff"
     entry: list[str] | None = None
     """What of a new person is typed in: number, name, role, PIN."""
@@ -407,8 +409,9 @@ class Staff(Step):
             return refused("not_the_same")
         self.entry = None
         kept = draft.roster
+        person = Person(number, name, Role(role))
         try:
-            draft.roster = kept.added(Person(number, name, Role(role)), pin, by="", at=self.now())
+            draft.roster = kept.added(person, self.digest(pin), by="", at=self.now())
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
         self.before.append(kept)

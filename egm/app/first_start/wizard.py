@@ -42,6 +42,7 @@ from egm.kernel.service_pages import ServicePage, Words
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.people import Permission
+from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.link_folder import LinkFolder
@@ -129,8 +130,12 @@ def steps_of(
     clock: Clock,
     ports: Callable[[], list[str]],
     link: Sequence[Step] = (),
+    digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> tuple[Step, ...]:
-    """What is asked, in order; ``link``: where the machine is enrolled with the floor, if it is asked."""
+    """What is asked, in order; ``link``: where the machine is enrolled with the floor, if it is asked.
+
+    ``digest`` makes what is stored of a new PIN.
+    """
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
 
@@ -161,7 +166,7 @@ def steps_of(
             lambda draft, kept: setattr(draft, "denominations_cents", [int(each) for each in kept]),
         ),
         *link,
-        Staff(clock.now),
+        Staff(clock.now, digest),
         Signing(
             id="signing",
             folder=state.root,
@@ -189,6 +194,7 @@ async def first_start(
     clock: Clock,
     ports: Callable[[], list[str]] = found_ports,
     stick: Path = STICK,
+    digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> None:
     """Ask for a cabinet file on the screen; ends with ``file`` written and signed.
 
@@ -235,7 +241,7 @@ async def first_start(
         on_peer_error=lambda _: None,
     )
     wizard = Wizard(
-        (back,) if back is not None else steps_of(state, file, clock, ports, link),
+        (back,) if back is not None else steps_of(state, file, clock, ports, link, digest),
         draft,
         lambda: server.send(shown()),
     )

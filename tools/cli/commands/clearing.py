@@ -297,7 +297,7 @@ def clear_(
             roster=proof,
         )
         evidence = clear(folder, decided, now=_now, second_dir=second, machine_id=machine_id)
-        carry_roster(roster, folder, second, machine_id)
+        carry_roster(roster, folder, second, machine_id, now=_now)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     echo(f"cleared; the evidence is in {evidence}")
