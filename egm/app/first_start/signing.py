@@ -18,7 +18,7 @@ from egm.app.preflight import preflight
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from egm.integrity.signed_file import FILE_NAME, Signature, digest_of, last_signed_file
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.kernel.timekeeping import Evidence, doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, recorded_in
@@ -252,9 +252,10 @@ def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) ->
     text, told = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:
         told = [("machine.serial", str(details(next(view.entries(limit=1))).get("machine_id", "")))]
-        last = details(next(view.entries(KIND, limit=1, newest_first=True)))
-        text = last["text"]
-        told += [("file", last["digest"][:16]), ("signed_by", ", ".join(last["persons"]))]
+        signed = last_signed_file(view)
+        if signed is not None:
+            text = signed.text
+            told += [("file", signed.digest[:16]), ("signed_by", ", ".join(signed.persons))]
     return PuttingBack(
         id="memory",
         folder=state.root,

@@ -21,7 +21,7 @@ from egm.config.schema import examples_left
 from egm.config.schema import schema as cabinet_schema
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of, last_signed_file
 from egm.people import Permission
 from egm.play.definitions import other_of_version
 from egm.profiles import available, load_profile
@@ -294,12 +294,13 @@ def signed(state: Path | None, *, whole: bool, form: Form) -> None:
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             entries = [(entry.time_utc.isoformat(), details(entry)) for entry in view.entries(KIND)]
+            last = last_signed_file(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     if whole:
-        if not entries:
+        if last is None:
             raise click.ClickException("no cabinet file was ever signed for this machine")
-        echo(entries[-1][1]["text"], nl=False)
+        echo(last.text, nl=False)
         return
     rows = [(at, told["digest"][:16], told["persons"], told["reason"]) for at, told in entries]
     show(form, Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file was ever signed"))
