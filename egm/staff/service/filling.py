@@ -1,4 +1,4 @@
-"""Filling in a form: field after field, a summary, the second person where one is needed, then done."""
+"""Filling in a form: field by field, a summary, the second person if required, then submission."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]]
 
 @dataclass(slots=True)
 class Filling(Place):
-    """One form being filled in; ``values`` by field, as far as they are."""
+    """One form being filled in; ``values`` are the fields entered so far."""
 
     form: Form
     values: dict[str, str | int | None] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Filling(Place):
         return next((asked for asked in self.form.fields if asked.name not in self.values), None)
 
     def page(self, machine: Machine) -> ServicePage:
-        """What is filled in, and the next field or the confirmation."""
+        """Return the fields entered, and the next field or the confirmation."""
         asked = self._asked
         rows = tuple(
             Row(cells=(self._label(entry), self._shown(entry)))
@@ -55,7 +55,7 @@ class Filling(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Take a field in; when all are, have it authorised and let it happen."""
+        """Accept a field; after the last one, get authorisation and submit."""
         asked = self._asked
         if action == "enter" and asked is not None:
             try:
@@ -90,7 +90,7 @@ class Filling(Place):
         return Do(Event(self.form.event, values), places=places)
 
     def _missing(self, machine: Machine) -> tuple[Row, ...]:
-        """What must be true for it to be done, each with a mark."""
+        """Return the conditions for submission, each with a mark."""
         event = Event(self.form.event, self.form.values)
         return tuple(
             Row(
