@@ -56,8 +56,8 @@ class IdentityRecord:
 
 def commit(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
     """Return the commitment for the journal: SHA-256 over salt, subject and fields, in hexadecimal."""
-    told = json.dumps({"subject": subject, "fields": dict(fields)}, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(salt + told.encode()).hexdigest()
+    text = json.dumps({"subject": subject, "fields": dict(fields)}, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(salt + text.encode()).hexdigest()
 
 
 class IdentityRegister:
@@ -92,9 +92,9 @@ class IdentityRegister:
             ):  # not a register any more: created again
                 path.unlink()
                 copies.append(_connect(path))
-        kept = cls(copies, random_bytes)
-        kept._bring_together()
-        return kept
+        register = cls(copies, random_bytes)
+        register._bring_together()
+        return register
 
     def _bring_together(self) -> None:
         """Merge the copies: each record as committed to, and erased if either copy has erased it."""
@@ -118,8 +118,8 @@ class IdentityRegister:
         """
         salt = self._random_bytes(_SALT_BYTES)
         commitment = commit(salt, subject, fields)
-        told = json.dumps(dict(fields), ensure_ascii=False)
-        row = (commitment, subject, _utc(time_utc), salt, told)
+        fields_text = json.dumps(dict(fields), ensure_ascii=False)
+        row = (commitment, subject, _utc(time_utc), salt, fields_text)
         refusals = []
         for copy in self._copies:
             try:
@@ -159,8 +159,8 @@ class IdentityRegister:
 def _record(
     commitment: str, subject: str, time_utc: str, salt: bytes | None, fields: str | None
 ) -> IdentityRecord:
-    told = None if fields is None else json.loads(fields)
-    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, told)
+    values = None if fields is None else json.loads(fields)
+    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, values)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -173,9 +173,9 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA secure_delete = ON")  # erased data is overwritten
         connection.execute(_SCHEMA)
-        (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if said != "ok":
-            raise sqlite3.DatabaseError(said)
+        (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if result != "ok":
+            raise sqlite3.DatabaseError(result)
     except sqlite3.Error:
         connection.close()
         raise

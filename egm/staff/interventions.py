@@ -76,15 +76,17 @@ def open_intervention(machine: Machine, event: Event) -> None:
     values = event.data
     since = machine.clock.now().isoformat()
     number = machine.fresh_id("intervention")
-    told = {key: values[key] for key in ("kind", "reason", "person")} | {"persons": list(values["persons"])}
+    details = {key: values[key] for key in ("kind", "reason", "person")} | {
+        "persons": list(values["persons"])
+    }
     machine.record(
         "intervention.opened",
         transaction_id=number,
         state={
-            StaffKey.INTERVENTION: {"id": number, "since": since, **told},
+            StaffKey.INTERVENTION: {"id": number, "since": since, **details},
             f"{IntegrityKey.DISABLED}{HOLD}": {"reason": str(values["reason"]), "since": since},
         },
-        details={"id": number, **told, **_identity(machine), "meters": _meters(machine)},
+        details={"id": number, **details, **_identity(machine), "meters": _meters(machine)},
     )
     about = f"{values['kind']}: {values['reason']} ({values['person']})"
     print_slip(machine, "ACCESS", about)
@@ -128,24 +130,24 @@ def withdraw_base(machine: Machine, event: Event) -> None:
     Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
     """
     values, since = event.data, machine.clock.now().isoformat()
-    told = {name: values[name] for name in ("base", "lock", "cashier", "reason")}
+    details = {name: values[name] for name in ("base", "lock", "cashier", "reason")}
     machine.record(
         "base.withdrawn",
         state={
-            StaffKey.BASE: {"since": since, **told},
+            StaffKey.BASE: {"since": since, **details},
             f"{IntegrityKey.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
         },
-        details={**told, **_at_work(machine, event)},
+        details={**details, **_at_work(machine, event)},
     )
 
 
 def return_base(machine: Machine, event: Event) -> None:
     """Record a base under the machine again, with a lock and key issued by the main cashier."""
-    told = {name: event.data[name] for name in ("base", "lock", "cashier")}
+    details = {name: event.data[name] for name in ("base", "lock", "cashier")}
     machine.record(
         "base.returned",
         state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE}": None},
-        details={**told, **_at_work(machine, event)},
+        details={**details, **_at_work(machine, event)},
     )
 
 

@@ -43,22 +43,22 @@ _LINES: Final = (
 
 
 def document(
-    machine: Machine, kept: Inventory, certificates: Mapping[str, Certificate | None]
+    machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> dict[str, object]:
     """Return the current inventory entry. Raises OperatorError for a photograph that cannot be read."""
     identity = machine.identity
     of = {name: one for name, one in certificates.items() if one is not None}
     return {
-        "kind": kept.kind,
-        "manufacturer": kept.manufacturer,
-        "model": kept.model,
-        "made": "" if kept.made is None else kept.made.isoformat(),
+        "kind": inventory.kind,
+        "manufacturer": inventory.manufacturer,
+        "model": inventory.model,
+        "made": "" if inventory.made is None else inventory.made.isoformat(),
         "serial": identity.serial,
         "operator_number": identity.operator_number,
-        "base_number": kept.base_number,
+        "base_number": inventory.base_number,
         "site": identity.house.site,
-        "location": kept.location,
-        "photograph": _photograph(kept),
+        "location": inventory.location,
+        "photograph": _photograph(inventory),
         "profile": machine.profile.id,
         "games": [
             {
@@ -68,7 +68,9 @@ def document(
                 "return": percent(machine.state(InstalledGames).returns[game.id], 4)
                 if game.id in machine.state(InstalledGames).returns
                 else "",
-                "certified_on": str(of[game.id].on if game.id in of else kept.certified_on.get(game.id, "")),
+                "certified_on": str(
+                    of[game.id].on if game.id in of else inventory.certified_on.get(game.id, "")
+                ),
                 **({"certified_by": of[game.id].signer} if game.id in of else {}),
             }
             for game in machine.state(InstalledGames).games.values()
@@ -78,7 +80,7 @@ def document(
 
 def note_inventory(
     machine: Machine,
-    kept: Inventory,
+    inventory: Inventory,
     certificates: Mapping[str, Certificate | None] | None = None,
     *,
     complete: bool = False,
@@ -88,7 +90,7 @@ def note_inventory(
     Raises OperatorError for a base number other than the machine's first, and for missing data if the entry
     must be ``complete``.
     """
-    now, before = document(machine, kept, certificates or {}), machine.memory.get(StaffKey.INVENTORY)
+    now, before = document(machine, inventory, certificates or {}), machine.memory.get(StaffKey.INVENTORY)
     missing = [name for name in _MANDATORY if not now[name]]
     if complete and missing:
         raise OperatorError(
@@ -104,15 +106,15 @@ def note_inventory(
     machine.record(KIND, state={StaffKey.INVENTORY: now}, details={"before": before, "after": now})
 
 
-def _photograph(kept: Inventory) -> str:
+def _photograph(inventory: Inventory) -> str:
     """Return the photograph's name and digest; the file itself is not copied."""
-    if kept.photograph is None:
+    if inventory.photograph is None:
         return ""
     try:
-        digest = hashlib.sha256(kept.photograph.read_bytes()).hexdigest()
+        digest = hashlib.sha256(inventory.photograph.read_bytes()).hexdigest()
     except OSError as error:
-        raise OperatorError(f"inventory.photograph: {kept.photograph}: {error.strerror}") from error
-    return f"{kept.photograph.name} {digest}"
+        raise OperatorError(f"inventory.photograph: {inventory.photograph}: {error.strerror}") from error
+    return f"{inventory.photograph.name} {digest}"
 
 
 # ---------------------------------------------------------------------------------------------- the sheet

@@ -89,7 +89,7 @@ def joined(keys: Iterable[str], between: str = "") -> Words:
 def codes() -> list[str]:
     """Return every fault of the machine, as ``device.code`` or a code alone."""
     named = (line.pattern.removeprefix(_FAULT) for line in EVENTS if line.pattern.startswith(_FAULT))
-    known = (f"{device}.{code}" for device, told in _OF_DEVICES.items() for code in told)
+    known = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
     return sorted({*known, "monitoring.port_taken", *(code for code in named if "*" not in code)})
 
 
@@ -144,7 +144,7 @@ def _forms(menu: Menu) -> Iterator[tuple[Words, ...]]:
     for form in menu.forms:
         yield (
             say(f"form.{form.id}.title"),
-            joined(f"form.{form.id}.{asked.name}" for asked in form.fields),
+            joined(f"form.{form.id}.{entry.name}" for entry in form.fields),
             joined(f"service.needs.{need.__name__}" for need in form.needs),
             joined(dict.fromkeys(f"manual.set.{name}" for name in when(menu, form.event))),
             plain(form.persons),
@@ -253,8 +253,8 @@ def event_words(pattern: str) -> Words:
     if kind == "bill.in" and about.isdigit():
         return say("manual.event.bill_in", amount_cents=int(about))
     entry = f"entry.{kind.removesuffix('*').replace('.', '_')}"
-    rest = "manual.any" if kind == "bill.in*" else ""
-    return joined(filter(None, (entry, _about(kind, about) or rest)), "  ·  ")
+    subject = "manual.any" if kind == "bill.in*" else ""
+    return joined(filter(None, (entry, _about(kind, about) or subject)), "  ·  ")
 
 
 def _about(kind: str, about: str) -> str:

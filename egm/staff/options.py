@@ -102,9 +102,9 @@ def machine_is_open(machine: Machine, _: Event) -> bool:
 
 def nothing_is_owed(machine: Machine, _: Event) -> bool:
     """Return whether no position has credit, a bet, a game, a hand-pay or a payout."""
-    kept = machine.journal.states()
-    names = {key: key.rpartition("/")[2] for key in kept}  # a position's keys have the form "2/game"
-    tables = (kept[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
+    states = machine.journal.states()
+    names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
+    tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
     stand = any(from_json(TableRecord, table, TableKey.TABLE).staked for table in tables)
     return machine.journal.credits_cents() == 0 and not stand and _OWED.isdisjoint(names.values())
 

@@ -54,19 +54,19 @@ def record_note(machine: Machine, event: Event) -> None:
     """Record the note."""
     identities = machine.installed(IdentityRegister)
     note = NOTES[event.type]
-    told: dict[str, object] = {name: str(event.data[name]).strip() for name in note.fields}
+    details: dict[str, object] = {name: str(event.data[name]).strip() for name in note.fields}
     if note.private:
         if identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
         fields = {name: str(event.data[name]).strip() for name in note.private}
         subject = machine.fresh_id(note.kind)
-        told["identity"] = identities.keep(subject, fields, machine.clock.now())
+        details["identity"] = identities.keep(subject, fields, machine.clock.now())
     play_id = event.data.get("play_id")
     machine.record(
         note.kind,
         details={
             "machine": machine.identity.serial,
-            **told,
+            **details,
             **({} if play_id is None else {"play_id": str(play_id)}),
             "persons": persons_of(machine, event),
         },
@@ -251,10 +251,10 @@ def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, objec
     register = REGISTERS[name]
     for entry in entries:
         if register.takes(entry):
-            told: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
+            details: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
             at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
-            told = {**told, "event": entry.kind}
-            yield {**at, **{column: _shown(column, told.get(column)) for column in register.columns}}
+            details = {**details, "event": entry.kind}
+            yield {**at, **{column: _shown(column, details.get(column)) for column in register.columns}}
 
 
 def _shown(column: str, value: Any) -> Any:

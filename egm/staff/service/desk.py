@@ -192,9 +192,9 @@ class ServiceDesk:
         if not self.places:
             return None
         person, notice, severity = self.person, self._notice, self._severity
-        told = machine.notice
-        if told is not None and told.code.startswith("refused."):
-            notice, severity = say(f"notice.{told.code}", **told.values), "warning"
+        machine_notice = machine.notice
+        if machine_notice is not None and machine_notice.code.startswith("refused."):
+            notice, severity = say(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
         return (
             self.places[-1]
             .page(machine)

@@ -108,11 +108,11 @@ def start_test(machine: Machine, event: Event) -> None:
         return
     test, bench = values["test"], machine.state(ServiceDesk).bench
     devices, test_id = machine.state(Devices), machine.fresh_id(PREFIX.rstrip("-"))
-    told: dict[str, object] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
+    options: dict[str, object] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
     machine.record(
         "test.started",
         transaction_id=test_id,
-        details={"device": values["device"], "test": test, "person": values["person"], **told},
+        details={"device": values["device"], "test": test, "person": values["person"], **options},
     )
     try:
         if test == "print" and devices.printer is not None:

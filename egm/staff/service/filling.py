@@ -30,12 +30,14 @@ class Filling(Place):
     values: dict[str, str | int | None] = field(default_factory=dict)
 
     @property
-    def _asked(self) -> Field | None:
-        return next((asked for asked in self.form.fields if asked.name not in self.values), None)
+    def _next_field(self) -> Field | None:
+        return next(
+            (wanted_field for wanted_field in self.form.fields if wanted_field.name not in self.values), None
+        )
 
     def page(self, machine: Machine) -> ServicePage:
         """Return the fields entered, and the next field or the confirmation."""
-        asked = self._asked
+        wanted_field = self._next_field
         rows = tuple(
             Row(cells=(self._label(entry), self._shown(entry)))
             for entry in self.form.fields
@@ -50,20 +52,20 @@ class Filling(Place):
                 *([Table(rows=rows)] if rows else []),
                 *([Table(title=say("service.form.needs"), rows=missing)] if missing else []),
             ),
-            prompt=None if asked is None else self._prompt(asked),
-            actions=(BACK,) if asked is not None else (BACK, confirm),
+            prompt=None if wanted_field is None else self._prompt(wanted_field),
+            actions=(BACK,) if wanted_field is not None else (BACK, confirm),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Accept a field; after the last one, get authorisation and submit."""
-        asked = self._asked
-        if action == "enter" and asked is not None:
+        wanted_field = self._next_field
+        if action == "enter" and wanted_field is not None:
             try:
-                self.values = {**self.values, asked.name: asked.read(text)}
+                self.values = {**self.values, wanted_field.name: wanted_field.read(text)}
             except FieldError as error:
                 return refuse(error.reason)
             return Stay()
-        if action != "confirm" or asked is not None:
+        if action != "confirm" or wanted_field is not None:
             return refuse("not_offered")
         person = machine.state(ServiceDesk).person
         if person is None:
@@ -118,10 +120,12 @@ class Filling(Place):
             return money(int(choice)) if entry.name.endswith("_cents") else plain(choice)
         return say(f"form.{self.form.id}.{entry.name}_{choice}")
 
-    def _prompt(self, asked: Field) -> Prompt:
+    def _prompt(self, wanted_field: Field) -> Prompt:
         return Prompt(
-            label=self._label(asked),
-            kind=_KINDS[asked.kind],
-            length_max=asked.length_max,
-            choices=tuple(Action(id=choice, label=self._choice(asked, choice)) for choice in asked.choices),
+            label=self._label(wanted_field),
+            kind=_KINDS[wanted_field.kind],
+            length_max=wanted_field.length_max,
+            choices=tuple(
+                Action(id=choice, label=self._choice(wanted_field, choice)) for choice in wanted_field.choices
+            ),
         )

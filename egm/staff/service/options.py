@@ -99,13 +99,13 @@ class OneGame(Place):
         """Enter the form."""
         if action not in {"game", "denomination"}:
             return refuse("not_offered")
-        asked = OPTIONS[action]
+        form = OPTIONS[action]
         cents = tuple(str(cents) for cents in machine.state(InstalledGames).denominations_cents[self.game_id])
         fields = tuple(
             replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
-            for entry in asked.fields
+            for entry in form.fields
         )
-        return Go(Filling(replace(asked, fields=fields, values={**asked.values, "game": self.game_id})))
+        return Go(Filling(replace(form, fields=fields, values={**form.values, "game": self.game_id})))
 
 
 PAGES: Final = (Entry("options", "games", Permission.CONFIGURE, OptionList),)

@@ -243,8 +243,8 @@ def _clock(machine: Machine) -> tuple[Table, ...]:
     """Return the time, and past corrections of the clock, which the operating system owns."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
-        Row(cells=(moment(told["last_entry"]), moment(told["now"])), mark="warning")
-        for told in map(recall.details, changes)
+        Row(cells=(moment(change["last_entry"]), moment(change["now"])), mark="warning")
+        for change in map(recall.details, changes)
     )
     return (
         pairs(

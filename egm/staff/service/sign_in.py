@@ -55,13 +55,13 @@ class SignIn(Place):
 class _Pin(Place):
     """Page of the PIN, entered from the number's page: BACK leads there."""
 
-    asked: SignIn
+    sign_in: SignIn
     number: str
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
         """Return the prompt for the PIN of the number."""
         prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
-        return ServicePage(id="", title=self.asked.title, prompt=prompt, actions=(BACK,))
+        return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
         """Authenticate the person, or ask again without saying what was wrong."""
@@ -71,15 +71,15 @@ class _Pin(Place):
             read_staff(machine)
         except OperatorError:
             return refuse("staff_unreadable")
-        found, permission = prove(machine, self.number, text), self.asked.permission
+        found, permission = prove(machine, self.number, text), self.sign_in.permission
         if isinstance(found, str):
             return refuse(found)
-        if found.id == self.asked.not_id:
+        if found.id == self.sign_in.not_id:
             return refuse("same_person")
         if permission is not None and not found.may(permission):
             machine.log("sign_in.not_permitted", {"person": found.id, "permission": permission.value})
             return refuse("not_permitted")
-        return self.asked.then(machine, found)
+        return self.sign_in.then(machine, found)
 
 
 #: The number of places that a sign-in occupies: number and PIN.

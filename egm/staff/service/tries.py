@@ -29,12 +29,12 @@ def key_of(machine: Machine, number: str, *, keyed: bool = True) -> str:
 
 def left_seconds(machine: Machine, key: str) -> int:
     """Return for how many seconds the numbers of a bucket (:func:`key_of`) are still locked, or 0."""
-    stored = _kept(machine, key)
+    stored = _stored_counts(machine, key)
     if not stored["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
-    begun_ns = machine.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
-    return max(0, int(stored["locked_seconds"]) - (now_ns - begun_ns) // 1_000_000_000)
+    started_ns = machine.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
+    return max(0, int(stored["locked_seconds"]) - (now_ns - started_ns) // 1_000_000_000)
 
 
 def begin_lock_outs(machine: Machine) -> None:
@@ -47,7 +47,7 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
     """Return the person, or the code of the refusal; the tries are recorded either way."""
     key = key_of(machine, number, keyed=machine.state(ServiceDesk).keyed)
     left = left_seconds(machine, key)
-    stored = _kept(machine, key)
+    stored = _stored_counts(machine, key)
     if left:
         _count(machine, "sign_in.refused", key, stored["wrong"], left, {"person": number, "why": "locked"})
         return "locked"
@@ -64,7 +64,7 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
             forget_at_terminals(machine, number)
         return person
     if machine.state(ServiceDesk).keyed:  # a player must not lock a terminal
-        _tell_terminals(machine, number)
+        _report_to_terminals(machine, number)
     wrong = before + 1
     seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
     details = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
@@ -72,7 +72,7 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
     return "locked" if seconds else "wrong_pin"
 
 
-def _kept(machine: Machine, key: str) -> dict[str, int]:
+def _stored_counts(machine: Machine, key: str) -> dict[str, int]:
     """Return the journal's counts; counts of earlier versions in another form are ignored."""
     stored: Any = machine.journal.state(key)
     return stored if stored and "locked_seconds" in stored else {"wrong": 0, "locked_seconds": 0}
@@ -99,7 +99,7 @@ def _at_terminals(machine: Machine, number: str) -> int:
         return 0
 
 
-def _tell_terminals(machine: Machine, number: str) -> None:
+def _report_to_terminals(machine: Machine, number: str) -> None:
     """Report a wrong PIN typed here to the terminals."""
     path = machine.state(Roster).path
     if path is not None:

@@ -63,7 +63,7 @@ class Workbench:
 
 def _worded(event: device.DeviceEvent) -> str:
     """Return a report in the protocol's own terms, never with a ticket's number (E-06)."""
-    told = []
+    parts = []
     for part in fields(event):
         value = getattr(event, part.name)
         if part.name == "device" or value is None or value == "":
@@ -72,8 +72,8 @@ def _worded(event: device.DeviceEvent) -> str:
             value = "a ticket"
         elif isinstance(value, device.Note):
             value = f"a note of {value.amount_cents}"
-        told.append(f"{part.name}={value if isinstance(value, str | int) else _set(value)}")
-    return f"{type(event).__name__} {' '.join(told)}".strip()
+        parts.append(f"{part.name}={value if isinstance(value, str | int) else _set(value)}")
+    return f"{type(event).__name__} {' '.join(parts)}".strip()
 
 
 def _set(value: object) -> str:
