@@ -1,6 +1,6 @@
-"""Steps of the first start: each a service page made from the draft, and what an answer makes of the draft.
+"""Steps of the first start: each creates a service page from the draft, and applies answers to the draft.
 
-Words: ``first.<id>.title``, ``first.<id>.about``, and for a field ``first.<id>.<field>``.
+Texts: ``first.<id>.title``, ``first.<id>.about``, and for a field ``first.<id>.<field>``.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from egm.secret_files import medium_failure
 from egm.staff.form import Field, FieldError, FieldKind
 from egm.staff.service.words import BACK, coded, local, money, plain, say
 
-#: Persons who must stand behind a cabinet file: what no place asks more of.
+#: Persons who must sign a cabinet file: the most that any jurisdiction requires.
 SIGNERS: Final = 2
 _NEXT: Final = Action(id="next", label=say("first.next"), style="confirm")
 
@@ -42,12 +42,12 @@ Move = Way | Words
 
 
 def refused(reason: str) -> Words:
-    """Why an answer was refused: a code of ``service.refused``."""
+    """Return why an answer was refused: a code of ``service.refused``."""
     return say(f"service.refused.{reason}")
 
 
 def failed(error: Exception) -> Words:
-    """What could not be done, in words for whoever stands there; an OSError is of the machine's memory."""
+    """Return the text of an error for the person at the screen; an OSError concerns the machine's memory."""
     if isinstance(error, OSError):
         return say(f"notice.refused.{medium_failure(error)}", why=str(error))
     if isinstance(error, EnrolmentError):
@@ -56,25 +56,25 @@ def failed(error: Exception) -> Words:
 
 
 class Step:
-    """One step. ``enter`` is called when it is come to, then ``begin`` awaited beside the loop.
+    """One step. ``enter`` is called when it is reached; then ``begin`` runs beside the loop.
 
-    ``told`` has the page shown anew.
+    ``told`` updates the page.
     """
 
     id: str
 
     def enter(self) -> None:
-        """Show that something is being found out, where ``begin`` does."""
+        """Show that the step is working, if ``begin`` does anything."""
 
     async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
-        """Find out what the page is about."""
+        """Gather what the page needs."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """What is shown now."""
+        """Return the current page."""
         raise NotImplementedError
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
-        """What a touch, or what was typed, leads to."""
+        """Process a touch or an input."""
         raise NotImplementedError
 
     def _page(
@@ -87,13 +87,13 @@ class Step:
 
 @dataclass(slots=True)
 class Welcome(Step):
-    """What will be asked."""
+    """List of the questions to come."""
 
     parts: tuple[str, ...]
     id: str = "welcome"
 
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
-        """The steps to come."""
+        """Return the steps to come."""
         rows = tuple(
             Row(cells=(plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
             for number, part in enumerate(self.parts, 1)
@@ -103,13 +103,13 @@ class Welcome(Step):
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """On."""
+        """Continue."""
         return Way.ON if action == "next" else refused("not_offered")
 
 
 @dataclass(slots=True)
 class Fields(Step):
-    """Fields filled in one after the other; ``asked`` says which, ``take`` puts them into the draft."""
+    """Fields filled in one after the other; ``asked`` returns which, ``take`` stores them in the draft."""
 
     id: str
     asked: Callable[[Draft], tuple[Field, ...]]
@@ -117,7 +117,7 @@ class Fields(Step):
     values: dict[str, str] = field(default_factory=dict)
 
     def page(self, draft: Draft) -> ServicePage:
-        """What is filled in, and the next field."""
+        """Return the fields entered, and the next one."""
         asked = self._next(draft)
         rows = tuple(
             Row(cells=(say(f"first.{self.id}.{name}"), plain(told))) for name, told in self.values.items()
@@ -138,7 +138,7 @@ class Fields(Step):
         return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
-        """Take a field in; back to the one before."""
+        """Accept a field, or return to the previous one."""
         asked = self._next(draft)
         if action == "back":
             if not self.values:
@@ -164,22 +164,22 @@ class Fields(Step):
         return next((each for each in self.asked(draft) if each.name not in self.values), None)
 
 
-#: Lines of a page on any screen.
+#: Lines of a page that fit on any screen.
 _SEEN: Final = 8
-#: Fields in capital letters, digits and hyphens.
+#: Fields of capital letters, digits and hyphens.
 _CAPITALS: Final = frozenset({"serial", "operator_number"})
 
 
 @dataclass(slots=True)
 class Pick(Step):
-    """One of several; of more than are seen at once, found by its letters."""
+    """Choice of one item, with a search if not all fit on the screen."""
 
     id: str
     options: Callable[[], list[tuple[str, Words]]]
     take: Callable[[Draft, str], None]
 
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
-        """A line each."""
+        """Return a page with one line per item."""
         rows = tuple(
             Row(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
         )
@@ -187,7 +187,7 @@ class Pick(Step):
         return self._page(Table(rows=rows), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Take it."""
+        """Accept the choice."""
         _, _, place = action.partition("pick:")
         options = self.options()
         if action == "back":
@@ -200,18 +200,18 @@ class Pick(Step):
 
 @dataclass(slots=True)
 class Devices(Step):
-    """The serial ports are asked; what answered is shown, and may be asked again."""
+    """Probing of the serial ports; shows which devices replied, and can be repeated."""
 
     ports: Callable[[], list[str]]
     id: str = "devices"
     asking: tuple[str, str] | None = None
 
     def enter(self) -> None:
-        """Nothing is known yet."""
+        """Start the step with no result."""
         self.asking = ("", "")
 
     async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
-        """Ask every port in every protocol."""
+        """Probe every port with every protocol."""
 
         def doing(port: str, protocol: str) -> None:
             self.asking = (port, protocol)
@@ -223,7 +223,7 @@ class Devices(Step):
             self.asking = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """What answered, of what was asked."""
+        """Return the devices that replied, and the ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
             asked = Row(cells=(say("first.devices.asking"), plain(f"{port}  {protocol}")))
@@ -249,7 +249,7 @@ class Devices(Step):
         return self._page(Table(rows=rows), actions=(again, simulated, _NEXT))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """On with what there is; or simulated devices, where there is nothing at all."""
+        """Continue with the devices found; or with simulated ones if there are none at all."""
         if self.asking is not None:
             return refused("not_offered")
         if action == "simulated" and not self._real(draft):
@@ -267,7 +267,7 @@ def _told(found: Answer) -> str:
 
 @dataclass(slots=True)
 class Toggle(Step):
-    """Several of a list; at least one."""
+    """Choice of several items of a list, at least one."""
 
     id: str
     options: Callable[[Draft], list[tuple[str, Words]]]
@@ -277,11 +277,11 @@ class Toggle(Step):
     examining: str | None = None
 
     def enter(self) -> None:
-        """Nothing is known yet."""
+        """Start the step with no result."""
         self.examining = ""
 
     async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
-        """Find out what there is to choose from, the loop turning meanwhile."""
+        """Gather the items to choose from, without blocking the loop."""
         loop = asyncio.get_running_loop()
 
         def doing(name: str) -> None:
@@ -296,7 +296,7 @@ class Toggle(Step):
             self.examining = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """A line each, with a mark where it is chosen."""
+        """Return a page with one line per item, marked if chosen."""
         if self.examining is not None:
             row = Row(cells=(say(f"first.{self.id}.examining"), plain(self.examining)))
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(Table(rows=(row,)),))
@@ -310,7 +310,7 @@ class Toggle(Step):
         return self._page(Table(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """One more or one less."""
+        """Add or remove an item."""
         _, _, place = action.partition("toggle:")
         options, chosen = self.options(draft), self.chosen(draft)
         if action == "back":
@@ -325,18 +325,18 @@ class Toggle(Step):
 
 @dataclass(slots=True)
 class Staff(Step):
-    """The first people, each with a PIN of his own choice; those who may sign the file among them."""
+    """Enrolment of the first staff members, each with a PIN of their choice, including those who sign the file."""
 
     now: Callable[[], datetime]
     digest: Callable[[str], PinDigest] = PinDigest.of
     id: str = "staff"
     entry: list[str] | None = None
-    """What of a new person is typed in: number, name, role, PIN."""
+    """The fields entered for a new person: number, name, role, PIN."""
     before: list[Roster] = field(default_factory=list)
-    """The list as it was before each of its people: a mistake is taken back."""
+    """The list before each person was added, to undo a mistake."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """Who is enrolled, or the next thing asked of somebody new."""
+        """Return the persons enrolled, or the next prompt for a new person."""
         if self.entry is not None:
             return self._asking(self.entry)
         people = draft.roster.people.values()
@@ -353,7 +353,7 @@ class Staff(Step):
         return self._page(enrolled, *self._missing(draft), actions=(add, *more, on))
 
     def _missing(self, draft: Draft) -> tuple[Table, ...]:
-        """How many must still be enrolled, and what they may be."""
+        """Return how many persons must still be enrolled, and their possible roles."""
         short = SIGNERS - self._signers(draft)
         if short <= 0:
             return ()
@@ -377,7 +377,7 @@ class Staff(Step):
         return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
-        """Take in somebody new, one thing after the other."""
+        """Enrol a new person, field by field."""
         if action == "back":
             if self.entry is None:
                 return Way.BACK
@@ -388,7 +388,7 @@ class Staff(Step):
         return self._typed(draft, self.entry, text.strip()) if action == "enter" else refused("not_offered")
 
     def _listed(self, draft: Draft, action: str) -> Move:
-        """One more, one less, or on."""
+        """Add a person, remove the last one, or continue."""
         if action == "add":
             self.entry = []
         elif action == "drop" and self.before:
@@ -425,7 +425,7 @@ class Staff(Step):
 
 
 def _unfit(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
-    """Why what was typed is no number, name, role or PIN of somebody new; None where it is one."""
+    """Return why the text is not a valid number, name, role or PIN of a new person, or None."""
     if not text:
         return refused("missing")
     if place == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
@@ -447,7 +447,7 @@ def _unfit(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0
 
 
 def _roles(permission: Permission) -> Words:
-    """The roles that may do something, side by side."""
+    """Return the roles with a permission, as a list."""
     able = [role for role in Role if Person("0", "-", role).may(permission)]
     return Words(
         kind="list", value=", ", values={str(i): f"manual.role.{role}" for i, role in enumerate(able)}
@@ -455,7 +455,7 @@ def _roles(permission: Permission) -> Words:
 
 
 def profiles() -> list[tuple[str, Words]]:
-    """The places there are rules for."""
+    """Return the jurisdictions that have a profile."""
     return [(name, local(load_profile(name).title)) for name in available()]
 
 
@@ -465,10 +465,10 @@ def time_zones() -> list[tuple[str, Words]]:
 
 
 def games(draft: Draft) -> list[tuple[str, Words]]:
-    """The games the place admits."""
+    """Return the games that the jurisdiction admits."""
     return [(name, local(game.title)) for name, game in draft.games.items()]
 
 
 def denominations(draft: Draft) -> list[tuple[str, Words]]:
-    """What a credit may be worth in the games chosen."""
+    """Return the denominations of the chosen games."""
     return [(str(cents), money(cents)) for cents in draft.offered_cents]

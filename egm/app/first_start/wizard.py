@@ -1,7 +1,7 @@
-"""First start on the screen: step after step, until a cabinet file is signed and written.
+"""First start on the screen: step by step, until a cabinet file is signed and written.
 
-No journal is open and no device is the machine's; the screen shows service pages as ever, and its answers
-come back as intents. What was answered is kept in memory alone: a power cut, and all is asked again.
+No journal is open and no device is in use; the screen shows service pages as usual, and its answers arrive as
+intents. Answers are only held in memory: after a power loss, everything is asked again.
 """
 
 import asyncio
@@ -49,15 +49,15 @@ from egm.progressive.link_folder import LinkFolder
 from egm.staff.form import Field
 from paytables.source import contents, toml
 
-#: A file of the builder's beside the cabinet file that is to be: what no question is asked about.
+#: The builder's file beside the future cabinet file: its values are not asked.
 SEED_NAME: Final = "cabinet.seed.toml"
 
 
 class Wizard:
-    """The steps, where one stands in them, and the page shown; ``done`` is set with the file written."""
+    """The steps, the current one, and its page; ``done`` is set when the file is written."""
 
     def __init__(self, steps: Sequence[Step], draft: Draft, told: Callable[[], None]) -> None:
-        """``told`` is called whenever the page is another."""
+        """Create the wizard. ``told`` is called whenever the page changes."""
         self._steps = tuple(steps)
         self._draft = draft
         self._told = told
@@ -69,7 +69,7 @@ class Wizard:
 
     @property
     def page(self) -> ServicePage:
-        """The page open now."""
+        """Return the open page."""
         page = self._steps[self._at].page(self._draft)
         return page.model_copy(
             update={
@@ -81,7 +81,7 @@ class Wizard:
         )
 
     def hear(self, intent: Intent) -> None:
-        """An answer to the page that is open; any other is not heard."""
+        """Process an answer to the open page; ignore any other."""
         options = intent.options or {}
         if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
             return
@@ -100,7 +100,7 @@ class Wizard:
         self._changed()
 
     def close(self) -> None:
-        """End whatever is under way."""
+        """Cancel the current work."""
         if self._work is not None:
             self._work.cancel()
 
@@ -132,9 +132,9 @@ def steps_of(
     link: Sequence[Step] = (),
     digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> tuple[Step, ...]:
-    """What is asked, in order; ``link``: where the machine is enrolled with the floor, if it is asked.
+    """Return the steps in order; ``link``: the steps of enrolment with the floor, if it is asked.
 
-    ``digest`` makes what is stored of a new PIN.
+    ``digest`` creates the stored digest of a new PIN.
     """
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
@@ -196,13 +196,12 @@ async def first_start(
     stick: Path = STICK,
     digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> None:
-    """Ask for a cabinet file on the screen; ends with ``file`` written and signed.
+    """Ask for a cabinet file on the screen; returns once ``file`` is written and signed.
 
-    ``seed`` holds the tables that the builder has decided, where there is such a file.
-    ``stick`` is where one of the floor's is plugged in.
-    A state folder that has a memory already gives back the file signed last instead, by two of its own
-    persons. Raises OperatorError for a builder's file that is none, JournalError for a memory that cannot be
-    read.
+    ``seed`` contains the tables decided by the builder, if the file exists. ``stick`` is the device of a
+    plugged-in stick of the floor. If the state folder already has a memory, two of its own persons restore
+    the file signed last instead. Raises OperatorError for an invalid builder's file, JournalError for a
+    memory that cannot be read.
     """
     draft = Draft(seed=_seed(seed))
     back = putting_back(state, file, clock.now)
@@ -258,7 +257,7 @@ async def first_start(
 
 
 def _seed(path: Path) -> dict[str, object]:
-    """The builder's tables; none where there is no such file. Raises OperatorError."""
+    """Return the builder's tables; empty if there is no such file. Raises OperatorError."""
     try:
         return toml(contents(path).decode())
     except FileNotFoundError:
