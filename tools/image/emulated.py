@@ -66,8 +66,8 @@ class Emulated:
 
         Raises OperatorError where there is no QEMU.
         """
-        #: Names of the QMP events received so far, in order: RESET, WATCHDOG ...
-        self.events: list[str] = []
+        #: Time (UTC, seconds) and name of each QMP event received so far, in order: RESET, WATCHDOG ...
+        self.events: list[tuple[int, str]] = []
         variables = folder / "firmware"
         if not variables.exists():
             shutil.copyfile(_VARIABLES, variables)
@@ -128,7 +128,7 @@ class Emulated:
                 raise OperatorError(f"QEMU: {command}: {said['error']}")
             if "return" in said:
                 return said["return"]
-            self.events.append(said["event"])
+            self.events.append((said["timestamp"]["seconds"], said["event"]))
 
     def picture(self, file: Path, head: int = 0) -> Path:
         """What a display shows now, as PNG."""

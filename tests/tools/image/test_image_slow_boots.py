@@ -71,6 +71,7 @@ class SlowComputer(Cabinet):
         self.disks = [disk + self._slowness.disk for disk in disks]
         for name in PORTS:
             self.hand(name, "power_on")
+        self._power_on_s = time.time()
         began, seen = time.monotonic(), {}
         self.on(*self._slowness.options)
         if late:
@@ -85,9 +86,13 @@ class SlowComputer(Cabinet):
         return seen
 
     def resets(self):
-        """Return how often the computer was reset since power on, and by what."""
+        """Return how often the computer was started again since power on, and each reset with its time."""
         self.computer("query-status")  # receives the events up to now
-        events = [event for event in self.computer.events if event in {"RESET", "WATCHDOG"}]
+        events = [
+            f"{event} after {seconds - self._power_on_s:.0f} s"
+            for seconds, event in self.computer.events
+            if event in {"RESET", "WATCHDOG"}
+        ]
         return len(self.started()) - 1, events
 
     def power_off(self):
@@ -106,7 +111,9 @@ def test_a_slowed_computer_comes_up_without_a_reset_and_takes_up_a_late_medium(t
             seen = computer.boot(late)
             resets, events = computer.resets()
             stages = ", ".join(f"{stage} after {seconds:.0f} s" for stage, seconds in seen.items())
-            told = f"{slowness}, boot {number} of {len(_BOOTS)}: {stages}; {resets} resets"
+            told = (
+                f"{slowness}, boot {number} of {len(_BOOTS)}: {stages}; {resets} resets {', '.join(events)}"
+            )
             print(f" [{told}; load {load:.1f}]", flush=True)
             assert (resets, events) == (0, [])
             computer.power_off()
