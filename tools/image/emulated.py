@@ -34,7 +34,7 @@ PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
 #: What the computer is made of, whatever it runs.
 _COMPUTER: Final = (
     *("-machine", "q35,smm=off"),
-    *("-accel", "tcg,thread=multi"),
+    *("-accel", "tcg"),
     *("-cpu", "max"),
     *("-smp", "2"),
     *("-m", "1536"),
@@ -66,6 +66,8 @@ class Emulated:
 
         Raises OperatorError where there is no QEMU.
         """
+        #: Time (UTC, seconds) and name of each QMP event received so far, in order: RESET, WATCHDOG ...
+        self.events: list[tuple[int, str]] = []
         variables = folder / "firmware"
         if not variables.exists():
             shutil.copyfile(_VARIABLES, variables)
@@ -126,6 +128,7 @@ class Emulated:
                 raise OperatorError(f"QEMU: {command}: {said['error']}")
             if "return" in said:
                 return said["return"]
+            self.events.append((said["timestamp"]["seconds"], said["event"]))
 
     def picture(self, file: Path, head: int = 0) -> Path:
         """What a display shows now, as PNG."""
