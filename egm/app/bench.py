@@ -99,7 +99,9 @@ class Bench:
         await self._refuse_second()
         self._mine = True
         for left in (self._run / "dev").glob("*") if (self._run / "dev").is_dir() else ():
-            left.unlink(missing_ok=True)  # left by a killed bench: what it points to may belong to another process now
+            left.unlink(
+                missing_ok=True
+            )  # left by a killed bench: what it points to may belong to another process now
         for name, twin in self.twins.items():
             self._recall(name, twin)
             twin.port.plug()

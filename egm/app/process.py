@@ -151,7 +151,9 @@ class MachineProcess:
             self._times = timekeeper_of(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_lost_positions(journal, positions, self._features.keys, currency)
-            second = journal.media[-1]  # the first while the second is missing: nothing is written in its place
+            second = journal.media[
+                -1
+            ]  # the first while the second is missing: nothing is written in its place
             store, why = open_store(journal, self._folder.root, second, self._storage)
             if store is not None:
                 cleanup.enter_context(store)

@@ -207,7 +207,9 @@ class Station:
 
     def changed(self) -> None:
         """Update screen, deck and acceptors after a change, and notify the machine."""
-        if self._guest is not None and open_game(self.machine) is None:  # it has ended: show the games offered again
+        if (
+            self._guest is not None and open_game(self.machine) is None
+        ):  # it has ended: show the games offered again
             for message in self._greeting():
                 self.server.send(message)
         now = self.snapshot()
