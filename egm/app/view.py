@@ -1,4 +1,4 @@
-"""Snapshot of the machine for screens: what a person may see of it, taken from its memory, and the games."""
+"""Snapshot of the machine for screens: what a person may see of it, from its memory, and the games."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
@@ -31,7 +31,7 @@ from egm.records.money import CashOutRecord, HandpayRecord
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 
-#: Requests whose lamp is lit when the table would take them now, with a value that stands for any.
+#: Requests whose lamp is lit if the state table would accept them now, with a value that stands for any.
 _LAMPS = (
     EventType.PLAY,
     EventType.CASH_OUT,
@@ -43,12 +43,12 @@ _LAMPS = (
 
 
 def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
-    """The whole of it, as of the journal's last transaction."""
+    """Return the complete snapshot, as of the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
     last, opened = last_game(machine), open_game(machine)
     if last is not None and last[0].game.id != selection.game_id:
-        last = None  # nothing of one game stands on the next
+        last = None  # the result of another game is not shown
     standing, shut, felt = on_table(machine)
     handpay, paying = (
         machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
@@ -116,7 +116,7 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
 
 
 def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
-    """What is owed by hand, why and since when, and what must be done first."""
+    """Return what is owed by hand, why and since when, and what must be done first."""
     reserved, asked = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
     ticket: Literal["", "offered", "asked"] = ""
     if ticket_instead.ticket_may_replace(machine, asked):
@@ -138,7 +138,7 @@ def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
 
 
 def _lock(machine: Machine) -> HostLock | None:
-    """Who holds the machine still, and how long at most."""
+    """Return the host that holds the machine, and how long at most."""
     money = machine.state(HostMoney)
     lock = money.lock
     if lock is None or not lock.granted:
@@ -149,7 +149,7 @@ def _lock(machine: Machine) -> HostLock | None:
 
 
 def game_art(game: Game) -> GameArt:
-    """A game's own pictures and sounds, as the screen finds them; a game made of data has none at hand."""
+    """Return a game's own pictures and sounds; empty for a game without files."""
 
     def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
         there = {key: game.assets[name] for key, name in named.items() if name in game.assets}
@@ -159,7 +159,7 @@ def game_art(game: Game) -> GameArt:
 
 
 def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
-    """What the screen needs to draw a game and to print its rules, its chart of best play with ``advice``."""
+    """Return what the screen needs to draw a game and to print its rules; with ``advice`` also its strategy."""
     game = resident.game
     shown = game.presentation()
     return GameView(
@@ -182,7 +182,7 @@ def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
 
 
 def guest_view(game: Game, denomination_cents: int) -> GameView:
-    """The same of a game that is not offered and is still open: it is shown to its end."""
+    """Return the view of a game that is no longer offered but still open, to be shown to its end."""
     least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
     return game_view(InstalledGame(game, (denomination_cents,), least, Pools())).model_copy(
         update={"offered": False}
@@ -217,7 +217,7 @@ def _accepts(engine: Engine[Machine]) -> tuple[str, ...]:
 
 
 def _notices(machine: Machine) -> Iterator[Notice]:
-    """What the last event led to, then what every feature tells as long as it is so."""
+    """Yield the notice of the last event, then the current notices of every feature."""
     if machine.notice is not None:
         yield machine.notice
     yield from machine.state(Features).notices(machine)

@@ -11,9 +11,9 @@ from egm.config.keys import Key, key, resolved, toml
 
 
 def schema() -> JsonSchemaValue:
-    """The JSON Schema (draft 2020-12) of a cabinet file.
+    """Return the JSON Schema (draft 2020-12) of a cabinet file.
 
-    It says what a file of the right shape is; what else must hold, ``egm cabinet check`` says.
+    It describes the form of the file; further conditions are checked by ``egm cabinet check``.
     """
     data = CabinetFile.model_json_schema()
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -23,7 +23,7 @@ def schema() -> JsonSchemaValue:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One table of the file: its header, what it is, and its keys."""
+    """One table of the file: its header, its description, and its keys."""
 
     header: str
     meaning: str
@@ -32,7 +32,7 @@ class Part:
 
 
 def parts() -> Iterator[Part]:
-    """Every table, in the order of the model; ``NAME`` stands for a name of the writer's own."""
+    """Yield every table, in the order of the model; ``NAME`` stands for a name chosen by the writer."""
     whole = schema()
     for name, stated in whole["properties"].items():
         header, table = f"[{name}]", stated
@@ -49,7 +49,7 @@ def parts() -> Iterator[Part]:
 
 
 def examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
-    """The owner's keys of a file, given as its TOML, that still say what the form has as an example."""
+    """Yield the owner's keys of a file, given as its TOML, that still contain the example of the form."""
     for part in parts():
         name = part.header.strip("[]")
         table = data.get(name)

@@ -244,7 +244,7 @@ class PuttingBack(Proofs):
 
 
 def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) -> PuttingBack | None:
-    """The one step there is where the state folder has a memory already; None where it is new.
+    """Return the only step for a state folder that already has a memory; None for a new one.
 
     Raises JournalError for a memory that cannot be read.
     """
