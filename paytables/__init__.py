@@ -14,8 +14,8 @@ from paytables.analysis import (
     mystery_rate,
 )
 from paytables.contract import (
+    SINGLE_SPOT,
     WHEEL_DECIDES,
-    WHOLE,
     Bet,
     Choice,
     Cue,
@@ -64,8 +64,8 @@ from paytables.game import (
 
 __all__ = [
     "FAMILIES",
+    "SINGLE_SPOT",
     "WHEEL_DECIDES",
-    "WHOLE",
     "Analysis",
     "AnalysisError",
     "Bet",

@@ -238,7 +238,7 @@ class BetAnalysis:
     simplest_rtp: Fraction | None = None
     mean_staked_credits: Fraction | None = None
     notes: tuple[str, ...] = ()
-    beside: Mapping[str, int] = field(default_factory=dict)
+    required_bets: Mapping[str, int] = field(default_factory=dict)
     """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
 
     def with_law(self, law: WinDistribution, *, least_hit_credits: int | None = None) -> Self:
@@ -366,8 +366,8 @@ def mystery_rate(steps: Fraction) -> Fraction:
     ``steps``, and the last game, which reaches the ceiling, with the remaining probability. On a shared meter
     the games of all machines count: all have the same stake, and so the same chance (Québec by-law, s.92).
     """
-    whole = steps.numerator // steps.denominator
-    games = whole * (whole + 1) / (2 * steps) + (1 - whole / steps) * (whole + 1)
+    full_games = steps.numerator // steps.denominator
+    games = full_games * (full_games + 1) / (2 * steps) + (1 - full_games / steps) * (full_games + 1)
     return 1 / games
 
 

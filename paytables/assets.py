@@ -74,19 +74,21 @@ _ENDS: Final = ("x1", "x2", "y1", "y2", "cx", "cy", "r", "fx", "fy")
 def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
     """Return the files that ``[art]`` names, by name. Raises :class:`DefinitionError` with file, key and reason."""
     file = str(definition)
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for key, name in _named(data, file):
-        if name not in found:
-            found[name] = _read(name, definition, key)
+        if name not in sources:
+            sources[name] = _read(name, definition, key)
         kind = _sound if key.startswith("art.sounds.") else _picture
-        if reason := kind(found[name].data, Path(name).suffix):
+        if reason := kind(sources[name].data, Path(name).suffix):
             raise DefinitionError(file, key, f"{name}: {reason}")
-    if len(found) > FILES_MAX:
-        raise DefinitionError(file, "art", f"names more than {FILES_MAX} files: {len(found)}")
-    whole = sum(len(source.data) for source in found.values())
-    if whole > BYTES_MAX:
-        raise DefinitionError(file, "art", f"its files have {whole:,} bytes together, at most {BYTES_MAX:,}")
-    return found
+    if len(sources) > FILES_MAX:
+        raise DefinitionError(file, "art", f"names more than {FILES_MAX} files: {len(sources)}")
+    total_bytes = sum(len(source.data) for source in sources.values())
+    if total_bytes > BYTES_MAX:
+        raise DefinitionError(
+            file, "art", f"its files have {total_bytes:,} bytes together, at most {BYTES_MAX:,}"
+        )
+    return sources
 
 
 def with_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str) -> dict[str, Any]:
@@ -97,9 +99,9 @@ def with_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: st
     if not assets:
         return dict(data)
     digests = {name: assets[name].digest for name in sorted(assets)}
-    said = data["art"].get("sha256", digests)
+    stated = data["art"].get("sha256", digests)
     for name, digest in digests.items():
-        if not isinstance(said, Mapping) or said.get(name) != digest:
+        if not isinstance(stated, Mapping) or stated.get(name) != digest:
             raise DefinitionError(file, "art.sha256", f"{name} is another file: it has {digest}")
     return {**data, "art": {**data["art"], "sha256": digests}}
 

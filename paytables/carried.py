@@ -58,8 +58,8 @@ def _digest(data: Mapping[str, object]) -> str:
 def _deciding(value: object) -> object:
     """Return a part of a definition without its texts and limits."""
     if isinstance(value, Mapping):
-        kept = {key: each for key, each in value.items() if key not in _STAKED and not _is_text(each)}
-        return {key: _deciding(each) for key, each in kept.items()}
+        deciding = {key: each for key, each in value.items() if key not in _STAKED and not _is_text(each)}
+        return {key: _deciding(each) for key, each in deciding.items()}
     return [_deciding(each) for each in value] if isinstance(value, list) else value
 
 

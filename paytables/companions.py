@@ -13,18 +13,18 @@ def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
     Raises :class:`WagerError`.
     """
     credits_, needed, where = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
-    said = counted(credits_, "credit")
+    amount = counted(credits_, "credit")
     if credits_ and not needed:
         raise WagerError(f"{where}: needs a bet on {needs!r}, and there is none")
     if spot.times is not None and credits_ != spot.times * needed:
-        raise WagerError(f"{where}: {said}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
+        raise WagerError(f"{where}: {amount}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
     if credits_ and spot.share is not None and credits_ * spot.share != needed:
         raise WagerError(
-            f"{where}: {said} for {needed:,} on {needs!r}:"
+            f"{where}: {amount} for {needed:,} on {needs!r}:"
             f" it is one for each {counted(spot.share, 'credit')}, and only of a multiple of them"
         )
     if spot.most_times is not None and credits_ > (most := spot.most_times * needed):
-        raise WagerError(f"{where}: {said}; {most:,} at most on what is laid on {needs!r}")
+        raise WagerError(f"{where}: {amount}; {most:,} at most on what is laid on {needs!r}")
 
 
 def least_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:

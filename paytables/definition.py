@@ -137,14 +137,14 @@ class Definition(Strict):
 
     @model_validator(mode="after")
     def _pays_in_help(self) -> Self:
-        words = self.game.help.model_dump()
-        said = self.pay_lines() if any(_PAYS in text for text in words.values()) else {}
-        for code, text in words.items():
-            if _PAYS in text and code not in said:
+        texts = self.game.help.model_dump()
+        pay_lines = self.pay_lines() if any(_PAYS in text for text in texts.values()) else {}
+        for code, text in texts.items():
+            if _PAYS in text and code not in pay_lines:
                 raise ValueError(f"game.help.{code}: says {_PAYS}, and this family lists no pays there")
         help_ = {
-            code: text.replace(_PAYS, "\n\n".join(("", *said.get(code, ()), ""))).strip()
-            for code, text in words.items()
+            code: text.replace(_PAYS, "\n\n".join(("", *pay_lines.get(code, ()), ""))).strip()
+            for code, text in texts.items()
         }
         return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 
@@ -206,9 +206,9 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
             if reason not in reasons.setdefault(key, []):
                 reasons[key].append(reason)
         (key, first), *others = reasons.items()
-        said = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
+        reason_text = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
         more = f" (wrong as well: {', '.join(other for other, _ in others[:3])})" if others else ""
-        raise DefinitionError(file, key, f"{said}{more}") from None
+        raise DefinitionError(file, key, f"{reason_text}{more}") from None
 
 
 def _unknown(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
@@ -217,9 +217,9 @@ def _unknown(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key:
     for part in key.split(".")[:-1]:
         table = table[int(part)] if isinstance(table, list | tuple) else _by_text(table, part)
     name = str(loc[-1])
-    others = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
+    other_keys = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
     tables = [frozenset(known) for known in _tables_of(model)]
-    fitting = [known for known in tables if others <= known] or tables
+    fitting = [known for known in tables if other_keys <= known] or tables
     near = nearest(name, sorted(frozenset().union(*fitting)), 1)
     return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
 

@@ -38,18 +38,18 @@ class _Reach:
     @cached_property
     def _following(self) -> dict[str, list[Spot]]:
         """Return the spots that need each spot, without cycles of spots that need each other."""
-        found: dict[str, list[Spot]] = {name: [] for name in self.spots}
+        following: dict[str, list[Spot]] = {name: [] for name in self.spots}
         for spot in self.spots.values():
             if spot.needs is not None and len(self._round(spot)) == 1:
-                found[spot.needs].append(spot)
-        return found
+                following[spot.needs].append(spot)
+        return following
 
     def _round(self, spot: Spot) -> tuple[str, ...]:
         """Return the cycle of spots that need each other with this one, or this spot alone."""
-        found = [spot.id]
-        while (needs := self.spots[found[-1]].needs) is not None and needs not in found:
-            found.append(needs)
-        return tuple(sorted(found)) if needs == spot.id else (spot.id,)
+        cycle = [spot.id]
+        while (needs := self.spots[cycle[-1]].needs) is not None and needs not in cycle:
+            cycle.append(needs)
+        return tuple(sorted(cycle)) if needs == spot.id else (spot.id,)
 
     def highest(self) -> int:
         """Return the highest reachable sum."""
@@ -69,12 +69,12 @@ class _Reach:
 
     def _any(self, spot: Spot, most: int) -> Sums:
         """Return the sums of every bet on a spot up to ``most``, with the bets that may follow it."""
-        known = self._known.setdefault(spot.id, [0])
+        cached = self._known.setdefault(spot.id, [0])
         bets = range(spot.least, min(spot.most, most, self.within.bit_length()) + 1, spot.step)
-        known += accumulate(
-            (self._of(spot, credits_) for credits_ in bets[len(known) - 1 :]), or_, initial=known.pop()
+        cached += accumulate(
+            (self._of(spot, credits_) for credits_ in bets[len(cached) - 1 :]), or_, initial=cached.pop()
         )
-        return known[len(bets)]
+        return cached[len(bets)]
 
     def _of(self, spot: Spot, credits_: int) -> Sums:
         """Return the sums of one bet, with the bets that may follow it."""
@@ -93,11 +93,11 @@ class _Reach:
 
     def _both(self, sums: Sums, more: Sums) -> Sums:
         """Return the set of all sums of one element of each set."""
-        found: Sums = 0
+        combined: Sums = 0
         few, many = sorted((sums, more), key=Sums.bit_count)
         for bit in _bits(few):
-            found |= many << bit
-        return found & self.within
+            combined |= many << bit
+        return combined & self.within
 
 
 def _bits(sums: Sums) -> Iterator[int]:

@@ -104,7 +104,7 @@ class Rules(Protocol):
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that remain on the table from earlier rounds."""
 
-    def as_it_stands(self) -> Mapping[str, object]:
+    def current_view(self) -> Mapping[str, object]:
         """Return what a screen must know of the current table in addition to spots and bets (FELTS.md)."""
 
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
@@ -423,12 +423,12 @@ def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
     """
     found = [*game.rules.remarks(), *_figures_in_help(game), *_wins_of_nothing(game)]
     #: Odds behind a line bet pay true odds, and are never bet alone.
-    beside = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
+    required = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
             found.append(Remark(f"bet {bet.bet}", words))
-        elif bet.rtp == 1 and beside.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
+        elif bet.rtp == 1 and required.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
             words = "returns 100 %: all that is wagered comes back, and the house keeps nothing"
             found.append(Remark(f"bet {bet.bet}", words))
         found += [

@@ -48,17 +48,17 @@ class Odds:
         found = ODDS.fullmatch(text)
         if found is None:
             raise ValueError(f'{text!r} are no odds: write "35:1" (net), or "x36" (stake included)')
-        won, to, whole = found.groups()
-        net = Fraction(whole) - 1 if whole else Fraction(won) / int(to)
+        won, to, total = found.groups()
+        net = Fraction(total) - 1 if total else Fraction(won) / int(to)
         if net < 0:
             raise ValueError(f"{text!r} gives back less than the stake")
         return cls(text, net)
 
-    def said(self, language: str) -> str:
+    def printed(self, language: str) -> str:
         """Return the odds as printed; French puts a space before the percent sign."""
         return self.text.replace("%", "\N{NO-BREAK SPACE}%") if language == "fr" else self.text
 
-    def words(self) -> dict[str, str]:
+    def texts_by_language(self) -> dict[str, str]:
         """Return the odds as the rules print them, by language."""
         if self.share:
             per_cent = self.text.removesuffix("%")
@@ -183,32 +183,32 @@ class Layout:
         """Return the costs of the forms in credits, ascending. Freely placed bets may cost other sums."""
         return tuple(sorted({sum(form.bets.values()) for form in self.forms}))
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``: ``bets`` by spot, ``seats`` with bets each, or a ``form``.
 
         Without any of them it is the first form of that cost. A negative amount takes that much of a standing
         bet down. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
         """
-        if set(asked) - {"bets", "seats", "form"} or len(asked) > 1:
-            said = ", ".join(sorted(asked))
-            raise WagerError(f"a table takes bets, seats with bets, or a form; not {said}")
-        if "seats" in asked:
-            seats = self._seats(asked["seats"])
+        if set(options) - {"bets", "seats", "form"} or len(options) > 1:
+            given = ", ".join(sorted(options))
+            raise WagerError(f"a table takes bets, seats with bets, or a form; not {given}")
+        if "seats" in options:
+            seats = self._seats(options["seats"])
             return self._of(credits_, seats, {"seats": {str(seat): bets for seat, bets in seats.items()}})
-        if "bets" in asked:
-            bets = self.placed(asked["bets"])
+        if "bets" in options:
+            bets = self.placed(options["bets"])
             return self._of(credits_, {0: bets}, {"bets": bets})
         for form in self.forms:
-            if asked.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
+            if options.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
                 return Wager(credits_, {"bets": self.placed(form.bets)})
-        if not asked and credits_ == 0 and self.standing:
+        if not options and credits_ == 0 and self.standing:
             return Wager(0, {"bets": {}})
-        named = f" of form {asked['form']!r}" if asked else ""
+        named = f" of form {options['form']!r}" if options else ""
         raise WagerError(
             f"no bet{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def beside(self, wager: Wager, seat: object, others: object) -> Wager:
+    def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
         """Return a wager as that of one ``seat`` in a round, with the bets of the ``others`` by seat.
 
         Raises :class:`WagerError` if there is no such seat, or if the bets of the others are not valid.
@@ -229,28 +229,28 @@ class Layout:
             raise WagerError(f"the bets cost {counted(cost, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
-    def _seats(self, asked: object) -> dict[int, dict[str, int]]:
+    def _seats(self, requested: object) -> dict[int, dict[str, int]]:
         if self.table.seats == 1:
             raise WagerError("seats: this table is played by one; say its bets")
-        if not isinstance(asked, Mapping) or not asked:
+        if not isinstance(requested, Mapping) or not requested:
             raise WagerError("seats: says the bets of each seat that plays, by its number")
         known = {str(seat): seat for seat in range(self.table.seats)}
-        for seat in asked:
+        for seat in requested:
             if str(seat) not in known:
                 raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(known)}")
-        return {known[str(seat)]: self.placed(bets, known[str(seat)]) for seat, bets in asked.items()}
+        return {known[str(seat)]: self.placed(bets, known[str(seat)]) for seat, bets in requested.items()}
 
-    def placed(self, asked: object, seat: int = 0) -> dict[str, int]:
+    def placed(self, requested: object, seat: int = 0) -> dict[str, int]:
         """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
-        if not isinstance(asked, Mapping):
+        if not isinstance(requested, Mapping):
             raise WagerError("bets: says the credits on each spot staked on")
         stood = self._stood(seat)
-        if not asked and not stood:
+        if not requested and not stood:
             raise WagerError("bets: nothing is staked, and no bet stands")
-        for name in asked:
+        for name in requested:
             if name not in self.by_id:
                 raise WagerError(f"bets: there is no spot {name!r}")
-        bets = {spot.id: asked[spot.id] for spot in self.spots if spot.id in asked}
+        bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
         after = stood | {
             name: self._after(self.by_id[name], each, stood.get(name, 0)) for name, each in bets.items()
         }
@@ -281,15 +281,15 @@ class Layout:
         """Return the smallest set of bets with ``credits_`` on a spot, all required bets included."""
         return companions.least_with(self.by_id, spot, credits_)
 
-    def with_beside(self, found: BetAnalysis) -> BetAnalysis:
+    def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
         """Return the figures of a bet with the minimum other bets that it requires."""
-        own: Mapping[str, int] = found.options["bets"]
+        own: Mapping[str, int] = figures.options["bets"]
         laid = {
             name: each
             for spot, credits_ in own.items()
             for name, each in self.least_with(self.by_id[spot], credits_).items()
         }
-        return replace(found, beside={name: each for name, each in laid.items() if name not in own})
+        return replace(figures, required_bets={name: each for name, each in laid.items() if name not in own})
 
     def round_cost(self, bets: Mapping[str, int]) -> int:
         """Return what a seat's bets cost in credits, including what their round may add."""
@@ -298,8 +298,8 @@ class Layout:
     def most_on(self, spot: Spot, credits_: int) -> int:
         """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
         steps = range(spot.least, spot.most + 1, spot.step)
-        taken = bisect_right(steps, credits_, key=lambda n: self.round_cost(self.least_with(spot, n)))
-        return steps[taken - 1] if taken else 0
+        count = bisect_right(steps, credits_, key=lambda n: self.round_cost(self.least_with(spot, n)))
+        return steps[count - 1] if count else 0
 
     def most_staked(self, credits_: int) -> int:
         """Return the most that one round of a seat can stake within ``credits_``, raises included."""
@@ -363,9 +363,9 @@ class TableRules(Tableless):
         """Return the costs of the forms in credits, ascending. Freely placed bets may cost other sums."""
         return self.cloth.bet_options
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
-        return self.cloth.wager(credits_, **asked)
+        return self.cloth.wager(credits_, **options)
 
     def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return the wager of a seat in a round. Raises :class:`WagerError` if the seat does not exist."""
@@ -404,23 +404,23 @@ def check_forms(layout: Layout, file: str) -> None:
             raise DefinitionError(file, f"form.{n}", str(error)) from None
 
 
-def check_whole(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
+def check_whole_credits(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
     """Raise :class:`DefinitionError` for a step at which some odds pay fractional credits."""
-    wanted = lcm(*(each.net.denominator for each in odds))
-    if limits.step % wanted:
-        why = f"{limits.step} pays no whole credits: it must be a multiple of {wanted}"
+    multiple = lcm(*(each.net.denominator for each in odds))
+    if limits.step % multiple:
+        why = f"{limits.step} pays no whole credits: it must be a multiple of {multiple}"
         raise DefinitionError(file, f"{key}.step", why)
 
 
-def stakes_stated(name: str, limits: Limits, kept: Callable[[int], int]) -> dict[str, int]:
+def stakes_stated(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
     """Return the stakes for which figures are stated, by name: the minimum, and the one that returns less, if any.
 
-    ``kept`` is the commission on a win of a stake: it is charged on each started unit as on a full one, so it
+    ``commission`` is the commission on a win of a stake: it is charged on each started unit as on a full one, so it
     takes the largest part of the stake just above one unit.
     """
     stakes = range(limits.least, limits.most + 1, limits.step)
-    worst = max(stakes, key=lambda stake: Fraction(kept(stake), stake))
-    equal = kept(worst) * limits.least == kept(limits.least) * worst
+    worst = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
+    equal = commission(worst) * limits.least == commission(limits.least) * worst
     return {name: limits.least} | ({} if equal else {f"{name} of {worst}": worst})
 
 
@@ -429,8 +429,8 @@ def settled(
 ) -> Settlement:
     """Return the settlement of a bet, won at ``odds`` or lost if None. ``name`` replaces the default name."""
     credits_ = 0 if odds is None else odds.returned(bet.credits, rounding)
-    words = name or ("lost" if odds is None else "won")
-    return Settlement(words, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    result = name or ("lost" if odds is None else "won")
+    return Settlement(result, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
 def pushed(bet: Bet, name: str = "push") -> Settlement:
@@ -497,11 +497,11 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
     wins: dict[int, int] = defaultdict(int)
     prizes: dict[tuple[str, str, int], int] = defaultdict(int)
     shared: set[tuple[str, str, int]] = set()  # prizes with a weight that is an exact share
-    whole = added = 0
+    total_weight = added = 0
     for case in cases:
         weight = case.weight.numerator * (unit // case.weight.denominator)
         wins[sum(each.credits for each in case.settlements) - case.added] += weight
-        whole += weight
+        total_weight += weight
         added += weight * case.added
         for each in case.settlements:
             if each.credits:
@@ -516,8 +516,8 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
         cost_credits=cost,
         options=wager.options,
         rtp=law.moment(1) / cost,
-        cycle=whole if is_counted else None,
-        mean_staked_credits=cost + Fraction(added, whole) if added else None,
+        cycle=total_weight if is_counted else None,
+        mean_staked_credits=cost + Fraction(added, total_weight) if added else None,
     )
     if depth is Depth.RETURN:
         return figures
@@ -528,8 +528,8 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
                 name=prize,
                 where=spot,
                 credits=credits_,
-                rate=Fraction(weight, whole),
-                rtp=Fraction(weight * credits_, whole * cost),
+                rate=Fraction(weight, total_weight),
+                rtp=Fraction(weight * credits_, total_weight * cost),
                 hits=None if (prize, spot, credits_) in shared else weight // unit,
             )
             for (prize, spot, credits_), weight in prizes.items()

@@ -32,21 +32,21 @@ def awards(bet: BetAnalysis) -> list[Award]:
 
     The analysis must include prizes (:attr:`paytables.Depth.PRIZES` or more).
     """
-    found = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
-    found += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
-    most = max((credits_ for _, _, credits_, _ in found), default=0)
-    made = [Award(*row, top=row[2] == most) for row in found if row[3]]
-    made += [Award(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
-    return sorted(made, key=lambda award: (award.rate, award.where, award.name))
+    prizes = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
+    prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
+    most = max((credits_ for _, _, credits_, _ in prizes), default=0)
+    found = [Award(*row, top=row[2] == most) for row in prizes if row[3]]
+    found += [Award(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
+    return sorted(found, key=lambda award: (award.rate, award.where, award.name))
 
 
-def longer(found: Sequence[Award], top_one_in: int | None, other_one_in: int | None) -> list[Award]:
+def longer(candidates: Sequence[Award], top_one_in: int | None, other_one_in: int | None) -> list[Award]:
     """Return the awards with longer odds than 1 in ``top_one_in`` (top awards) or ``other_one_in`` (others).
 
     A limit of None means that no odds are too long.
     """
     return [
         award
-        for award in found
+        for award in candidates
         if (limit := top_one_in if award.top else other_one_in) is not None and award.rate * limit < 1
     ]

@@ -107,7 +107,7 @@ def held_from_json(
     return tuple(held)
 
 
-def where_asked(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:
+def with_prison_choice(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:
     """Return the figures of always taking the part back, with ``worst`` as the return of never taking it."""
     return replace(
         figures,

@@ -75,8 +75,8 @@ class SideBet:
             shares={share: rate for share, rate in self.rates.items() if share < 1},
         )
 
-    def share(self, rest: Fraction, bets: int = 1) -> ProgressiveShare:
-        """Return what the level adds to ``bets`` bets; each wins ``rest`` other credits on average."""
+    def share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveShare:
+        """Return what the level adds to ``bets`` bets; each wins ``other_win_credits`` other credits on average."""
         mean = sum((share * rate for share, rate in self.rates.items()), Fraction(0))
         return ProgressiveShare(
             level=self.level.id,
@@ -84,7 +84,7 @@ class SideBet:
             reset_credits=self.level.reset_credits,
             rtp_at_reset=mean * self.level.reset_credits / self.stake,
             increment=Fraction(self.level.increment),
-            break_even_credits=(self.stake - rest) / mean,
+            break_even_credits=(self.stake - other_win_credits) / mean,
             shares={share: bets * rate for share, rate in self.rates.items() if share < 1},
         )
 

@@ -29,7 +29,7 @@ BYTES_MAX: Final = 4 << 20
 #: Maximum nesting depth of tables and lists.
 DEPTH_MAX: Final = 20
 #: The integer range that TOML guarantees.
-_WHOLE: Final = 1 << 63
+_INTEGER_LIMIT: Final = 1 << 63
 
 
 def opened(path: Path) -> BinaryIO:
@@ -94,7 +94,7 @@ def _unbounded(data: object) -> str:
     for _ in range(DEPTH_MAX + 1):
         layer = [inner for key, value in layer for inner in _inside(key, value)]
         for key, value in layer:
-            if isinstance(value, int) and not -_WHOLE <= value < _WHOLE:
+            if isinstance(value, int) and not -_INTEGER_LIMIT <= value < _INTEGER_LIMIT:
                 return f"{key[:100]}: {_LONG}"
         if not layer:
             return ""

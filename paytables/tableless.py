@@ -55,7 +55,7 @@ class Tableless:
         """Return no bets: none outlast a round."""
         return ()
 
-    def as_it_stands(self) -> Mapping[str, object]:
+    def current_view(self) -> Mapping[str, object]:
         """Return nothing: the spots contain everything."""
         return {}
 

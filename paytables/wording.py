@@ -18,8 +18,8 @@ def percent(share: Fraction, digits: int = 2) -> str:
     """
     scale = 10**digits
     units = share * 100 * scale // 1
-    whole, part = divmod(abs(units), scale)
-    return f"{'-' if units < 0 else ''}{whole}.{part:0{digits}d}"
+    integer, part = divmod(abs(units), scale)
+    return f"{'-' if units < 0 else ''}{integer}.{part:0{digits}d}"
 
 
 def counted(count: int, noun: str, many: str = "") -> str:

@@ -34,12 +34,12 @@ from paytables.contract.round import (
     drive,
     of_seat,
 )
-from paytables.contract.wager import WHOLE, Bet, Spot, Wager
+from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, Wager
 
 __all__ = [
     "FACES",
+    "SINGLE_SPOT",
     "WHEEL_DECIDES",
-    "WHOLE",
     "Bet",
     "Choice",
     "Cue",

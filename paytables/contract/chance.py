@@ -30,9 +30,9 @@ def throw_dice(draw: Draw, dice: int) -> tuple[int, ...]:
     return tuple([1 + draw.below(FACES, f"die {n}") for n in range(1, dice + 1)])
 
 
-def deal_one(draw: Draw, left: list[T], purpose: str) -> T:
-    """Remove a uniformly chosen element of ``left`` and return it; the others keep their order."""
-    return left.pop(draw.below(len(left), purpose))
+def deal_one(draw: Draw, remaining: list[T], purpose: str) -> T:
+    """Remove a uniformly chosen element of ``remaining`` and return it; the others keep their order."""
+    return remaining.pop(draw.below(len(remaining), purpose))
 
 
 def weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int:

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from paytables.contract.data import Json
 from paytables.contract.prizes import LevelHit, LevelShare, level_hit
-from paytables.contract.wager import WHOLE, Bet, Wager
+from paytables.contract.wager import SINGLE_SPOT, Bet, Wager
 from paytables.errors import ChoiceError
 
 #: The kind of a decision that a real wheel answers: its options are the pockets, and no player answers it.
@@ -80,7 +80,7 @@ class Settlement:
     name: str
     credits: int
     detail: Mapping[str, Json] = field(default_factory=dict)
-    spot: str = WHOLE
+    spot: str = SINGLE_SPOT
     staked: int = 0
     seat: int = 0
     pays: bool = field(default=False, compare=False)
@@ -93,8 +93,8 @@ class Settlement:
     def to_json(self) -> dict[str, Json]:
         """Return the settlement in the form used by the journal and the screen; :meth:`from_json` is the inverse."""
         own = {"spot": self.spot, "staked": self.staked, "seat": self.seat, "pays": self.pays}
-        said = {key: value for key, value in own.items() if value}
-        return {"name": self.name, "credits": self.credits, **said, **self.detail}
+        optional = {key: value for key, value in own.items() if value}
+        return {"name": self.name, "credits": self.credits, **optional, **self.detail}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Settlement":
@@ -104,7 +104,7 @@ class Settlement:
             name=str(data["name"]),
             credits=int(data["credits"]),
             detail=detail,
-            spot=str(data.get("spot", WHOLE)),
+            spot=str(data.get("spot", SINGLE_SPOT)),
             staked=int(data.get("staked", 0)),
             seat=int(data.get("seat", 0)),
             pays=data.get("pays") is True,
@@ -244,12 +244,12 @@ class Round:
 
         Raises :class:`ChoiceError` for an answer that is not among the options.
         """
-        asked, self.cues = self.decision, []
+        pending, self.cues = self.decision, []
         try:
-            if asked is None:
+            if pending is None:
                 step = next(self._play)
             else:
-                added = asked.bet(asked.check(choice))
+                added = pending.bet(pending.check(choice))
                 step = self._play.send(choice)
                 self.staked += () if added is None else (added,)
             while not isinstance(step, Decision):
@@ -297,14 +297,14 @@ def drive(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
     """
     pending = iter(choices)
 
-    def following(asked: Decision) -> Choice:
+    def following(decision: Decision) -> Choice:
         choice = next(pending, None)
         if choice is None:
-            raise ChoiceError(f"{asked.kind}: no choice given; the options are {list(asked.options)}")
+            raise ChoiceError(f"{decision.kind}: no choice given; the options are {list(decision.options)}")
         return choice
 
     outcome = answered(play, wager, following)
-    left = len(list(pending))
-    if left:
-        raise ChoiceError(f"the game ended with {left} choices unused")
+    unused = len(list(pending))
+    if unused:
+        raise ChoiceError(f"the game ended with {unused} choices unused")
     return outcome

@@ -8,7 +8,7 @@ from typing import Final
 from paytables.contract.data import Json
 
 #: The only spot of a game whose wager is a single bet: a spin of the reels, a Keno ticket.
-WHOLE: Final = ""
+SINGLE_SPOT: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Wager:
             return _laid(self.options["seats"])
         if isinstance(bets := self.options.get("bets"), Mapping):
             return _laid({str(self.seat or 0): bets})
-        return (Bet(WHOLE, self.credits),)
+        return (Bet(SINGLE_SPOT, self.credits),)
 
     @property
     def by_seat(self) -> dict[int, dict[str, int]]:
