@@ -13,7 +13,15 @@ from paytables.cards.card import PACKS
 from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
-from paytables.layout import Case, Layout, TableRules, analysed, check_forms, check_whole, stakes_stated
+from paytables.layout import (
+    Case,
+    Layout,
+    TableRules,
+    analysed,
+    check_forms,
+    check_whole_credits,
+    stakes_stated,
+)
 
 D = TypeVar("D", bound=BankDefinition)
 
@@ -113,7 +121,7 @@ class BankRules(TableRules, Generic[D]):
         A bet that needs another has its own figures, and what is laid beside it is named.
         """
         bets = tuple(
-            self.cloth.with_beside(self.analysed(name, {bet.id: stake}, depth))
+            self.cloth.with_required_bets(self.analysed(name, {bet.id: stake}, depth))
             for bet in self.bets()
             for name, stake in stakes_stated(bet.id, bet.limits, bet.kept).items()
         )
@@ -154,7 +162,7 @@ def check_bets(rules: BankRules[D], file: str) -> None:
     for n, bet in enumerate(bets):
         if bet.id in {other.id for other in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
-        check_whole(f"bet.{n}.limits", bet.limits, bet.every_pay(), file)
+        check_whole_credits(f"bet.{n}.limits", bet.limits, bet.every_pay(), file)
     check_forms(rules.cloth, file)
 
 

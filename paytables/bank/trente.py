@@ -38,7 +38,7 @@ from paytables.prison import (
     part_back,
     released,
     settle,
-    where_asked,
+    with_prison_choice,
 )
 from paytables.wording import counted, percent
 
@@ -301,7 +301,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         note = (
             f"with every stake left in prison {percent(worst)} %, its later coups counted as of a fresh shoe"
         )
-        return where_asked(figures, _STRATEGY, worst, note)
+        return with_prison_choice(figures, _STRATEGY, worst, note)
 
     def _in_prison(self, bet: Held) -> Fraction:
         """What a stake in prison comes to on average that stays there as long as it may."""

@@ -146,7 +146,7 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
             _laid(definition, "all hands", dict.fromkeys(ACTIONS[: definition.main.hands], least), depth)
         )
     bets += [
-        replace(_laid(definition, side.id, {side.id: side.limits.least}, depth), beside=main)
+        replace(_laid(definition, side.id, {side.id: side.limits.least}, depth), required_bets=main)
         for side in definition.side
     ]
     header = definition.game

@@ -172,7 +172,7 @@ def pay_lines(made: "BlackjackDefinition", code: str) -> list[str]:
 
 
 def _paid(odds: "Odds", code: str) -> str:
-    return odds.said(code) if odds.share else odds.words()[code]
+    return odds.printed(code) if odds.share else odds.texts_by_language()[code]
 
 
 def _side(side: "Side", rows: list[str], code: str, colon: str) -> str:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Final
 
-from paytables.analysis import BetAnalysis, Depth, Law, Prize
+from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import Sums, add, solved
 from paytables.craps.places import THROWS, Place
@@ -208,7 +208,7 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     starts = {bet: replace(laid, bets=(bet,), told=laid.told & {(bet.seat, bet.spot)}) for bet in new}
     cost = wager.credits
     if not new:
-        law = Law(1, {0: 1})
+        law = WinDistribution(1, {0: 1})
         return BetAnalysis(bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), law=law)
     laws = {bet: law_of(chain.wins(start)) for bet, start in starts.items()}
     mean = sum((law.moment(1) for law in laws.values()), Fraction(0))
@@ -228,14 +228,14 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     return figures.with_law(law)
 
 
-def _variance(chain: Chain, laid: State, laws: Mapping[Bet, Law]) -> Fraction:
+def _variance(chain: Chain, laid: State, laws: Mapping[Bet, WinDistribution]) -> Fraction:
     """The variance of a sum from those of its terms and of every two of them together."""
     single = sum((law.variance() for law in laws.values()), Fraction(0))
     pairs = (law_of(chain.wins(laid.with_bets(pair, laid.told))) for pair in combinations(laws, 2))
     return sum((law.variance() for law in pairs), Fraction(0)) - (len(laws) - 2) * single
 
 
-def _prizes(laws: Mapping[Bet, Law], cost: int) -> Iterable[Prize]:
+def _prizes(laws: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
     for bet, law in laws.items():
         for back, count in law.counts.items():
             if back:

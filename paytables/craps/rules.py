@@ -67,7 +67,7 @@ class CrapsRules(TableRules):
         """Return the bets that stand."""
         return self.state.bets
 
-    def as_it_stands(self) -> dict[str, object]:
+    def current_view(self) -> dict[str, object]:
         """Return the point, what a come-out wants first, and which bets play.
 
         ``first``: the spots of which one has a bet with any new one. ``plays``: of the bets that a player

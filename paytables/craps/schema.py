@@ -136,12 +136,12 @@ def _paid(bet: CrapsBet, language: str) -> str:
     """``2 to 1 (4, 10); 3 to 2 (5, 9)``; without the numbers where a bet of one throw has one pay."""
     keys: dict[str, list[str]] = {}
     for key, odds in bet.pays.items():
-        keys.setdefault(odds.words()[language], []).append(key)
+        keys.setdefault(odds.texts_by_language()[language], []).append(key)
     if bet.kind == "throw" and len(keys) == 1:
         return next(iter(keys))
     several = {"en": "; ", "fr": " ; "}[language]
     said = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
-    return said or EVEN.words()[language]
+    return said or EVEN.texts_by_language()[language]
 
 
 def check(definition: CrapsDefinition, file: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import comb, perm
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Law, Prize, ProgressiveShare
+from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
 from paytables.keno.law import credits_law, draw_law, factors, level_rates, repeat
@@ -50,7 +50,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
     law = credits_law(one_draw)
     mean, variance = law.moment(1), law.variance()
     notes: tuple[str, ...] = ()
-    whole: Law | None = law
+    whole: WinDistribution | None = law
     if ticket.draws > 1:
         try:
             whole = repeat(law, ticket.draws)

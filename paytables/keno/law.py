@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import accumulate
 from math import gcd
 
-from paytables.analysis import Law
+from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno.joint import Caught, Counted, Group, Joint, Part, Won
 from paytables.keno.schema import KenoDefinition
@@ -126,14 +126,16 @@ def cut(law: Counted, limit: int) -> Counted:
     return Counted(law.total, cases)
 
 
-def credits_law(law: Counted) -> Law:
+def credits_law(law: Counted) -> WinDistribution:
     """Return the law of the credits alone, in lowest terms."""
     counts: dict[int, int] = {}
     for (credits_, _), count in law.cases.items():
         if count:
             counts[credits_] = counts.get(credits_, 0) + count
     common = gcd(law.total, *counts.values())
-    return Law(law.total // common, {credits_: n // common for credits_, n in sorted(counts.items())})
+    return WinDistribution(
+        law.total // common, {credits_: n // common for credits_, n in sorted(counts.items())}
+    )
 
 
 def level_rates(law: Counted, levels: int) -> list[Fraction]:
@@ -144,7 +146,7 @@ def level_rates(law: Counted, levels: int) -> list[Fraction]:
     ]
 
 
-def repeat(law: Law, draws: int) -> Law:
+def repeat(law: WinDistribution, draws: int) -> WinDistribution:
     """Return the law of several draws together. Raises :class:`AnalysisError` when it is too large."""
     one = Counted(law.total, {(credits_, 0): n for credits_, n in law.counts.items()})
     return credits_law(_product([one] * draws))

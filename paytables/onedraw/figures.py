@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Settlement, Wager
 from paytables.layout import Case, analysed
-from paytables.prison import Held, on_table, where_asked
+from paytables.prison import Held, on_table, with_prison_choice
 from paytables.wording import percent
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = 
         f"with every stake left in prison at zero {percent(worst)} %; "
         f"of a simple chance that could be halved for ever {percent(ever)} %"
     )
-    return where_asked(figures, _STRATEGY, worst, note)
+    return with_prison_choice(figures, _STRATEGY, worst, note)
 
 
 def cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:

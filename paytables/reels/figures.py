@@ -13,10 +13,10 @@ from paytables.analysis import (
     Depth,
     Doubled,
     FeatureFigures,
-    Law,
     MerchandiseShare,
     Prize,
     ProgressiveShare,
+    WinDistribution,
     mystery_rate,
 )
 from paytables.errors import AnalysisError
@@ -111,7 +111,7 @@ def _doubled(table: DoubleUp, bet: BetAnalysis) -> Doubled:
     return Doubled(most_credits=most, variance=spread, law=_doubled_law(table, law))
 
 
-def _doubled_law(table: DoubleUp, law: Law) -> Law:
+def _doubled_law(table: DoubleUp, law: WinDistribution) -> WinDistribution:
     """Return the law of the wins of whoever doubles as often as he may; a tail is beyond doubling."""
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
@@ -120,7 +120,7 @@ def _doubled_law(table: DoubleUp, law: Law) -> Law:
         kept = count * (cases >> rounds)
         counts[win << rounds] += kept
         counts[0] += count * cases - kept
-    return Law(law.total * cases, dict(counts), law.tail)
+    return WinDistribution(law.total * cases, dict(counts), law.tail)
 
 
 def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain) -> dict[str, Any]:
@@ -192,13 +192,15 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
     }
 
 
-def _exact_law(stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]) -> Law | None:
+def _exact_law(stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]) -> WinDistribution | None:
     """Return the law of a game that is one run and no more, None where something may follow."""
     memory = stages.memory[stages.mode.stage]
     if memory.multipliers[0] != 1 or any(given for _, given in run):
         return None
     total = lcm(*(p.denominator for p in run.values()))
-    return Law(total, {win: p.numerator * (total // p.denominator) for (win, _), p in run.items()})
+    return WinDistribution(
+        total, {win: p.numerator * (total // p.denominator) for (win, _), p in run.items()}
+    )
 
 
 def _prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:

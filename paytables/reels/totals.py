@@ -15,7 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from paytables.analysis import Law
+from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
@@ -46,11 +46,11 @@ class Totals:
     _plain: dict[tuple[str, int], Dist] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
 
-    def law(self) -> Law:
+    def law(self) -> WinDistribution:
         """Return the distribution of the whole game."""
         dist = self.award(Award("stage", self.stages.mode.stage, 1, 0))
         counts = {win: n for win, n in enumerate(dist) if n}
-        return Law(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
+        return WinDistribution(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
 
     def award(self, award: Award) -> Dist:
         """Return the distribution of what an award of runs pays in the end."""

@@ -119,6 +119,6 @@ class RouletteDefinition(TableDefinition):
         """Return what each bet pays, by language."""
         taken = self.offered().values()
         return {
-            "en": [f"{called(bet)['en']}: {bet.pays.words()['en']}" for bet in taken],
-            "fr": [f"{called(bet)['fr']} : {bet.pays.words()['fr']}" for bet in taken],
+            "en": [f"{called(bet)['en']}: {bet.pays.texts_by_language()['en']}" for bet in taken],
+            "fr": [f"{called(bet)['fr']} : {bet.pays.texts_by_language()['fr']}" for bet in taken],
         }

@@ -111,7 +111,7 @@ class WheelDefinition(Definition):
     def _pays(self, area: Area, code: str) -> str:
         names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
         said = {
-            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").words()[code]
+            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").texts_by_language()[code]
             for symbol, pay in area.pays.items()
         }
         if len({*said.values()}) == 1:

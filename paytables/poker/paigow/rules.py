@@ -12,7 +12,7 @@ from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
-from paytables.layout import Odds, check_whole, law_of, settled
+from paytables.layout import Odds, check_whole_credits, law_of, settled
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
@@ -99,9 +99,9 @@ class PaiGowPokerRules(TwoHands):
         remaining, position = self.definition.remaining, self.definition.position
         if remaining is not None:
             odds = [odds for odds, _ in self._remaining.values()]
-            check_whole("remaining.limits", remaining.limits, odds, file)
+            check_whole_credits("remaining.limits", remaining.limits, odds, file)
         if position is not None:
-            check_whole("position.limits", position.limits, [position.pays], file)
+            check_whole_credits("position.limits", position.limits, [position.pays], file)
         super().check(file)
 
     def most_beside(self, bets: Mapping[str, int]) -> int:
@@ -189,7 +189,7 @@ class PaiGowPokerRules(TwoHands):
         header, stakes = self.definition.game, self.stakes()
         bets = [self._stake(stake, name) for name, stake in stakes.items()]
         bets += [self._best(stakes[SPOT])]
-        bets += [self.cloth.with_beside(self._apart(spot, spot.least)) for spot in self.beside()]
+        bets += [self.cloth.with_required_bets(self._apart(spot, spot.least)) for spot in self.beside()]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _stake(self, stake: int, name: str = SPOT) -> BetAnalysis:

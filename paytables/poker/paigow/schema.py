@@ -98,6 +98,6 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
             bets.append((self.position.pays, {"en": "The first position", "fr": "Le premier emplacement"}))
         colons = {"en": ":", "fr": " :"}
         return {
-            code: [f"{names[code]}{colon} {odds.words()[code]}." for odds, names in bets]
+            code: [f"{names[code]}{colon} {odds.texts_by_language()[code]}." for odds, names in bets]
             for code, colon in colons.items()
         }

@@ -25,7 +25,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Layout, Odds, TableRules, check_whole, pushed, settled
+from paytables.layout import Layout, Odds, TableRules, check_whole_credits, pushed, settled
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
@@ -131,7 +131,7 @@ class PokerRules(TableRules):
             odds = [row.pays for row in (*spot.pay, *spot.first, *spot.bonus)]
             odds += [Odds(str(factor), factor) for factor in factors.get(spot.id, ())]
             if not spot.raised:
-                check_whole(f"spot.{n}.limits", spot.limits, odds, file)
+                check_whole_credits(f"spot.{n}.limits", spot.limits, odds, file)
         pays = {spot.id: (spot.limits, [row.pays for row in spot.pay]) for spot in self.definition.spot}
         side_bets.check_levels(self.definition.progressive, pays, file)
 
@@ -381,7 +381,7 @@ class PokerRules(TableRules):
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures; see :mod:`paytables.poker.table.figures`."""
         found = figures.analyse(self.definition)
-        return replace(found, bets=tuple(map(self.cloth.with_beside, found.bets)))
+        return replace(found, bets=tuple(map(self.cloth.with_required_bets, found.bets)))
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any bets laid together."""

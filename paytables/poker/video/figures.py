@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Law, Prize, ProgressiveShare
+from paytables.analysis import Analysis, BetAnalysis, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.poker.policy import packed
 from paytables.poker.proof import exact
@@ -153,11 +153,11 @@ def _at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> F
     return sum((rate for rate, pay in zip(rates, pays, strict=True) if pay >= win), Fraction(0))
 
 
-def _law(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> Law:
+def _law(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
     total = lcm(*(rate.denominator for rate in rates))
     counts = {0: total}
     for rate, pay in zip(rates, pays, strict=True):
         cases = int(rate * total)
         counts[pay] = counts.get(pay, 0) + cases
         counts[0] -= cases
-    return Law(total, counts)
+    return WinDistribution(total, counts)
