@@ -122,8 +122,8 @@ def _ask(
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _say(str(error))
         lock = FolderLock(folder.root)
-        said = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
-        done = asyncio.run(_run(said))
+        waiting = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
+        done = asyncio.run(_run(waiting))
         lock.release()
     sys.exit(_FILE_CHANGED if done else 0)
 
@@ -199,11 +199,11 @@ def main(
     try:
         require_isolation("egm.app")
         folder.prepare()
-        if (told := trouble_in(trouble)) is not None:
-            code, why = told
+        if (fault := trouble_in(trouble)) is not None:
+            code, why = fault
             _say(f"{code}: {why}")
-            said = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
-            sys.exit(_RESTART if asyncio.run(_run(said)) else 0)
+            waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
+            sys.exit(_RESTART if asyncio.run(_run(waiting)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
             _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)

@@ -114,20 +114,20 @@ class Bench:
     def _recall(self, name: str, twin: Twin[object]) -> None:
         """Restore what the device has retained, and store it from now on whenever it changes."""
         path = self._memory / f"{name}.json"
-        kept = {"kind": twin.kind, **twin.memory()}
+        stored = {"kind": twin.kind, **twin.memory()}
         with suppress(FileNotFoundError):
             try:
-                kept = json.loads(path.read_text(encoding="utf-8"))
-                if kept["kind"] == twin.kind:
-                    twin.recall(kept)
+                stored = json.loads(path.read_text(encoding="utf-8"))
+                if stored["kind"] == twin.kind:
+                    twin.recall(stored)
             except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def keep() -> None:
-            nonlocal kept
+            nonlocal stored
             now = {"kind": twin.kind, **twin.memory()}
-            if now != kept:
-                kept = now
+            if now != stored:
+                stored = now
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 replace_private(path, json.dumps(now))
 

@@ -47,8 +47,8 @@ def menu_of(features: Features) -> Menu:
     rules = features.rules
     menu = Menu(pages=features.offered(Entry), forms=features.offered(Form), rules=rules)
     for form in menu.forms:
-        told = rules.refusal(form.event) is Refusal.TELL or rules.always_takes(form.event)
-        invariant(told, f"the form {form.id} could be refused in silence")
+        is_reported = rules.refusal(form.event) is Refusal.TELL or rules.always_takes(form.event)
+        invariant(is_reported, f"the form {form.id} could be refused in silence")
     return menu
 
 

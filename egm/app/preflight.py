@@ -33,12 +33,12 @@ GameCheck: TypeAlias = Callable[[str, GameSlot, Game], Iterable[Fault]]
 
 def preflight(
     file: CabinetFile,
-    doing: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
     check_game: GameCheck = lambda _key, _slot, _game: (),
 ) -> Iterator[Fault]:
     """Yield everything that would keep the machine from starting, or from offering all that the file names.
 
-    A fault that :attr:`~egm.config.faults.Fault.stops` keeps the machine from starting at all. ``doing``
+    A fault that :attr:`~egm.config.faults.Fault.stops` keeps the machine from starting at all. ``on_progress``
     receives each game before it is analysed, which takes some time. ``check_game`` is called for each game
     that can be checked against the jurisdiction's rules.
     """
@@ -52,7 +52,7 @@ def preflight(
         return
     yield from _house(file, profile)
     yield from _positions(file)
-    games = yield from _games(file, profile, doing, check_game)
+    games = yield from _games(file, profile, on_progress, check_game)
     yield from _levels(file, games)
 
 
@@ -142,7 +142,7 @@ def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
 
 
 def _games(
-    file: CabinetFile, profile: Profile, doing: Callable[[str], None], check_game: GameCheck
+    file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
 ) -> Generator[Fault, None, dict[str, set[str]]]:
     """Yield why the machine would leave games out; return the levels of each available game, by its id."""
     certified = bool(file.real_ports) and profile.inventory.certified
@@ -150,7 +150,7 @@ def _games(
     levels: dict[str, set[str]] = {}
     offered = 0
     for i, slot in enumerate(file.games):
-        doing(slot.game)
+        on_progress(slot.game)
         key = f"games[{i + 1}].game"
         game, faults = _game(slot.game, key)
         yield from faults

@@ -176,12 +176,12 @@ class MachineProcess:
 
     def _examining(self, number: int, game: str) -> None:
         """Show on the screens which game is examined: finding the highest prize may take a while the first time."""
-        told: dict[str, str | int] = {
+        values: dict[str, str | int] = {
             "number": number,
             "count": len(self._file.games),
             "game": Path(game).stem,
         }
-        starting.say(self._folder.starting, starting.StartUpActivity("game", told))
+        starting.say(self._folder.starting, starting.StartUpActivity("game", values))
 
     @property
     def _is_real(self) -> bool:

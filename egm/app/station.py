@@ -51,7 +51,7 @@ class Unheard:
 class Station:
     """One position; it is open once it has its ports.
 
-    ``handle`` submits an event there, as the machine wants it handled; ``told`` is called after every change.
+    ``handle`` submits an event there, as the machine wants it handled; ``changed`` is called after every change.
     """
 
     ports: Ports
@@ -62,14 +62,14 @@ class Station:
         installed: Mapping[str, InstalledGame],
         folder: StateFolder,
         handle: Callable[["Station", Event], None],
-        told: Callable[[], None],
+        changed: Callable[[], None],
     ) -> None:
         self.machine = machine
         self.engine = Engine(machine, machine.state(Features).rules, self.changed)
         self.ledgers = ledgers_of(machine, self.engine.handle)
         self._installed = installed
         self._handle = handle
-        self._told = told
+        self._changed = changed
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
         self._open_at_start = ""
@@ -112,9 +112,9 @@ class Station:
 
     def _faults_of(self, kind: str) -> frozenset[FaultCode]:
         """Return the active faults of a device of this position; those of a shared kind belong to the first."""
-        told = {f"{kind}.{code}": code for code in FaultCode}
+        codes = {f"{kind}.{code}": code for code in FaultCode}
         mine = self.machine.position.number == 1 or is_own_fault(kind)
-        return frozenset(told[code] for code in self.machine.faults if code in told and mine)
+        return frozenset(codes[code] for code in self.machine.faults if code in codes and mine)
 
     # ------------------------------------------------------------------ devices and people
     def on_device(self, report: DeviceEvent) -> None:
@@ -179,10 +179,10 @@ class Station:
             for game_id in self.machine.games
         )
         self._guest = self._open_guest()
-        told = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
+        views = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
         message = play.message(self.machine, resumed=True)
         return (
-            Hello(games=tuple(told.values()), words=self.machine.state(Features).words),
+            Hello(games=tuple(views.values()), words=self.machine.state(Features).words),
             self.snapshot(),
             *([] if message is None else [message]),
         )
@@ -217,7 +217,7 @@ class Station:
         self._settle_devices(now)
         for position in self.machine.state(SideBySide).at.values():
             position.signal()
-        self._told()
+        self._changed()
 
     def _settle_devices(self, now: Snapshot) -> None:
         machine, state, ports = self.machine, self.engine.state, self.ports

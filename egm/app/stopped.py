@@ -129,8 +129,8 @@ def trouble_in(file: Path | None) -> tuple[str, str] | None:
     well.
     """
     with suppress(FileNotFoundError):
-        if file is not None and (said := file.read_text("utf-8").splitlines()):
-            code, _, detail = said[0].partition(" ")
+        if file is not None and (lines := file.read_text("utf-8").splitlines()):
+            code, _, detail = lines[0].partition(" ")
             return code, detail
     return None
 
@@ -148,17 +148,17 @@ async def wait_for_file(
 
     With another ``code``: show that fault instead, until the file ``until`` is changed.
     """
-    said = asyncio.create_task(stand_still(folder, _identity_in(file), clock, why, code=code))
+    serving = asyncio.create_task(stand_still(folder, _identity_in(file), clock, why, code=code))
     watched = until or file
     try:
         before = _stamp(watched)
         while _stamp(watched) == before:
-            await asyncio.wait({said}, timeout=_LOOK_S)
-            if said.done():
-                return said.result()
+            await asyncio.wait({serving}, timeout=_LOOK_S)
+            if serving.done():
+                return serving.result()
     finally:
-        said.cancel()
-        await asyncio.gather(said, return_exceptions=True)
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
     return None
 
 

@@ -117,10 +117,10 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
 
 def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
     """Return what is owed by hand, why and since when, and what must be done first."""
-    reserved, asked = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
+    reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
     ticket: Literal["", "offered", "asked"] = ""
-    if ticket_instead.ticket_may_replace(machine, asked):
-        ticket = "asked" if ticket_instead.ticket_is_asked(machine, asked) else "offered"
+    if ticket_instead.ticket_may_replace(machine, request):
+        ticket = "asked" if ticket_instead.ticket_is_asked(machine, request) else "offered"
     return Handpay(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
@@ -132,7 +132,7 @@ def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=machine.position.number if machine.position.of > 1 else 0,
-        form_first=not hand_pays.handpay_is_in_order(machine, asked),
+        form_first=not hand_pays.handpay_is_in_order(machine, request),
         ticket=ticket,
     )
 
@@ -143,8 +143,8 @@ def _lock(machine: Machine) -> HostLock | None:
     lock = money.lock
     if lock is None or not lock.granted:
         return None
-    rest = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
-    until = (machine.times.now() + rest).isoformat(timespec="seconds")
+    remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
+    until = (machine.times.now() + remaining).isoformat(timespec="seconds")
     return HostLock(host=money.line, cash_out=lock.cash_out, until_utc=until)
 
 
@@ -172,7 +172,7 @@ def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
         bet_options=tuple(game.bet_options),
         denominations_cents=resident.denominations_cents,
         return_percent=resident.return_percent,
-        presentation={key: told for key, told in shown.items() if key != "chart" or advice},
+        presentation={key: part for key, part in shown.items() if key != "chart" or advice},
         long_odds=resident.long_odds,
         art=game_art(game),
         chances=resident.chances,

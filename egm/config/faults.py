@@ -100,11 +100,11 @@ def _unreadable(value: object, at: Where = ()) -> Iterator[Fault]:
 
 
 def _not_toml(error: tomllib.TOMLDecodeError) -> Fault:
-    said = str(error)
-    at = re.search(r" \(at line (\d+), column (\d+)\)", said)
+    text = str(error)
+    at = re.search(r" \(at line (\d+), column (\d+)\)", text)
     if at is None:
-        return Fault("", f"not TOML: {said}")
-    return Fault("", f"not TOML: {said[: at.start()]} at column {at[2]}", int(at[1]))
+        return Fault("", f"not TOML: {text}")
+    return Fault("", f"not TOML: {text[: at.start()]} at column {at[2]}", int(at[1]))
 
 
 def _faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
@@ -141,13 +141,13 @@ def _of_a_value(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> 
         return Fault(named(at), f"{given!r} is not allowed", lines.of(at), near(str(given), allowed), allowed)
     if error["type"] == "string_pattern_mismatch":
         meaning = _keys_of(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
-        said = f"{given!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
+        text = f"{given!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
-        said = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        said += (
-            f", not {given!r}" if isinstance(given, str | int | float | bool) and "must be" in said else ""
+        text = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+        text += (
+            f", not {given!r}" if isinstance(given, str | int | float | bool) and "must be" in text else ""
         )
-    return Fault(named(at), said, lines.of(at))
+    return Fault(named(at), text, lines.of(at))
 
 
 def placed(key: str) -> Where:

@@ -27,37 +27,37 @@ class Key:
     owners: bool = False
 
 
-def key(whole: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
-    """Return a key of a table of the schema ``whole``."""
+def key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
+    """Return a key of a table of the schema ``schema_``."""
     stated = table["properties"][name]
     default = None if name in table.get("required", ()) else toml(stated.get("default"))
     meaning = " ".join(str(stated.get("description", "")).split())
     examples = stated.get("examples") or [None]
     example = "" if examples[0] is None else toml(examples[0])
     owners = stated.get(OWNERS, False)
-    return Key(f"{prefix}{name}", kind(whole, stated), default, meaning, example, owners=owners)
+    return Key(f"{prefix}{name}", kind(schema_, stated), default, meaning, example, owners=owners)
 
 
-def resolved(whole: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
+def resolved(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
     """Return what a ``$ref`` refers to."""
     reference = stated.get("$ref")
     if reference is None:
         return stated
-    found: JsonSchemaValue = whole["$defs"][reference.rsplit("/", 1)[-1]]
+    found: JsonSchemaValue = schema_["$defs"][reference.rsplit("/", 1)[-1]]
     return found
 
 
-def kind(whole: JsonSchemaValue, stated: JsonSchemaValue) -> str:
+def kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
     """Return a kind in a few words."""
-    stated = resolved(whole, stated)
+    stated = resolved(schema_, stated)
     if "anyOf" in stated:
-        return " or ".join(kind(whole, part) for part in stated["anyOf"] if part.get("type") != "null")
+        return " or ".join(kind(schema_, part) for part in stated["anyOf"] if part.get("type") != "null")
     if "enum" in stated:
         return ", ".join(f"`{value}`" for value in stated["enum"])
     if "const" in stated:
         return f"`{stated['const']}`"
     if stated.get("type") == "array":
-        return f"list of {kind(whole, stated.get('items', {}))}"
+        return f"list of {kind(schema_, stated.get('items', {}))}"
     if stated.get("type") == "object":
         return "table"
     bounds = [

@@ -33,8 +33,8 @@ class Part:
 
 def parts() -> Iterator[Part]:
     """Yield every table, in the order of the model; ``NAME`` stands for a name chosen by the writer."""
-    whole = schema()
-    for name, stated in whole["properties"].items():
+    document = schema()
+    for name, stated in document["properties"].items():
         header, table = f"[{name}]", stated
         if "items" in stated:
             header, table = f"[[{name}]]", stated["items"]
@@ -42,10 +42,10 @@ def parts() -> Iterator[Part]:
             header, table = f"[{name}.NAME]", next(iter(stated["patternProperties"].values()))
         elif "anyOf" in stated:
             table = stated["anyOf"][0]
-        table = resolved(whole, table)
+        table = resolved(document, table)
         meaning = " ".join(table.get("description", "").split())
-        found = tuple(key(whole, table, each) for each in table["properties"])
-        yield Part(header, meaning, name in whole["required"], found)
+        found = tuple(key(document, table, each) for each in table["properties"])
+        yield Part(header, meaning, name in document["required"], found)
 
 
 def examples_left(data: Mapping[str, object]) -> Iterator[Fault]:

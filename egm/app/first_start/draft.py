@@ -96,14 +96,14 @@ class Draft:
             for name in played
             for slot in levels_of(self.games[name])
         ]
-        kept = self.seed.get("progressives", [])
-        known = {(level["game"], level["level"]) for level in kept}
+        given = self.seed.get("progressives", [])
+        known = {(level["game"], level["level"]) for level in given}
         more = [level for level in levels if (level["game"], level["level"]) not in known]
         devices = {NAMES[PROTOCOLS[found.protocol].kind]: found.table for found in self.devices}
         made = {
             "machine": {**self.seed.get("machine", {}), **self.machine, "profile": self.profile.id},
             "games": games,
-            "progressives": [*kept, *more],
+            "progressives": [*given, *more],
             "progressive_link": {**self.seed.get("progressive_link", {}), **self.link_table},
             "devices": {**self.seed.get("devices", {}), **devices},
         }

@@ -26,11 +26,11 @@ class Link(Step):
     stick: Stick
     now: Callable[[], datetime]
     id: str = "link"
-    told: Words | None = None
+    message: Words | None = None
 
     def enter(self) -> None:
         """Start the step with nothing done."""
-        self.told = None
+        self.message = None
 
     def page(self, draft: Draft) -> ServicePage:
         """Return the request's key, the answer to it, and the next action."""
@@ -47,8 +47,8 @@ class Link(Step):
                 tables.append(fact_table(enrolled, "answer"))
         except OperatorError as error:
             tables.append(alarm(error))
-        if self.told is not None:
-            tables.append(Table(rows=(Row(cells=(self.told,), mark="good"),)))
+        if self.message is not None:
+            tables.append(Table(rows=(Row(cells=(self.message,), mark="good"),)))
         actions = (
             Action(id="request", label=say("service.link.link_request")),
             Action(id="answer", label=say("service.link.link_answer")),
@@ -65,7 +65,7 @@ class Link(Step):
             return Way.BACK
         if action not in ways:
             return refused("not_offered")
-        self.told = None
+        self.message = None
         try:
             return ways[action](draft)
         except (OperatorError, OSError) as error:
@@ -74,7 +74,7 @@ class Link(Step):
     def _ask(self, draft: Draft) -> Move:
         key = self.folder.ask()
         self.stick.ask(request_of(key, draft.machine["serial"]))
-        self.told = say("first.link.asked")
+        self.message = say("first.link.asked")
         return Way.STAY
 
     def _take(self, draft: Draft) -> Move:

@@ -56,11 +56,11 @@ def found_ports(more: Iterable[str] = ()) -> list[str]:
 
 
 async def probe(
-    ports: Iterable[str], doing: Callable[[str, str], None] = lambda _port, _protocol: None
+    ports: Iterable[str], on_progress: Callable[[str, str], None] = lambda _port, _protocol: None
 ) -> list[Answer]:
     """Probe every port with every protocol. On a bus several devices may reply; any other port has one.
 
-    ``doing`` receives each port and protocol before it is probed.
+    ``on_progress`` receives each port and protocol before it is probed.
     """
     found: list[Answer] = []
     kinds: set[str] = set()
@@ -70,7 +70,7 @@ async def probe(
             entry = PROTOCOLS[protocol]
             if entry.kind in kinds or (bus is not None and not (bus and entry.is_bus)):
                 continue
-            doing(port, protocol)
+            on_progress(port, protocol)
             identity = await _ask(port, protocol)
             if identity is not None:
                 found.append(Answer(protocol, port, identity))

@@ -77,8 +77,8 @@ class Proofs(Step):
         else:
             prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         rows = tuple(Row(cells=(plain(f"{one.id}  {one.name}"),), mark="good") for one in self.proved)
-        asked = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
-        return self._page(Table(rows=(asked, *rows)), prompt=prompt)
+        missing = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
+        return self._page(Table(rows=(missing, *rows)), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a number, then its PIN; after the last person, act."""
@@ -148,7 +148,7 @@ class Signing(Proofs):
         """Start the step: the file is not checked yet, and nobody has signed."""
         self.faults, self.signs, self.proved, self.number = None, False, [], None
 
-    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
+    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
         """Check the file against this computer, its games and the jurisdiction's rules, as the machine will."""
         cabinet, faults = draft.file()
         if cabinet is None:
@@ -163,13 +163,13 @@ class Signing(Proofs):
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
         """Return the answers, and the faults of the file."""
-        said, people = draft.machine, draft.roster.people.values()
+        machine, people = draft.machine, draft.roster.people.values()
         rows = (
-            (say("first.machine.serial"), plain(said.get("serial", ""))),
-            (say("first.machine.operator_number"), plain(said.get("operator_number", ""))),
+            (say("first.machine.serial"), plain(machine.get("serial", ""))),
+            (say("first.machine.operator_number"), plain(machine.get("operator_number", ""))),
             (say("first.profile.title"), local(draft.profile.title)),
-            (say("first.house.site"), plain(said.get("site", ""))),
-            (say("first.time_zone.title"), plain(said.get("time_zone", ""))),
+            (say("first.house.site"), plain(machine.get("site", ""))),
+            (say("first.time_zone.title"), plain(machine.get("time_zone", ""))),
             (say("first.devices.title"), _kinds(draft)),
             (
                 say("first.games.title"),
@@ -215,7 +215,7 @@ class PuttingBack(Proofs):
     state: StateFolder
     file: Path
     text: str
-    told: tuple[tuple[str, str], ...]
+    known: tuple[tuple[str, str], ...]
 
     def roster(self, draft: Draft) -> Roster:  # noqa: ARG002 (a step's)
         """Return the roster that the journal records."""
@@ -228,14 +228,14 @@ class PuttingBack(Proofs):
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:  # noqa: ARG002 (a step's)
         """Return the machine of the memory, and the file."""
-        rows = [(say(f"first.{name}"), plain(value)) for name, value in self.told]
+        rows = [(say(f"first.{name}"), plain(value)) for name, value in self.known]
         return (pairs(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
 
     def page(self, draft: Draft) -> ServicePage:
         """Return the page without a way back, because it is the first."""
         page = Proofs.page(self, draft)
-        kept = page.actions if self.signs else tuple(one for one in page.actions if one != BACK)
-        return page.model_copy(update={"actions": kept})
+        actions = page.actions if self.signs else tuple(one for one in page.actions if one != BACK)
+        return page.model_copy(update={"actions": actions})
 
     def act(self, draft: Draft) -> None:  # noqa: ARG002 (a step's)
         """Write the signature, then the file."""
@@ -250,13 +250,13 @@ def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) ->
     """
     if not Place(DiskStorage(), state.root, state.root / SECOND_FOLDER).used:
         return None
-    text, told = "", [("machine.serial", "")]
+    text, known = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:
-        told = [("machine.serial", str(details(next(view.entries(limit=1))).get("machine_id", "")))]
+        known = [("machine.serial", str(details(next(view.entries(limit=1))).get("machine_id", "")))]
         signed = last_signed_file(view)
         if signed is not None:
             text = signed.text
-            told += [("file", signed.digest[:16]), ("signed_by", ", ".join(signed.persons))]
+            known += [("file", signed.digest[:16]), ("signed_by", ", ".join(signed.persons))]
     return PuttingBack(
         id="memory",
         folder=state.root,
@@ -265,5 +265,5 @@ def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) ->
         state=state,
         file=file,
         text=text,
-        told=tuple(told),
+        known=tuple(known),
     )

@@ -58,7 +58,7 @@ def failed(error: Exception) -> Words:
 class Step:
     """One step. ``enter`` is called when it is reached; then ``begin`` runs beside the loop.
 
-    ``told`` updates the page.
+    ``changed`` updates the page.
     """
 
     id: str
@@ -66,7 +66,7 @@ class Step:
     def enter(self) -> None:
         """Show that the step is working, if ``begin`` does anything."""
 
-    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
+    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
         """Gather what the page needs."""
 
     def page(self, draft: Draft) -> ServicePage:
@@ -109,59 +109,59 @@ class Welcome(Step):
 
 @dataclass(slots=True)
 class Fields(Step):
-    """Fields filled in one after the other; ``asked`` returns which, ``take`` stores them in the draft."""
+    """Fields filled in one after the other; ``fields_of`` returns which, ``take`` stores them in the draft."""
 
     id: str
-    asked: Callable[[Draft], tuple[Field, ...]]
+    fields_of: Callable[[Draft], tuple[Field, ...]]
     take: Callable[[Draft, dict[str, str]], None]
     values: dict[str, str] = field(default_factory=dict)
 
     def page(self, draft: Draft) -> ServicePage:
         """Return the fields entered, and the next one."""
-        asked = self._next(draft)
+        wanted = self._next(draft)
         rows = tuple(
-            Row(cells=(say(f"first.{self.id}.{name}"), plain(told))) for name, told in self.values.items()
+            Row(cells=(say(f"first.{self.id}.{name}"), plain(value))) for name, value in self.values.items()
         )
         prompt = None
-        if asked is not None:
-            text = "serial" if asked.name in _CAPITALS else "text"
-            kind = "digits" if asked.kind is FieldKind.DIGITS else text
+        if wanted is not None:
+            text = "serial" if wanted.name in _CAPITALS else "text"
+            kind = "digits" if wanted.kind is FieldKind.DIGITS else text
             prompt = Prompt.model_validate(
                 {
-                    "label": say(f"first.{self.id}.{asked.name}"),
+                    "label": say(f"first.{self.id}.{wanted.name}"),
                     "kind": kind,
-                    "length_max": asked.length_max,
-                    "value": draft.machine.get(asked.name, ""),
+                    "length_max": wanted.length_max,
+                    "value": draft.machine.get(wanted.name, ""),
                 }
             )
-        actions = () if asked is not None else (_NEXT,)
+        actions = () if wanted is not None else (_NEXT,)
         return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
         """Accept a field, or return to the previous one."""
-        asked = self._next(draft)
+        wanted = self._next(draft)
         if action == "back":
             if not self.values:
                 return Way.BACK
             self.values.popitem()
             return Way.STAY
-        if action == "enter" and asked is not None:
+        if action == "enter" and wanted is not None:
             try:
-                read = asked.read(text.upper() if asked.name in _CAPITALS else text)
+                read = wanted.read(text.upper() if wanted.name in _CAPITALS else text)
             except FieldError as error:
                 return refused(error.reason)
             value = str(read or "")
-            if asked.name in _CAPITALS and not all(c.isascii() and (c.isalnum() or c == "-") for c in value):
+            if wanted.name in _CAPITALS and not all(c.isascii() and (c.isalnum() or c == "-") for c in value):
                 return say("first.refused.name")
-            self.values[asked.name] = value
+            self.values[wanted.name] = value
             return Way.STAY
-        if action == "next" and asked is None:
+        if action == "next" and wanted is None:
             self.take(draft, self.values)
             return Way.ON
         return refused("not_offered")
 
     def _next(self, draft: Draft) -> Field | None:
-        return next((each for each in self.asked(draft) if each.name not in self.values), None)
+        return next((each for each in self.fields_of(draft) if each.name not in self.values), None)
 
 
 #: Lines of a page that fit on any screen.
@@ -210,15 +210,15 @@ class Devices(Step):
         """Start the step with no result."""
         self.asking = ("", "")
 
-    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
+    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
         """Probe every port with every protocol."""
 
-        def doing(port: str, protocol: str) -> None:
+        def on_progress(port: str, protocol: str) -> None:
             self.asking = (port, protocol)
-            told()
+            changed()
 
         try:
-            draft.devices = tuple(await probe(self.ports(), doing))
+            draft.devices = tuple(await probe(self.ports(), on_progress))
         finally:
             self.asking = None
 
@@ -226,13 +226,15 @@ class Devices(Step):
         """Return the devices that replied, and the ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
-            asked = Row(cells=(say("first.devices.asking"), plain(f"{port}  {protocol}")))
-            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(asked,)),))
+            fields_of = Row(cells=(say("first.devices.asking"), plain(f"{port}  {protocol}")))
+            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(fields_of,)),))
         rows = tuple(
             Row(
                 cells=(
                     coded("device", PROTOCOLS[found.protocol].kind),
-                    say("first.devices.is_simulated") if found.port == "bench" else plain(_told(found)),
+                    say("first.devices.is_simulated")
+                    if found.port == "bench"
+                    else plain(_identification(found)),
                 ),
                 mark="warning" if found.port == "bench" else "good",
             )
@@ -261,7 +263,7 @@ class Devices(Step):
         return any(found.port != "bench" for found in draft.devices)
 
 
-def _told(found: Answer) -> str:
+def _identification(found: Answer) -> str:
     return "  ".join(part for part in (found.protocol, found.identity, found.port) if part)
 
 
@@ -280,16 +282,16 @@ class Toggle(Step):
         """Start the step with no result."""
         self.examining = ""
 
-    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
+    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
         """Gather the items to choose from, without blocking the loop."""
         loop = asyncio.get_running_loop()
 
-        def doing(name: str) -> None:
+        def on_progress(name: str) -> None:
             self.examining = name
-            loop.call_soon_threadsafe(told)
+            loop.call_soon_threadsafe(changed)
 
         try:
-            await asyncio.to_thread(self.prepare, draft, doing)
+            await asyncio.to_thread(self.prepare, draft, on_progress)
             if not self.chosen(draft):
                 self.take(draft, [name for name, _ in self.options(draft)])
         finally:
@@ -317,8 +319,8 @@ class Toggle(Step):
             return Way.BACK
         if self.examining is None and place.isdigit() and int(place) < len(options):
             name = options[int(place)][0]
-            kept = set(chosen) ^ {name}
-            self.take(draft, [each for each, _ in options if each in kept])
+            now_chosen = set(chosen) ^ {name}
+            self.take(draft, [each for each, _ in options if each in now_chosen])
             return Way.STAY
         return Way.ON if action == "next" and chosen else refused("not_offered")
 
@@ -373,7 +375,7 @@ class Staff(Step):
             }
         )
         shown = zip(("number", "name"), entry[:2], strict=False)
-        rows = tuple(Row(cells=(say(f"first.staff.{label}"), plain(told))) for label, told in shown)
+        rows = tuple(Row(cells=(say(f"first.staff.{label}"), plain(value))) for label, value in shown)
         return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
@@ -408,13 +410,13 @@ class Staff(Step):
             del entry[3:]
             return refused("not_the_same")
         self.entry = None
-        kept = draft.roster
+        before = draft.roster
         person = Person(number, name, Role(role))
         try:
-            draft.roster = kept.added(person, self.digest(pin), by="", at=self.now())
+            draft.roster = before.added(person, self.digest(pin), by="", at=self.now())
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
-        self.before.append(kept)
+        self.before.append(before)
         return Way.STAY
 
     def _signers(self, draft: Draft) -> int:

@@ -56,11 +56,11 @@ SEED_NAME: Final = "cabinet.seed.toml"
 class Wizard:
     """The steps, the current one, and its page; ``done`` is set when the file is written."""
 
-    def __init__(self, steps: Sequence[Step], draft: Draft, told: Callable[[], None]) -> None:
-        """Create the wizard. ``told`` is called whenever the page changes."""
+    def __init__(self, steps: Sequence[Step], draft: Draft, changed: Callable[[], None]) -> None:
+        """Create the wizard. ``changed`` is called whenever the page changes."""
         self._steps = tuple(steps)
         self._draft = draft
-        self._told = told
+        self._on_change = changed
         self._at = 0
         self._turn = 0
         self._notice: Words | None = None
@@ -121,7 +121,7 @@ class Wizard:
 
     def _changed(self) -> None:
         self._turn += 1
-        self._told()
+        self._on_change()
 
 
 def steps_of(
@@ -146,7 +146,7 @@ def steps_of(
         draft.profile, draft.placed = load_profile(chosen), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 
-    asked: tuple[Step, ...] = (
+    steps: tuple[Step, ...] = (
         Fields("machine", lambda _: machine, take),
         Pick("profile", profiles, place),
         Fields("house", lambda draft: tuple(Field(name=each) for each in draft.house_fields), take),
@@ -176,15 +176,15 @@ def steps_of(
             file=file,
         ),
     )
-    return (Welcome(tuple(step.id for step in asked)), *asked)
+    return (Welcome(tuple(step.id for step in steps)), *steps)
 
 
 _HOUSE: Final = frozenset({"site", "address", "licence_holder"})
 
 
-def _examine(draft: Draft, doing: Callable[[str], None]) -> None:
+def _examine(draft: Draft, on_progress: Callable[[str], None]) -> None:
     for name in draft.examine():
-        doing(name)
+        on_progress(name)
 
 
 async def first_start(
