@@ -1,11 +1,11 @@
-"""Device ledger interfaces: what must be remembered so that money in a device counts exactly once.
+"""Device ledger interfaces: durable records by which money in a device counts exactly once.
 
-The drivers write nothing to disk. The machine hands each driver a ledger, and every method of a ledger that
-changes it **returns only when the change is durable**. If a method raises, the driver sends nothing and its
-``run`` ends with that error: a machine that cannot remember must not go on.
+The drivers write nothing to disk. The machine passes each driver a ledger, and every method of a ledger that changes it
+**returns only when the change is durable**. If a method raises, the driver sends nothing and its ``run`` ends with that
+error: a machine that cannot record must stop.
 
-Where the bytes cannot tell who owes whom, the ledger opens a *disputed amount*: a person decides it, between
-the bounds the driver knows.
+If the bytes cannot decide who owes whom, the ledger opens a *disputed amount*: a person decides it, between
+the bounds that the driver knows.
 """
 
 from collections.abc import Mapping
@@ -17,22 +17,22 @@ from egm.devices.interface import Content, PrintState, TicketJob
 
 
 class LedgerOrderError(Exception):
-    """A ledger was told a step out of order: says which step, and what is open."""
+    """A step was out of order; the text names the step, and what is open."""
 
 
 # ---------------------------------------------------------------- notes and tickets
 class EscrowPhase(StrEnum):
-    """How far the machine knows an ordered stacking to have come."""
+    """Known progress of an ordered stacking."""
 
-    ORDERED = "ordered"  # we have decided to keep it; nothing is credited
-    VENDED = "vended"  # it is in the box and credited; the acceptor may not know that we know
+    ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
+    VENDED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """The one note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
+    """The note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
 
-    ``outward``: the acceptor has said that it gives the content back.
+    ``outward``: the acceptor has reported that it returns the content.
     """
 
     content: Content
@@ -42,19 +42,19 @@ class EscrowRecord:
 
 
 class EscrowLedger(Protocol):
-    """The machine's durable memory of the note or ticket being stacked. At most one is open."""
+    """Durable record of the note or ticket being stacked. At most one is open."""
 
     def pending(self) -> EscrowRecord | None:
-        """The open record, as it survived."""
+        """Return the open record, also after a restart."""
 
     def may_order(self) -> bool:
-        """Return whether the machine still takes what is in escrow: it may have stopped since it decided."""
+        """Return whether the machine still accepts the item in escrow: it may have stopped since it decided."""
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Open a record in phase ORDERED: written before the acceptor is told to stack."""
+        """Open a record in phase ORDERED, before the acceptor is ordered to stack."""
 
     def vended(self) -> None:
-        """The open record's content is in the box: credit it and set phase VENDED, in one transaction."""
+        """Credit the open record's content, which is in the box, and set phase VENDED, in one transaction."""
 
     def vend_confirmed(self) -> None:
         """Close a VENDED record: the acceptor will not report this content again."""
@@ -63,37 +63,37 @@ class EscrowLedger(Protocol):
         """Close an ORDERED record without credit: the content never reached the box."""
 
     def lost_track(self, why: str) -> None:
-        """Close an ORDERED record as a disputed amount: nobody knows where the content went."""
+        """Close an ORDERED record as a disputed amount: the whereabouts of the content are unknown."""
 
     def contradicted(self, why: str, most_cents: int) -> None:
         """Open a disputed amount of up to ``most_cents``: the acceptor has taken what was never ordered."""
 
     def moving(self, *, outward: bool) -> None:
-        """Keep with the open ORDERED record whether the acceptor says that it gives the content back."""
+        """Store in the open ORDERED record whether the acceptor reports that it returns the content."""
 
     def set_mark(self, mark: int) -> None:
-        """Keep the driver's place in the line protocol with the open record (its meaning is the driver's)."""
+        """Store the driver's place in the line protocol in the open record (its meaning is the driver's)."""
 
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """Coins have no escrow; their acceptor numbers its events, and the ledger keeps the last number seen."""
+    """Coins have no escrow; their acceptor numbers its events, and the ledger stores the last number recorded."""
 
     def position(self) -> int | None:
-        """How far the acceptor's events are recorded (its meaning is the driver's); None before the first."""
+        """Return the last recorded event (its meaning is the driver's); None before the first."""
 
     def coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None
     ) -> None:
-        """Credit ``(amount_cents, to_hopper)`` for each coin and move the position, in one transaction.
+        """Credit ``(amount_cents, to_hopper)`` for each coin and advance the position, in one transaction.
 
-        It opens a disputed amount too, where there is a ``doubt``.
+        With ``doubt`` it also opens a disputed amount.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinDoubt:
-    """Coins nobody can credit: why, and between which amounts they are worth."""
+    """Coins that cannot be credited: why, and the bounds of their value."""
 
     why: str
     least_cents: int
@@ -102,10 +102,10 @@ class CoinDoubt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutRecord:
-    """A hopper payout that is not finished, and the hopper's two counters when it was ordered.
+    """An unfinished hopper payout, and the hopper's two counters when it was ordered.
 
-    ``serial``: which hopper has it, by its serial number in hexadecimal; empty where that is not known.
-    ``paid_coins``: how many were seen to have left it.
+    ``serial``: the hopper's serial number in hexadecimal; empty if unknown. ``paid_coins``: the number of
+    coins known to have left it.
     """
 
     payout_id: str
@@ -117,32 +117,32 @@ class PayoutRecord:
 
 
 class PayoutLedger(Protocol):
-    """The machine's durable memory of the payout under way. At most one is open."""
+    """Durable record of the payout in progress. At most one is open."""
 
     def pending(self) -> PayoutRecord | None:
-        """The open payout, as it survived."""
+        """Return the open payout, also after a restart."""
 
     def ordered(self, record: PayoutRecord) -> None:
-        """Open a payout: written before the hopper is told to pay."""
+        """Open a payout, before the hopper is ordered to pay."""
 
     def progressed(self, payout_id: str, paid_coins: int) -> None:
-        """So many of its coins have been seen to leave."""
+        """Record how many of its coins are known to have left."""
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """Close it with the coins the hopper counted out; the money leaves the credit meter here.
+        """Close it with the coins counted out by the hopper; the credit meter is reduced here.
 
-        ``doubt``: why nobody knows what became of the rest, which is then a disputed amount.
+        ``doubt``: why the whereabouts of the rest are unknown; the rest is then a disputed amount.
         """
 
     def not_ordered(self, payout_id: str) -> None:
-        """Close a payout that was asked for and never ordered: the hopper was not told, and paid nothing."""
+        """Close a payout that was requested but never ordered: the hopper paid nothing."""
 
     def strayed(self, coins: int, why: str) -> None:
-        """Coins left the hopper that nobody ordered."""
+        """Record coins that left the hopper without an order."""
 
 
 # ---------------------------------------------------------------- tickets out
-#: Which states may follow which. A ticket whose bar code is done is money: it can be taken, not fail.
+#: The allowed successors of each state. A ticket with a printed bar code is money: it can be taken, not fail.
 AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.PENDING: frozenset({PrintState.PRINTING, PrintState.FAILED}),
     PrintState.PRINTING: frozenset({PrintState.BARCODE_DONE, PrintState.FAILED, PrintState.DISPUTED}),
@@ -164,10 +164,10 @@ class PrintRecord:
 
 
 class PrintLedger(Protocol):
-    """The machine's durable memory of the ticket being printed. At most one is open."""
+    """Durable record of the ticket being printed. At most one is open."""
 
     def pending(self) -> PrintRecord | None:
-        """The open ticket (PENDING, PRINTING or BARCODE_DONE), as it survived."""
+        """Return the open ticket (PENDING, PRINTING or BARCODE_DONE), also after a restart."""
 
     def opened(self, job: TicketJob) -> None:
         """Open a ticket as PENDING."""

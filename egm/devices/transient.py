@@ -1,6 +1,6 @@
-"""Ledgers in memory, for a bench or a service terminal that drives a device without a machine.
+"""In-memory ledgers, for a bench or a service terminal that drives a device without a machine.
 
-They keep the order of steps that the machine's durable ledgers keep, and refuse any other.
+They enforce the same order of steps as the machine's durable ledgers.
 """
 
 from dataclasses import replace
@@ -19,9 +19,9 @@ from egm.devices.ledgers import (
 
 
 class TransientEscrowLedger:
-    """``credited`` lists, in order, what it was told to credit; ``refused`` why others were not.
+    """Escrow ledger. ``credited`` lists the credits in order; ``refused`` why others were not credited.
 
-    ``disputed`` lists what nobody knows the way of, ``contradictions`` what was taken without an order.
+    ``disputed`` lists contents of unknown whereabouts, ``contradictions`` those taken without an order.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class TransientEscrowLedger:
 
 
 class TransientCoinLedger:
-    """``coins`` lists, what it was told to credit and where each coin went, ``doubts`` the rest."""
+    """Coin ledger. ``coins`` lists the credited coins and their destinations, ``doubts`` the others."""
 
     def __init__(self) -> None:
         self._position: int | None = None
@@ -109,7 +109,7 @@ class TransientCoinLedger:
 
 
 class TransientPayoutLedger:
-    """``paid`` maps finished payouts to the coins counted out, ``disputed`` to those nobody knows of."""
+    """Payout ledger. ``paid`` maps finished payouts to the coins counted out, ``disputed`` to those in doubt."""
 
     def __init__(self) -> None:
         self._record: PayoutRecord | None = None
@@ -155,7 +155,7 @@ class TransientPayoutLedger:
 
 
 class TransientPrintLedger:
-    """``history`` lists each ticket's states in order."""
+    """Print ledger. ``history`` lists each ticket's states in order."""
 
     def __init__(self) -> None:
         self._record: PrintRecord | None = None

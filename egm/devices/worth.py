@@ -1,8 +1,8 @@
-"""Channel worth: what an acceptor says its channels take, held against the cabinet file.
+"""Channel values: what an acceptor reports for its channels, compared with the cabinet file.
 
-Each channel is asked about, in every protocol that can say it. Where one takes another value, another
-currency or nothing, no money is taken in any: the machine would make money up, or lose it. A channel of which
-no worth is known is reported and taken as the cabinet file says; it keeps no other from being compared.
+Each channel is queried, with every protocol that supports it. If one accepts another value, another currency
+or nothing, no money is accepted at all: the machine would create or lose money. A channel of unknown value is
+reported and used as the cabinet file states; it does not prevent the others from being compared.
 """
 
 from collections.abc import Mapping
@@ -14,19 +14,19 @@ from babel.numbers import get_currency_precision, get_territory_currencies
 
 from egm.devices.interface import FaultCode
 
-#: Currencies that a device may be programmed for where no profile says which: dollars are taken for granted.
+#: Currencies for which a device may be programmed if no profile states them: dollars are assumed.
 DOLLARS: Final = frozenset({"USD", "CAD"})
 WORTH_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNTOLD)
-#: No country: what ccTalk devices call a token.
+#: Not a country: ccTalk's code for a token.
 _TOKENS: Final = "TK"
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedWorth:
-    """What a device says that a channel takes.
+    """The value that a device reports for a channel.
 
-    ``text``: its own words. ``amount_cents``: 0 for nothing, None where no amount can be made of it.
-    ``currencies``: those it may be, empty where it is not said or not known.
+    ``text``: in its own words. ``amount_cents``: 0 for nothing, None if no amount can be derived from it.
+    ``currencies``: the possible ones, empty if not reported or not known.
     """
 
     text: str
@@ -35,10 +35,10 @@ class ReportedWorth:
 
 
 class Worth:
-    """What an acceptor has said so far of its channels."""
+    """The values that an acceptor has reported so far for its channels."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLARS) -> None:
-        """``channels`` maps each to what it is worth here, in minor units of one of ``currencies``."""
+        """Start with no reports. ``channels``: the configured values, in minor units of one of ``currencies``."""
         self._channels = dict(channels)
         self._currencies = currencies
         self._unasked = list(channels)
@@ -47,28 +47,28 @@ class Worth:
 
     @property
     def next_channel(self) -> int | None:
-        """The next channel to ask about; None once all are known."""
+        """Return the next channel to query; None once all are known."""
         return self._unasked[0] if self._unasked else None
 
     @property
     def is_known(self) -> bool:
-        """Whether every channel has been asked about."""
+        """Return whether every channel has been queried."""
         return not self._unasked
 
     @property
     def differs(self) -> bool:
-        """Whether a channel takes other money than the cabinet file says."""
+        """Return whether a channel has another value than the cabinet file states."""
         return bool(self._differs)
 
     @property
     def faults(self) -> dict[FaultCode, str]:
-        """The faults to show."""
+        """Return the faults to show."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
         return {FaultCode.VALUES_UNTOLD: _channels(self._untold)} if self._untold else {}
 
     def note(self, channel: int, reported: ReportedWorth | None) -> None:
-        """Note what is said of a channel; None where the device does not answer."""
+        """Store the report on a channel; None if the device does not reply."""
         if channel not in self._unasked:
             return
         self._unasked.remove(channel)
@@ -88,7 +88,7 @@ def _channels(numbers: list[int]) -> str:
 
 @cache
 def currencies_of_country(country: str) -> frozenset[str]:
-    """Return the currencies of an ISO 3166 country (or ``EU``); empty for one that is not known."""
+    """Return the currencies of an ISO 3166 country (or ``EU``); empty if unknown."""
     if country == _TOKENS:
         return frozenset()
     try:
@@ -98,7 +98,7 @@ def currencies_of_country(country: str) -> frozenset[str]:
 
 
 def minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
-    """Return ``base`` times ten to ``exponent`` major units as minor units; None where it is not whole."""
+    """Return ``base`` times ten to ``exponent`` major units as minor units; None if not an integer."""
     places = exponent + get_currency_precision(currency)
     if places >= 0:
         return int(base * 10**places)
