@@ -164,9 +164,7 @@ class Port:
         self._free_at = at
 
     def _put(self) -> None:
-        data, master = (
-            self._outbox.popleft()
-        )  # simultaneous timers may fire in any order, but bytes must not be reordered
+        data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
         if master == self._master:  # not if the cable has been replaced meanwhile
             try:
                 os.write(master, data)

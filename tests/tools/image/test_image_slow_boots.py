@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, lacking
+from rigs.moments import machine_clock
 from rigs.screen_words import says
 
 from tools.image.emulated import PORTS
@@ -71,7 +72,7 @@ class SlowComputer(Cabinet):
         self.disks = [disk + self._slowness.disk for disk in disks]
         for name in PORTS:
             self.hand(name, "power_on")
-        self._power_on_s = time.time()
+        self._power_on_s = machine_clock().timestamp()
         began, seen = time.monotonic(), {}
         self.on(*self._slowness.options)
         if late:
