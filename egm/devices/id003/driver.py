@@ -1,12 +1,12 @@
-"""The ID-003 driver: asks for the status, then gives the one command that moves the acceptor on.
+"""ID-003 driver: queries the status, then sends the one command that moves the acceptor on.
 
-Credit is taken at VEND VALID (15): the ledger records it, and only then is the acknowledgement (50) sent; the
-acceptor repeats 15 until it hears it. A note found past the point of no return at power-up (42) counts as
+Credit is given at VEND VALID (15): the ledger records it, and only then is the acknowledgement (50) sent; the
+acceptor repeats 15 until it receives it. A note found past the point of no return at power-up (42) counts as
 VEND VALID, because the acceptor will stack it and some models do not report it again; the rule of
 :mod:`egm.devices.escrow` makes a second report harmless.
 
 Statuses that show a clear path are idle, disabled, accepting and a new escrow. STACKED (16) and the power-up
-statuses do not count: an acceptor that loses power just then may still report the same note.
+statuses do not count: an acceptor that loses power at that moment may still report the same note.
 """
 
 import asyncio
@@ -40,15 +40,15 @@ from egm.devices.worth import DOLLARS, ReportedWorth, Worth, minor_units
 
 LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 
-#: An acceptor lets go of an escrow after about ten seconds unless held again.
+#: An acceptor releases an escrow after about ten seconds unless held again.
 _HOLD_SECONDS: Final = 4.0
-#: How often an acceptor in a fault it cannot leave by itself is told to start afresh.
+#: Interval of resets for an acceptor in a fault that it cannot leave by itself.
 _RESET_SECONDS: Final = 3.0
-#: A question that an acceptor may not know is asked this often.
+#: Attempts at a query that an acceptor may not support.
 _ASKED_MOST: Final = 3
 _IDLE_POLL_SECONDS: Final = 0.2
 _BUSY_POLL_SECONDS: Final = 0.1
-#: Breath between a command and the next question.
+#: Pause between a command and the next query.
 _COMMAND_GAP_SECONDS: Final = 0.01
 
 _FAULTS: Final[Mapping[Status, FaultCode]] = {
@@ -63,7 +63,7 @@ _CLEAR: Final = frozenset({Status.IDLE, Status.DISABLED, Status.ACCEPTING})
 _POWER_UP: Final = frozenset(
     {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
 )
-#: The note is on its way back to the player, or about to be.
+#: The note is being returned to the player, or about to be.
 _OUTWARD: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
 _AT_REST: Final = frozenset({Status.IDLE, Status.DISABLED})
 _NEEDS_RESET: Final = frozenset({Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE})
@@ -71,7 +71,7 @@ _TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISAB
 
 
 class Id003Driver(BillDriver[Frame]):
-    """A :class:`~egm.devices.interface.BillAcceptor` that speaks ID-003."""
+    """A :class:`~egm.devices.interface.BillAcceptor` with the ID-003 protocol."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Id003Driver(BillDriver[Frame]):
         for answer in answers:
             match self._read(codec.read_report, answer):
                 case StatusReport(status=Status.INVALID_COMMAND):
-                    pass  # it does not know the command; its status is as before
+                    pass  # it does not know the command; its status has not changed
                 case StatusReport() as report:
                     self._status_seen(report)
                 case SettingEcho(command=command, data=data):
@@ -129,7 +129,7 @@ class Id003Driver(BillDriver[Frame]):
                 case Version(text=text):
                     self._questions[Command.VERSION] = _ASKED_MOST
                     self._emit(Identified(device=self.name, identity=text))
-                case _:  # an acknowledgement, or what could not be read
+                case _:  # an acknowledgement, or an invalid reply
                     pass
         return bool(answers)
 
@@ -169,7 +169,7 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ what to tell it
     def _due(self) -> Frame | None:
-        """The one command that the status just seen calls for."""
+        """Return the one command that the last status requires, or None."""
         now = asyncio.get_running_loop().time()
         status = self._status
         if status in _POWER_UP:
@@ -184,14 +184,14 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
     def _question_due(self) -> Frame | None:
-        """What the acceptor is asked before it is set; one that cannot answer is set all the same."""
+        """Return the next query to send before the settings; an acceptor that cannot answer is set nevertheless."""
         if self._questions[Command.VERSION] < _ASKED_MOST:
             self._questions[Command.VERSION] += 1
             return Frame(Command.VERSION)
         return self._values_due()
 
     def _values_due(self) -> Frame | None:
-        """The question what the acceptor's note codes are worth, while it is not answered."""
+        """Return the query for the values of the note codes, until it is answered."""
         if self._worth.is_known:
             return None
         if self._questions[Command.CURRENCY] < _ASKED_MOST:
@@ -201,7 +201,7 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
     def _note_table(self, table: Mapping[int, ReportedWorth | None]) -> None:
-        """Note what the acceptor says of all note codes; one that it leaves out takes nothing."""
+        """Store the reported values of all note codes; one that is omitted accepts nothing."""
         for code in self._notes:
             self._note_worth(code, table.get(code, ReportedWorth("nothing", 0)))
 
@@ -218,7 +218,7 @@ class Id003Driver(BillDriver[Frame]):
                 return None
 
     def _setting_due(self) -> Frame | None:
-        """The first setting that is not as wished; the inhibit last, for it ends initialisation."""
+        """Return the first setting to change; the inhibit comes last, because it ends initialisation."""
         accepted = sum(1 << code - codec.FIRST_NOTE for code in self._wanted_notes)
         wished = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
@@ -235,7 +235,7 @@ class Id003Driver(BillDriver[Frame]):
 
 
 def _reported_worth(row: Denomination) -> ReportedWorth:
-    """What a row of the acceptor's table says of its note code."""
+    """Return the value reported in a row of the acceptor's table."""
     if not row.country or not row.value:
         return ReportedWorth("nothing", 0)
     currency = codec.CURRENCIES.get(row.country)
