@@ -1,4 +1,4 @@
-"""A roulette made of its definition: the cylinder, the cloth, the forms, each held against the others."""
+"""Building of a roulette from its definition: the cylinder, the layout and the forms, checked against each other."""
 
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
@@ -10,7 +10,7 @@ from paytables.roulette.spun import SpunTable
 
 
 def build(definition: RouletteDefinition, file: str) -> SpunTable:
-    """Make the rules. Raises :class:`DefinitionError` naming the key."""
+    """Build the rules. Raises :class:`DefinitionError` with the key."""
     cylinder = definition.cylinder
     places: list[Place] = []
     for n, bet in enumerate(definition.bet):
@@ -61,7 +61,7 @@ def _check(bet: BetGroup, key: str, file: str) -> None:
 
 
 def _places(bet: BetGroup, cylinder: Cylinder) -> list[Place]:
-    """The places of a bet. Raises ValueError."""
+    """Return the places of a bet. Raises ValueError."""
     found = []
     for ground in grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:
