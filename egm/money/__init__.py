@@ -1,1 +1,1 @@
-"""Money: value in and out, hand-pays, tickets, and the host the money goes through."""
+"""Money: value in and out, hand-pays, tickets, and the host that authorises tickets and transfers."""

@@ -1,7 +1,7 @@
-"""What one way out has left over of a cash-out: for the next way, or for the attendant's hand.
+"""Track the unpaid remainder of a cash-out, which the next payout method or an attendant pays.
 
-It is a rest for as long as it is all the player's money: what has been taken, played or added to is an
-ordinary credit, which nobody has asked to be paid.
+The remainder is valid only while it equals the player's whole cashable balance. Once the balance has changed
+(credits taken, played or added), it is ordinary credit for which the player has not requested a payout.
 """
 
 from egm.kernel.events import Event, EventType
@@ -10,48 +10,53 @@ from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRest, PaidInCoins
 
 
-def left_over(rest: CashOutRest) -> dict[str, CashOutRest]:
-    """What is left over, if anything is, to go on with."""
-    return {MoneyKey.GOES_ON: rest} if rest.rest_cents else {}
+def remainder_state(remainder: CashOutRest) -> dict[str, CashOutRest]:
+    """Return the machine state that stores the remainder, empty if the remainder is zero."""
+    return {MoneyKey.GOES_ON: remainder} if remainder.rest_cents else {}
 
 
-def left_by_hand(rest_cents: int, in_coins: PaidInCoins | None) -> dict[str, CashOutRest]:
-    """The same where the way has failed."""
-    return left_over(CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=in_coins))
+def handpay_remainder_state(remainder_cents: int, in_coins: PaidInCoins | None) -> dict[str, CashOutRest]:
+    """Return the machine state that stores a remainder to be paid by an attendant."""
+    return remainder_state(CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=in_coins))
 
 
 def paid_in_coins(machine: Machine) -> PaidInCoins | None:
-    """What has come as coins of the cash-out that goes on now."""
-    rest = _rest(machine)
-    return None if rest is None else rest.in_coins
+    """Return the coins already paid in the current cash-out, or None."""
+    remainder = _valid_remainder(machine)
+    return None if remainder is None else remainder.in_coins
 
 
 def rest_goes_on(machine: Machine, _: Event) -> bool:
-    """What one way out has left over goes the next way by itself."""
-    return _rest(machine) is not None
+    """Return whether a valid remainder is waiting for the next payout method."""
+    return _valid_remainder(machine) is not None
 
 
-def rest_has_ended(machine: Machine) -> bool:
-    """What was left over is no rest any more."""
-    return machine.memory.get(MoneyKey.GOES_ON) is not None and _rest(machine) is None
+def has_stale_remainder(machine: Machine) -> bool:
+    """Return whether a stored remainder no longer matches the player's balance."""
+    return machine.memory.get(MoneyKey.GOES_ON) is not None and _valid_remainder(machine) is None
 
 
-def end_rest(machine: Machine) -> None:
-    """Forget it at once: a later credit that happens to be as much is not it."""
+def clear_remainder(machine: Machine) -> None:
+    """Clear the pending remainder now, so that a later balance of the same amount is not mistaken for it."""
     machine.record("cashout.ended", state={MoneyKey.GOES_ON: None})
 
 
-def _rest(machine: Machine) -> CashOutRest | None:
-    """What one way out has left over: it is no rest any more once the credit is another."""
+def _valid_remainder(machine: Machine) -> CashOutRest | None:
+    """Return the stored remainder, or None if there is none or the balance has changed since.
+
+    Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
+    """
     if not machine.cash_cents:
         return None
     if machine.memory.get(MoneyKey.GOES_ON) is True:
         return CashOutRest(rest_cents=machine.cash_cents)
-    rest = machine.memory.read(CashOutRest, MoneyKey.GOES_ON)
-    return rest if rest is not None and rest.rest_cents == machine.cash_cents else None
+    remainder = machine.memory.read(CashOutRest, MoneyKey.GOES_ON)
+    return remainder if remainder is not None and remainder.rest_cents == machine.cash_cents else None
 
 
-def cash_out_by_itself(machine: Machine, _: Event) -> Event:
-    """Pay the player as if he had asked; by hand what another way has failed to pay."""
-    rest = _rest(machine)
-    return Event(EventType.NO_PAYOUT_DEVICE if rest is not None and rest.by_hand else EventType.CASH_OUT)
+def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
+    """Return the event that pays the player without a button press: by hand if the previous method failed."""
+    remainder = _valid_remainder(machine)
+    return Event(
+        EventType.NO_PAYOUT_DEVICE if remainder is not None and remainder.by_hand else EventType.CASH_OUT
+    )

@@ -1,7 +1,7 @@
-"""Device ledgers: what the drivers of money-handling devices must not forget, kept in the journal.
+"""Device ledgers: the durable state of the money-handling device drivers, stored in the journal.
 
-Each is the machine's side of a ledger of :mod:`egm.devices.ledgers`: a method that changes something returns
-when the change is durable, and what moves money goes through the state table.
+Each class implements one ledger interface of :mod:`egm.devices.ledgers`. A method that changes something
+returns after the change is durable. Every movement of money goes through the state table.
 """
 
 from collections.abc import Callable
@@ -36,15 +36,16 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import LockedTicket
 from meters import Phase, Transfer
 
-#: Why an amount is disputed that is in the box and whose credit the journal has refused.
-_TOO_FAR: Final = "its meter would have moved too far at once"
+#: Reason for a dispute about money that is in the box but whose credit the journal refused as an implausible
+#: meter jump.
+_TOO_FAR: Final = "its credit was refused as an implausible meter jump"
 
 
 class PaperLedger:
-    """The acceptor driver's durable memory (:class:`egm.devices.ledgers.EscrowLedger`), kept in the journal.
+    """The bill acceptor driver's durable state (:class:`egm.devices.ledgers.EscrowLedger`), stored in the journal.
 
-    ``handle`` is the engine's: what moves money goes through the state table like everything else, and is
-    durable when it returns.
+    ``handle`` is the engine's event handler: money moves through the state table, and is durable when
+    ``handle`` returns.
     """
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
@@ -52,7 +53,7 @@ class PaperLedger:
         self._handle = handle
 
     def pending(self) -> EscrowRecord | None:
-        """The bill or ticket whose stacking is not finished."""
+        """Return the bill or ticket whose stacking is not finished, or None."""
         paper = self._machine.memory.read(PaperRecord, MoneyKey.PAPER)
         if paper is None:
             return None
@@ -67,12 +68,12 @@ class PaperLedger:
         )
 
     def may_order(self) -> bool:
-        """See :class:`EscrowLedger`: neither with a door open nor while persons are waited for."""
+        """Return whether the driver may order a stack: not while a door is open or the machine waits for staff."""
         return self._machine.state(Features).rules.derived_state(self._machine) in TAKING_TICKETS
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Reserve the paper's credit: from here on the machine knows what may come."""
-        invariant(self.pending() is None, "a second paper ordered into the box")
+        """Reserve the credit of the bill or ticket before the acceptor stacks it."""
+        invariant(self.pending() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Note):
             paper_id = self._machine.fresh_id("bill")
             amount_cents, ticket = content.amount_cents, ""
@@ -81,7 +82,7 @@ class PaperLedger:
         else:
             redemption = self._machine.state(LockedTicket).redemption
             if redemption is None or redemption.ticket.number != content.digits:
-                raise InvariantError("a ticket ordered into the box that was not locked")
+                raise InvariantError("a ticket was ordered into the box without a lock on it")
             paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
             amount_cents = redemption.ticket.amount_cents
             kind = CreditKind(redemption.ticket.kind.value)
@@ -99,43 +100,45 @@ class PaperLedger:
         )
 
     def vended(self) -> None:
-        """Credit the open paper."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a paper credited out of order")
+        """Credit the bill or ticket that has been stacked."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order")
         self._handle(EventType.BILL_STACKED)
         if self._phase() is EscrowPhase.ORDERED and METER_JUMP in self._machine.faults:
             self._handle(EventType.BILL_LOST, why=_TOO_FAR)
             return
-        invariant(self._phase() is EscrowPhase.VENDED, "a stacked paper was not credited")
+        invariant(self._phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
     def vend_confirmed(self) -> None:
-        """The acceptor knows that we know; the record is closed."""
-        invariant(self._phase() is EscrowPhase.VENDED, "a paper closed before it was credited")
+        """Close the record: the acceptor has confirmed that it received our acknowledgement."""
+        invariant(self._phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited")
         self._machine.record("bill.confirmed", state={MoneyKey.PAPER: None})
 
     def not_stacked(self, why: str) -> None:
-        """The paper never reached the box."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a credited paper cannot be given back")
+        """Void the reservation: the bill or ticket did not reach the box."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned")
         self._handle(EventType.BILL_NOT_STACKED, why=why)
-        invariant(self.pending() is None, "a returned paper is still open")
+        invariant(self.pending() is None, "a returned bill or ticket is still open")
 
     def lost_track(self, why: str) -> None:
-        """Nobody knows where the paper went: its amount is disputed."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a credited paper cannot be disputed")
+        """Open a dispute: it is unknown whether the bill or ticket was stacked or returned."""
+        invariant(self._phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed")
         self._handle(EventType.BILL_LOST, why=why)
-        invariant(self.pending() is None, "a disputed paper is still open")
+        invariant(self.pending() is None, "a disputed bill or ticket is still open")
 
     def contradicted(self, why: str, most_cents: int) -> None:
-        """The acceptor has taken what nobody ordered."""
+        """Open a dispute about a bill or ticket that the acceptor stacked without an order."""
         self._handle(EventType.AMOUNT_DISPUTED, device="bill_acceptor", why=why, most_cents=most_cents)
 
     def moving(self, *, outward: bool) -> None:
-        """Which way the acceptor says the paper moves."""
-        invariant(self._phase() is EscrowPhase.ORDERED, "a paper moves that nobody ordered")
+        """Record in which direction the acceptor reports the bill or ticket to be moving."""
+        invariant(
+            self._phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
+        )
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.record("bill.moving", state={MoneyKey.PAPER: replace(paper, outward=outward)})
 
     def set_mark(self, mark: int) -> None:
-        """Keep the driver's place in its protocol with the open paper."""
+        """Store the driver's protocol position with the open bill or ticket."""
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.record("bill.mark", state={MoneyKey.PAPER: replace(paper, mark=mark)})
 
@@ -152,46 +155,46 @@ class PrintingLedger:
         self._handle = handle
 
     def pending(self) -> PrintRecord | None:
-        """The open ticket; one in dispute is a person's, and not the printer's any more."""
+        """Return the print job of the open ticket, or None. A disputed ticket is decided by staff, not the printer."""
         job = open_job(self._machine)
-        if job is None or self._kept().state in CLOSED:
+        if job is None or self._open_record().state in CLOSED:
             return None
-        return PrintRecord(job=job, state=self._kept().state)
+        return PrintRecord(job=job, state=self._open_record().state)
 
     def opened(self, job: TicketJob) -> None:
-        """The printer's driver has it."""
-        invariant(self.pending() is None, "a second ticket given to the printer")
+        """Record that the printer's driver has accepted the job."""
+        invariant(self.pending() is None, "a second ticket was given to the printer")
         language = (
             self._machine.selection.language
             if is_test(job.job_id) or is_slip(job.job_id)
             else self._machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT).language
         )
-        kept = PrintingRecord(id=job.job_id, language=language, state=PrintState.PENDING)
-        self._machine.record("ticket.pending", state={MoneyKey.PRINT: kept})
+        record = PrintingRecord(id=job.job_id, language=language, state=PrintState.PENDING)
+        self._machine.record("ticket.pending", state={MoneyKey.PRINT: record})
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Its next state; a bar code that is done is money, a failure gives the credits back."""
-        stored = self._kept()
-        invariant(stored.id == job_id, "the printer speaks of another ticket")
+        """Record the job's next state. A printed bar code settles the ticket; a failure returns the credits."""
+        stored = self._open_record()
+        invariant(stored.id == job_id, "the printer reported on another ticket")
         if state is PrintState.BARCODE_DONE:
             self._handle(EventType.TICKET_PRINTED)
-            settled = self._kept().state == PrintState.BARCODE_DONE
+            settled = self._open_record().state == PrintState.BARCODE_DONE
             invariant(settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._handle(EventType.TICKET_FAILED, why=detail)
-            invariant(self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not given up")
+            invariant(self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not voided")
         elif state is PrintState.DISPUTED:
             self._handle(EventType.TICKET_FAILED, why=detail, doubt=True)
-            invariant(self.pending() is None, "a ticket in doubt was not brought before a person")
+            invariant(self.pending() is None, "a doubtful ticket was not put in dispute")
         elif state is PrintState.TAKEN:
             self._machine.record("ticket.taken", state={MoneyKey.PRINT: None}, details={"id": job_id})
         else:
             self._machine.record("ticket.printing", state={MoneyKey.PRINT: replace(stored, state=state)})
 
-    def _kept(self) -> PrintingRecord:
+    def _open_record(self) -> PrintingRecord:
         stored = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
         if stored is None:
-            raise InvariantError("the printer speaks of a ticket that is not open")
+            raise InvariantError("the printer reported on a ticket that is not open")
         return stored
 
 
@@ -203,75 +206,80 @@ class HopperLedger:
         self._handle = handle
 
     def pending(self) -> PayoutRecord | None:
-        """The open payout."""
+        """Return the open payout, or None."""
         return self._machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
 
     def ordered(self, record: PayoutRecord) -> None:
-        """The hopper is about to be told."""
-        invariant(self.pending() is None, "a second payout ordered from the hopper")
+        """Record the payout before the driver sends it to the hopper."""
+        invariant(self.pending() is None, "a second payout was ordered from the hopper")
         self._machine.record("coins.ordered", state={MoneyKey.HOPPER: record})
 
     def progressed(self, payout_id: str, paid_coins: int) -> None:
-        """So many have been seen to leave."""
+        """Record the number of coins counted out so far."""
         self._is_of(payout_id)
-        kept = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
+        stored = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
         self._machine.record(
             "coins.counted",
-            state={MoneyKey.HOPPER: replace(kept, paid_coins=paid_coins)},
+            state={MoneyKey.HOPPER: replace(stored, paid_coins=paid_coins)},
             details={"id": payout_id, "paid_coins": paid_coins},
         )
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """The hopper has counted out so many; of the rest nobody knows where there is a doubt."""
+        """Settle the payout with the coins counted out; ``doubt``, if set, says why the remainder is unknown."""
         self._is_of(payout_id)
         self._handle(EventType.COINS_PAID, paid_coins=paid_coins, doubt=doubt)
         invariant(self.pending() is None, "a finished payout was not settled")
 
     def not_ordered(self, payout_id: str) -> None:
         """Close a cash-out whose coins were never ordered. A test that was never ordered has no record."""
-        invariant(self.pending() is None, "a payout that was never ordered beside one that was")
+        invariant(self.pending() is None, "a payout was reported as not ordered while one is open")
         if not is_test(payout_id):
             self._handle(EventType.COINS_PAID, paid_coins=0)
             invariant(self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled")
 
     def strayed(self, coins: int, why: str) -> None:
-        """So many have left that nobody ordered."""
+        """Record coins that left the hopper without an order."""
         self._handle(EventType.COINS_STRAYED, coins=coins, why=why)
 
     def _is_of(self, payout_id: str) -> None:
-        kept = self.pending()
-        invariant(kept is not None and kept.payout_id == payout_id, "the hopper speaks of another payout")
+        stored = self.pending()
+        invariant(
+            stored is not None and stored.payout_id == payout_id, "the hopper reported on another payout"
+        )
 
 
 class CoinsLedger:
-    """Coins taken in (:class:`egm.devices.ledgers.CoinLedger`)."""
+    """The coins taken in (:class:`egm.devices.ledgers.CoinLedger`)."""
 
     def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
         self._machine = machine
         self._handle = handle
 
     def position(self) -> int | None:
-        """How far the acceptor's events are recorded."""
+        """Return the acceptor's event counter up to which events are recorded, or None."""
         stored = self._machine.memory.get(MoneyKey.COINS)
         return None if stored is None else int(stored)
 
     def coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: CoinDoubt | None = None
     ) -> None:
-        """Credit each coin, move the position and open what is disputed, in one transaction."""
+        """Credit each coin, advance the event counter and open any dispute, in one transaction."""
         self._handle(EventType.COINS_IN, coins=coins, position=position, doubt=doubt)
         if self.position() != position and METER_JUMP in self._machine.faults:
-            told = doubt or CoinDoubt(why=_TOO_FAR, least_cents=0, most_cents=0)
-            most_cents = told.most_cents + sum(cents for cents, _ in coins)
+            disputed = doubt or CoinDoubt(why=_TOO_FAR, least_cents=0, most_cents=0)
+            most_cents = disputed.most_cents + sum(cents for cents, _ in coins)
             self._handle(
-                EventType.COINS_IN, coins=(), position=position, doubt=replace(told, most_cents=most_cents)
+                EventType.COINS_IN,
+                coins=(),
+                position=position,
+                doubt=replace(disputed, most_cents=most_cents),
             )
         invariant(self.position() == position, "coins were not recorded")
 
 
 @dataclass(frozen=True, slots=True)
 class Ledgers:
-    """All of them, for whoever makes the drivers."""
+    """The ledgers of all money-handling devices, for the code that creates the drivers."""
 
     paper: EscrowLedger
     printing: PrintLedger
@@ -280,7 +288,7 @@ class Ledgers:
 
 
 def ledgers_of(machine: Machine, handle: Callable[..., None]) -> Ledgers:
-    """The ledgers of one machine; ``handle`` is its engine's."""
+    """Return the ledgers of one machine; ``handle`` is its engine's event handler."""
     return Ledgers(
         paper=PaperLedger(machine, handle),
         printing=PrintingLedger(machine, handle),

@@ -1,17 +1,18 @@
-"""Disputed amounts: where the bytes of a device cannot tell who owes whom, a person decides.
+"""Disputed amounts: if a device's reports do not settle whether money was paid or taken, staff decide.
 
-A note ordered into the box that no report explains, coins the acceptor counted and never reported, coins of a
-payout whose hopper was exchanged. Each is opened in the very transaction that closes what it is about, with
-the bounds that are known; its device's fault stops play until a person has ruled, and no key clears it. What
-is in dispute of the player's credits is set aside meanwhile. The ruling is an amount paid by hand, with the
-persons and the reason, in the register ``disputed-amounts``.
+Examples: a bill ordered into the box whose fate no report explains; coins that the acceptor counted but never
+reported; coins of a payout whose hopper was exchanged. A dispute is opened in the same transaction that
+closes the operation it is about, with the known bounds of the amount. The device's fault stops play until a
+ruling is entered, and no key clears it. The disputed part of the player's credits is set aside meanwhile. The
+ruling is an amount paid by hand, recorded with the persons and the reason in the register
+``disputed-amounts``.
 
-Of a ticket that may have come out of the printer the ruling says whether it is good: then nothing is paid by
-hand and the ticket is money, for whoever holds it; or it is void, and the whole is paid by hand. Its number
-stays locked meanwhile, and the cash-out that printed it open.
+For a ticket that may have come out of the printer, the ruling is either "good" (nothing is paid by hand; the
+ticket is money for its holder) or "void" (the full amount is paid by hand). Until then the ticket's number
+stays locked and its cash-out stays open.
 
-Who pays: a ticket kept by the house is redeemed by the ruling; coins of the hopper that are not paid by hand
-have left it; everything else is the house's.
+Who bears the amount: a ticket retained in the machine is redeemed by the ruling; hopper coins that are not
+paid by hand are booked as having left the hopper; everything else is paid by the operator.
 """
 
 from collections.abc import Mapping
@@ -41,11 +42,11 @@ PAID: Final = "out:handpay_disputed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedAmount:
-    """One open dispute: of which ``device`` kind and about what ``id``; amounts in minor units.
+    """One open dispute: ``device`` is the kind of device, ``id`` the disputed operation. Amounts are minor units.
 
-    ``held_cents``: set aside of the player's credits under the id, for coins of which nobody knows whether
-    they left the hopper. ``ticket``: the masked number of a ticket locked in the ticket ledger under the id,
-    of ``kind``; it is worth all or nothing.
+    ``held_cents``: the part of the player's credits set aside under ``id``, for coins that may or may not
+    have left the hopper. ``ticket``: the masked number of a ticket that is locked in the ticket ledger under
+    ``id``; ``kind`` is its kind of credit. A ticket is worth its full amount or nothing.
     """
 
     id: str
@@ -72,7 +73,7 @@ class DisputedAmount:
         ticket: str = "",
         kind: str = "",
     ) -> Self:
-        """A dispute that begins now: about ``subject``, or about something that has no id of its own."""
+        """Return a new dispute about ``subject``; a dispute without a subject gets a fresh id."""
         return cls(
             id=subject or machine.fresh_id("disputed"),
             device=device,
@@ -87,28 +88,28 @@ class DisputedAmount:
 
     @property
     def code(self) -> str:
-        """The fault that stands until every dispute of the device is ruled on."""
+        """Return the code of the fault that stays active until every dispute of the device has a ruling."""
         return f"{self.device}.disputed"
 
     @property
     def is_printed(self) -> bool:
-        """Whether it is about a ticket that may have come out of the printer."""
+        """Return whether the dispute is about a ticket that may have come out of the printer."""
         return self.device == "ticket_printer"
 
     @property
     def state(self) -> dict[str, "DisputedAmount"]:
-        """The machine state that opens it, for the transaction that closes what it is about."""
+        """Return the machine state that opens the dispute, for the transaction that closes the disputed operation."""
         return {f"{MoneyKey.DISPUTED}{self.id}": self}
 
     @property
     def details(self) -> dict[str, int | str]:
-        """What is told of it."""
-        told = {"id": self.id, "device": self.device, "why": self.why, "number": self.ticket}
+        """Return the journal details of the dispute, without empty texts."""
+        texts = {"id": self.id, "device": self.device, "why": self.why, "number": self.ticket}
         bounds = {"least_cents": self.least_cents, "most_cents": self.most_cents}
-        return {**{key: value for key, value in told.items() if value}, **bounds}
+        return {**{key: value for key, value in texts.items() if value}, **bounds}
 
     def allows(self, amount_cents: object) -> bool:
-        """Whether a person may decide so."""
+        """Return whether a ruling may award this amount: within the bounds, and all or nothing for a ticket."""
         if type(amount_cents) is not int or not self.least_cents <= amount_cents <= self.most_cents:
             return False
         return not self.ticket or amount_cents in {0, self.most_cents}
@@ -116,7 +117,7 @@ class DisputedAmount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRuling:
-    """What a person has decided of a disputed amount; ``story``: what its entry tells."""
+    """A ruling on a disputed amount; ``story`` is the details record of its journal entry."""
 
     disputed: DisputedAmount
     amount_cents: int
@@ -124,15 +125,16 @@ class DisputeRuling:
 
 
 def disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
-    """The open disputes of a position by id, in the order of their ids."""
+    """Return the open disputes of this player position, ordered by id."""
     return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTED)
 
 
 # ---------------------------------------------------------------------------------------------- opening
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
-    """Open one that no other transaction opens; a repeat changes nothing.
+    """Open a dispute in a separate transaction; if it is already open, change nothing.
 
-    ``transfers`` are the facts that are known all the same; what is held is set aside.
+    ``transfers`` are the movements of money that are certain. If ``held_cents`` is set, the reservation of
+    that amount replaces them.
     """
     if disputed.id in disputed_amounts(machine):
         return
@@ -149,25 +151,25 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
 
 
 def held_id(disputed: DisputedAmount) -> str:
-    """The id of the reservation of what is set aside."""
+    """Return the id of the reservation for the amount set aside."""
     return f"{disputed.id}.disputed"
 
 
 def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
-    """An open dispute has not stopped play yet, or the ruling on one takes another entry."""
+    """Return whether an open dispute has not raised its fault yet, or a ruling still needs its payment entry."""
     if machine.memory.get(MoneyKey.RULING) is not None:
         return True
-    open_ones = disputed_amounts(machine).values()
-    return bool(open_ones) and any(disputed.code not in machine.faults for disputed in open_ones)
+    disputes = disputed_amounts(machine).values()
+    return bool(disputes) and any(disputed.code not in machine.faults for disputed in disputes)
 
 
 def end_disputes(machine: Machine, _: Event) -> None:
-    """What follows from the open disputes and rulings."""
+    """Complete started rulings and raise the faults of the open disputes."""
     finish(machine)
 
 
 def finish(machine: Machine) -> None:
-    """What follows from the open disputes and rulings: at once, or after a restart in between."""
+    """Complete started rulings and raise the faults of the open disputes, immediately or after a restart in between."""
     ruling = machine.memory.read(DisputeRuling, MoneyKey.RULING)
     if ruling is not None:
         _pay(machine, ruling)
@@ -177,7 +179,10 @@ def finish(machine: Machine) -> None:
 
 # ---------------------------------------------------------------------------------------------- ruling
 def ruling_is_sound(machine: Machine, event: Event) -> bool:
-    """An open dispute, an amount within its bounds, and the reason; a good ticket is known to its ledger."""
+    """Return whether the ruling names an open dispute, a permitted amount and a reason.
+
+    A printed ticket can be ruled "good" only if the ticket ledger knows it.
+    """
     disputed = disputed_amounts(machine).get(str(event.data.get("disputed")))
     if disputed is None or not says(event, "reason"):
         return False
@@ -187,14 +192,14 @@ def ruling_is_sound(machine: Machine, event: Event) -> bool:
 
 
 def _ruled_cents(disputed: DisputedAmount, event: Event) -> object:
-    """The amount decided on: of a printed ticket, nothing where it is good, and all where it is not."""
+    """Return the amount awarded: for a printed ticket, 0 if it is good and the full amount if it is void."""
     if not disputed.is_printed:
         return event.data.get("amount_cents")
     return {"good": 0, "void": disputed.most_cents}.get(str(event.data.get("ticket")))
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
-    """Pay by hand what was decided; the last ruling about a device clears its fault."""
+    """Pay by hand the amount awarded; the last ruling about a device clears its fault."""
     disputed = disputed_amounts(machine)[str(event.data["disputed"])]
     amount_cents = int(str(_ruled_cents(disputed, event)))
     details = ruling_details(machine, event, **disputed.details, amount_cents=amount_cents)
@@ -216,7 +221,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
 
 
 def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
-    """Say of the open cash-out's ticket what the printer could not; the cash-out then ends as ever."""
+    """Record the ruling as the printer's final state of the open ticket; the cash-out then ends the usual way."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
     machine.record(
@@ -232,9 +237,9 @@ def _decide_ticket(machine: Machine, ruling: DisputeRuling) -> None:
 
 
 def _closed(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
-    """The machine state that ends a dispute; with the last of a device ends its fault."""
-    others = [one for one in disputed_amounts(machine).values() if one.id != disputed.id]
-    cleared = all(one.device != disputed.device for one in others)
+    """Return the machine state that closes a dispute; closing a device's last dispute clears its fault."""
+    others = [dispute for dispute in disputed_amounts(machine).values() if dispute.id != disputed.id]
+    cleared = all(dispute.device != disputed.device for dispute in others)
     fault = {f"{KernelKey.FAULT}{disputed.code}": None} if cleared else {}
     return {f"{MoneyKey.DISPUTED}{disputed.id}": None, **fault}
 
@@ -247,7 +252,8 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
     ended = Redeeming.REDEEMED if amount_cents else Redeeming.NOT_STACKED
     machine.record(
         "disputed.ruled",
-        # As a redemption's end is named: a restart finds it, and ends the redemption in the ticket ledger.
+        # A redemption uses the usual id ("<id>.in"): after a restart, ticket recovery finds it and completes
+        # the redemption in the ticket ledger.
         transaction_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
         transfers=_flows(machine, disputed, amount_cents, redeems=redeems),
         counts={"rulings": 1},
@@ -262,23 +268,23 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
     if redeems:
         machine.state(TicketDesk).redeem_commit(disputed.id)
     elif held:
-        machine.state(TicketDesk).redeem_abort(disputed.id, "a person decided that it was given back")
+        machine.state(TicketDesk).redeem_abort(disputed.id, "ruled as returned to the player")
     keep_head(machine)
 
 
 def _number(machine: Machine, disputed: DisputedAmount) -> str:
     number = machine.state(TicketDesk).number_of(disputed.id)
     if number is None:
-        raise InvariantError(f"{disputed.id} holds a ticket the ledger has no number of")
+        raise InvariantError(f"{disputed.id} holds a ticket whose number is not in the ledger")
     return number
 
 
 def _flows(
     machine: Machine, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
 ) -> tuple[Transfer, ...]:
-    """Where the amount comes from, and where the rest of what was set aside has gone.
+    """Return the transfers of the amount awarded and of the remainder that was set aside.
 
-    A ticket that the cage has had meanwhile is redeemed by nobody here: the house pays.
+    If the cashier has already redeemed the ticket, nothing is redeemed here and the operator pays.
     """
     source = SOURCE
     if disputed.held_cents:
@@ -286,8 +292,11 @@ def _flows(
     elif redeems:
         source = f"world:voucher_in:{disputed.kind}"
     paid = (Transfer(source, PAID, amount_cents),) if amount_cents else ()
-    rest_cents = max(0, disputed.held_cents - amount_cents)
-    if not rest_cents:
+    unpaid_cents = max(0, disputed.held_cents - amount_cents)
+    if not unpaid_cents:
         return paid
-    left = (Transfer(source, "out:hopper", rest_cents), Transfer("stock:hopper", "stock:floor", rest_cents))
-    return paid + left
+    remainder_flows = (
+        Transfer(source, "out:hopper", unpaid_cents),
+        Transfer("stock:hopper", "stock:floor", unpaid_cents),
+    )
+    return paid + remainder_flows

@@ -1,4 +1,4 @@
-"""The disputed amounts at the machine: a list, and the form that rules on one."""
+"""Service pages for disputed amounts: the list, and the form for a ruling."""
 
 from dataclasses import replace
 from typing import Final
@@ -15,10 +15,10 @@ from egm.staff.service.words import BACK, columns, moment, money, plain, say
 
 
 class DisputedList(Place):
-    """Every amount that waits for a ruling."""
+    """The service page that lists every amount waiting for a ruling."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """A line a dispute: when, about what, why, and between which amounts."""
+        """Return one row per dispute: time, subject, reason and bounds of the amount."""
         rows = tuple(
             Row(
                 cells=(
@@ -37,13 +37,13 @@ class DisputedList(Place):
         return ServicePage(id="", title=say("service.menu.disputed"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into the ruling on one."""
+        """Open the ruling form of the selected dispute."""
         disputed = disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return refuse("not_offered") if disputed is None else Go(Filling(_form(disputed)))
 
 
 def _form(disputed: DisputedAmount) -> Form:
-    """The ruling's form, its amount bounded as the dispute is."""
+    """Return the ruling form, with the dispute's bounds on the amount."""
     if disputed.is_printed:
         return replace(DISPUTED_TICKET, values={"disputed": disputed.id})
     fields = tuple(

@@ -1,4 +1,4 @@
-"""Money: bills, coins and tickets in; tickets, coins and hand-pays out."""
+"""The money feature: bills, coins and tickets in; tickets, coins and hand-pays out."""
 
 from typing import Final
 

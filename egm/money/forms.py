@@ -1,4 +1,4 @@
-"""Forms of money: paying by hand, and what persons decide about money that is owed or found."""
+"""Staff forms about money: hand-pays, and rulings about money that is owed or found."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from egm.money.rulings import credits_are_unclaimed, handpay_waits
 from egm.people import Permission
 from egm.staff.form import AMOUNT, PLACE, PLAY_ID, REASON, Field, FieldKind, Form
 
-#: Begun from the page of the disputed amounts, its amount bounded as the dispute is.
+#: Opened from the page of disputed amounts, with the bounds of the dispute.
 DISPUTED: Final = Form(
     id="disputed",
     event=EventType.DISPUTED_AMOUNT,
@@ -15,7 +15,7 @@ DISPUTED: Final = Form(
     fields=(Field(name="amount_cents", kind=FieldKind.AMOUNT), REASON),
 )
 
-#: The same for a ticket that may have come out of the printer.
+#: The ruling form for a ticket that may have come out of the printer.
 DISPUTED_TICKET: Final = Form(
     id="disputed_ticket",
     event=EventType.DISPUTED_AMOUNT,

@@ -1,10 +1,10 @@
-"""Hand-pays: who was paid, how, by which form, and the slip.
+"""Hand-pays: the form with the player's identity and means of payment, the settlement, and the slip.
 
 From the profile's amount on, a hand-pay is settled only after its form is filled in: the player's identity
-and the means of payment (Monaco 21.1). What identifies the player goes to the register of identities; the
-journal has only the commitment to it (:mod:`egm.staff.identities`). Management may have the machine
-checked before it pays: the check recomputes the game from its recorded draws, audits the books, and is
-recorded with the meters and the journal's head.
+and the means of payment (Monaco 21.1). The identity goes to the register of identities; the journal contains
+only a commitment to it (:mod:`egm.staff.identities`). Management may have the machine checked before it pays:
+the check recomputes the game from its recorded draws, audits the accounts, and is recorded with the meters
+and the journal head.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ from egm.staff.service_calls import answer_service_call
 from meters import Phase, Transfer
 from meters.chart import words_of
 
-#: What a form must say of the player: name as in the document, its kind and its number.
+#: The form's fields about the player: name as in the document, kind of document and its number.
 IDENTITY_FIELDS: Final = ("name", "document", "number")
 
 
@@ -35,13 +35,13 @@ def _wants_identity(machine: Machine, amount_cents: int) -> bool:
 
 # ---------------------------------------------------------------------------------------------- guards
 def handpay_is_in_order(machine: Machine, _: Event) -> bool:
-    """The hand-pay needs no form, or its form is in."""
+    """Return whether the hand-pay needs no form, or its form has been filled in."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     return handpay.form is not None or not _wants_identity(machine, handpay.worth_cents)
 
 
 def form_is_whole(machine: Machine, event: Event) -> bool:
-    """It names a means of payment of this place, and the identity where that is wanted."""
+    """Return whether the form names a permitted means of payment, and the player's identity if required."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     identified = says(event, *IDENTITY_FIELDS)
     return event.data.get("method") in machine.profile.by_hand.methods and (
@@ -51,13 +51,13 @@ def form_is_whole(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_handpay_form(machine: Machine, event: Event) -> None:
-    """Write down who will be paid and how; filled in again, the later form holds."""
+    """Record who will be paid and how; a later form replaces an earlier one."""
     identities = machine.installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     identity = ""
     if says(event, *IDENTITY_FIELDS):
         if identities is None:
-            raise InvariantError("an identity to be written down, and no register of identities")
+            raise InvariantError("an identity must be recorded, but there is no register of identities")
         fields = {name: str(event.data[name]).strip() for name in IDENTITY_FIELDS}
         identity = identities.keep(handpay.id, fields, machine.clock.now())
     form = HandpayForm(
@@ -72,7 +72,7 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
 
 
 def settle_handpay(machine: Machine, event: Event) -> None:
-    """The attendant has paid, and handed over any prize: the reservation is settled and the machine is free.
+    """Settle the hand-pay after the attendant has paid and handed over any prize, and release the machine.
 
     The details are the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
     """
@@ -110,12 +110,12 @@ BOOK: Final = "prizes:"
 
 
 def no_prize_waits(machine: Machine, _: Event) -> bool:
-    """No prize in kind is owed: one needs a person's hands, which no line has."""
+    """Return whether no prize in kind is owed. A prize in kind is handed over in person, so no host may settle it."""
     return not machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
 
 
 def unclaimed(flow: Transfer) -> str:
-    """Where a flow goes that nobody claims: the register of orphans, or back among the house's things."""
+    """Return the account for an unclaimed flow: the register of orphans, or the stock of unclaimed prizes."""
     if not flow.source.startswith(BOOK):
         return "house:orphan"
     return f"{BOOK}{words_of(flow.source)['prize']}:unclaimed"

@@ -1,8 +1,8 @@
-"""Value out: reserved when the player asks, settled when it has left.
+"""Value out: credits are reserved when the player cashes out, and settled when they have left the machine.
 
-The way out is chosen when the player asks, in the profile's order: ticket, coins, or the attendant's hand.
-The credits leave the player's account only with the settlement; while they are reserved they can neither be
-played nor paid a second time. A way that fails gives them back, and they are paid by hand.
+The payout method is chosen at the request, in the profile's order: ticket, coins, hand-pay. The credits leave
+the player's account only at the settlement; while they are reserved they can be neither played nor paid a
+second time. If a method fails, the credits are returned and paid by hand.
 """
 
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import disputed
 from egm.money.cash_out_rest import (
-    end_rest,
-    left_by_hand,
-    left_over,
+    clear_remainder,
+    handpay_remainder_state,
+    has_stale_remainder,
     paid_in_coins,
+    remainder_state,
     rest_goes_on,
-    rest_has_ended,
 )
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.host.model import HostMoney, into_ring
@@ -55,22 +55,24 @@ from rng import RngError
 
 # ---------------------------------------------------------------------------------------------- by ticket
 def reserve_ticket(machine: Machine, _: Event) -> None:
-    """Have a ticket numbered, set the whole balance aside for it, and print."""
+    """Reserve the whole cashable balance for a ticket, and print it."""
     _reserve(machine, CreditKind.CASHABLE, _into_money(machine))
 
 
 def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
-    """The same with the restricted credit, on a ticket of its own kind."""
+    """Reserve the restricted credit for a restricted ticket, and print it."""
     _reserve(machine, CreditKind.RESTRICTED, machine.kind_cents(CreditKind.RESTRICTED))
 
 
 def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
-    """Set credits aside for a ticket: numbered here, or waiting for a number from the host."""
+    """Reserve credits for a ticket, which is numbered here or waits for a number from the host."""
     pay_out_id, number = machine.fresh_id("cashout"), ""
     if machine.state(HostMoney).validation is not Validation.SYSTEM:
         ticket = _own_number(machine, pay_out_id, kind, amount_cents)
         if isinstance(ticket, Refusal):
-            if kind is CreditKind.RESTRICTED:  # it stays on the meter: it is never paid by hand
+            if (
+                kind is CreditKind.RESTRICTED
+            ):  # restricted credit is never paid by hand: it stays on the meter
                 machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
             raise SupersededBy(Event(EventType.NO_PAYOUT_DEVICE, {"why": ticket.reason.value}))
@@ -98,7 +100,7 @@ def _reserve(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
 
 
 def _pool(machine: Machine, kind: CreditKind) -> int:
-    """The pool a host has given restricted credit from; 0 for every other credit."""
+    """Return the pool of the restricted credit from a host; 0 for every other credit."""
     terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
     return terms.pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
@@ -118,9 +120,9 @@ def _own_number(machine: Machine, pay_out_id: str, kind: CreditKind, amount_cent
 
 
 def printed_terms(machine: Machine, kind: CreditKind) -> Printed:
-    """What a ticket of this kind says of its house and its last day, as the host has it where it says so.
+    """Return the venue and validity printed on a ticket of this kind: the host's terms, else the machine's own.
 
-    Restricted credit that has a last day of its own takes it along.
+    A ticket of restricted credit with an expiry date expires on that date.
     """
     own, terms = machine.profile.tickets.valid_days, ticket_terms(machine)
     days = terms.valid_days(kind, own)
@@ -132,9 +134,10 @@ def printed_terms(machine: Machine, kind: CreditKind) -> Printed:
 
 
 def print_ticket(machine: Machine) -> None:
-    """Give the reserved ticket to the printer, unless it has it: once a job, also after a restart.
+    """Give the reserved ticket to the printer unless it already has it: once per job, also after a restart.
 
-    A ticket that waits for the host's number waits on, unless the machine has no such host any more.
+    A ticket that waits for the host's number keeps waiting, unless the machine is no longer configured with
+    such a host.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
@@ -144,13 +147,15 @@ def print_ticket(machine: Machine) -> None:
     if not pay_out.number:
         if machine.state(HostMoney).validation is Validation.SYSTEM:
             return
-        values = {"id": pay_out.id, "why": "no host numbers tickets here"}
+        values = {"id": pay_out.id, "why": "no host is configured to number tickets"}
         raise SupersededBy(Event(EventType.NUMBER_REFUSED, values))
-    if ticket_of(machine, pay_out.id) is None:  # its ledger is lost: no printer can be given it, or asked
-        why = "the ticket ledger does not know it"
+    if (
+        ticket_of(machine, pay_out.id) is None
+    ):  # the ticket ledger is lost: the ticket can neither be printed nor its state queried
+        why = "the ticket ledger does not contain it"
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": why, "doubt": doubt}))
     printer = machine.state(Devices).printer
-    if printer is None:  # nor any more
+    if printer is None:  # the printer is no longer configured
         raise SupersededBy(Event(EventType.TICKET_FAILED, {"why": "no printer", "doubt": doubt}))
     if printing is not None:
         return
@@ -162,7 +167,7 @@ def print_ticket(machine: Machine) -> None:
 
 
 def open_job(machine: Machine) -> TicketJob | None:
-    """The ticket the printer has, made again from the ticket ledger: the journal holds no whole number."""
+    """Return the printer's open job, or None. It is rebuilt from the ticket ledger: the journal has no full numbers."""
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     if printing is None:
         return None
@@ -180,15 +185,15 @@ def _job(machine: Machine, pay_out_id: str, language: str) -> TicketJob:
 
 
 def ticket_of(machine: Machine, pay_out_id: str) -> Ticket | None:
-    """The ticket of a cash-out; None where the ledger does not know it, or there is none."""
+    """Return the ticket of a cash-out, or None if there is no ledger or it does not know the ticket."""
     desk = machine.installed(TicketDesk)
     return None if desk is None else desk.ticket_of(pay_out_id)
 
 
 @cache
-def _template(place: str) -> Template:
-    """A place's ticket, read once: the printer's driver asks for the open job at every poll."""
-    return load_template(place)
+def _template(jurisdiction: str) -> Template:
+    """Return a jurisdiction's ticket template, cached: the printer driver asks for the open job at every poll."""
+    return load_template(jurisdiction)
 
 
 def _ticket(machine: Machine, pay_out_id: str) -> Ticket:
@@ -199,7 +204,7 @@ def _ticket(machine: Machine, pay_out_id: str) -> Ticket:
 
 
 def settle_ticket(machine: Machine, _: Event) -> None:
-    """The bar code is printed: the credits have become the ticket (AGE 5.1.3)."""
+    """Settle the cash-out: with the bar code printed, the credits have become the ticket (AGE 5.1.3)."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     number = _ticket(machine, pay_out.id).number
@@ -223,9 +228,10 @@ def settle_ticket(machine: Machine, _: Event) -> None:
 
 
 def give_ticket_up(machine: Machine, event: Event) -> None:
-    """It was not printed: its number is void, and the credits are paid by hand.
+    """Void a ticket that was not printed, and pay the credits by hand.
 
-    Where nobody can tell (``doubt``), its number stays locked and the credits set aside, for a person.
+    If it is unknown whether it was printed (``doubt``), the number stays locked and the credits stay reserved
+    until a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     why = str(event.data.get("why", ""))
@@ -259,14 +265,15 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
 
 
 def is_disputed(printing: PrintingRecord | None) -> bool:
-    """Whether the printer's ticket is a person's to decide about, or has been decided about."""
+    """Return whether the printer's ticket is in dispute or has been ruled void."""
     return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
 
 
 def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """A person has decided of a ticket in dispute, and the cash-out has not ended that way yet.
+    """Return whether a disputed ticket has a ruling that is not yet carried out on the cash-out.
 
-    The ticket before may still be in the printer's path, its bar code done: it is of another cash-out.
+    The previous ticket may still be in the printer with its bar code done; it belongs to another cash-out and
+    is ignored.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
@@ -277,16 +284,16 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_ticket_ruling(machine: Machine, event: Event) -> None:
-    """It was printed, and is money; or it was not, or lies with the staff, and is paid by hand."""
+    """Carry out the ruling: a good ticket settles the cash-out; a void one is paid by hand."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     if printing.state is PrintState.BARCODE_DONE:
         settle_ticket(machine, event)
     else:
-        give_ticket_up(machine, Event(EventType.TICKET_FAILED, {"why": "a person decided so"}))
+        give_ticket_up(machine, Event(EventType.TICKET_FAILED, {"why": "ruled void by staff"}))
 
 
 def give_up_unprinted(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
-    """A reserved ticket that never got a number: the credits are paid by hand."""
+    """Void a ticket that never got a number, and pay the credits by hand."""
     _void(machine, pay_out, {}, why)
     _pay_otherwise(machine, pay_out)
 
@@ -300,7 +307,7 @@ def _pay_otherwise(machine: Machine, pay_out: CashOutRecord) -> None:
 
 # ---------------------------------------------------------------------------------------------- by coins
 def reserve_coins(machine: Machine, _: Event) -> None:
-    """Set aside what the hopper can pay in whole coins, and start it."""
+    """Reserve the amount the hopper can pay in whole coins, and start the hopper."""
     _into_money(machine)
     coins = payable_coins(machine)
     amount_cents = coins * machine.profile.coins.hopper_cents
@@ -326,49 +333,49 @@ def reserve_coins(machine: Machine, _: Event) -> None:
 
 @dataclass(slots=True)
 class HopperPayout:
-    """The payout the hopper's driver was given since this machine started."""
+    """The payout given to the hopper's driver since the machine started."""
 
     asked: str = ""
 
 
 def start_hopper(machine: Machine) -> None:
-    """Order the reserved coins, unless they are ordered: once a payout, also after a restart."""
+    """Order the reserved coins from the hopper: once per payout, also after a restart."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     if pay_out is None or pay_out.way != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
-    given, hopper = machine.state(HopperPayout), machine.state(Devices).hopper
-    if given.asked == pay_out.id:  # its driver has it, and will record it before a coin leaves
+    driver_payout, hopper = machine.state(HopperPayout), machine.state(Devices).hopper
+    if driver_payout.asked == pay_out.id:  # the driver already has it and records it before any coin leaves
         return
     if hopper is None:
         raise SupersededBy(Event(EventType.COINS_PAID, {"paid_coins": 0}))
     hopper.pay(pay_out.id, pay_out.coins)
-    given.asked = pay_out.id
+    driver_payout.asked = pay_out.id
 
 
 def settle_coins(machine: Machine, event: Event) -> None:
-    """The hopper has stopped: what it counted has left; what it could not pay is paid by hand.
+    """Settle a stopped payout: post the coins counted out; what the hopper could not pay is paid by hand.
 
-    Where nobody knows what became of the rest (``doubt``), it is neither: it is set aside for a person.
+    If it is unknown whether the remaining coins left (``doubt``), their amount is set aside for a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     paid, doubt = int(event.data["paid_coins"]), str(event.data.get("doubt", ""))
     coin_cents = machine.profile.coins.hopper_cents
     in_coins = _with_coins(machine, pay_out, paid * coin_cents)
     if paid == pay_out.coins:
-        rest_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
-        rest = CashOutRest(rest_cents=rest_cents, in_coins=in_coins)
+        remainder_cents = machine.cash_cents if machine.profile.pay_out.rest == "next_way" else 0
+        remainder = CashOutRest(rest_cents=remainder_cents, in_coins=in_coins)
         machine.record(
             "coins.out",
             transaction_id=f"{pay_out.id}.paid",
             phase=Phase.SETTLE,
             ref=pay_out.id,
-            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **left_over(rest)},
+            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **remainder_state(remainder)},
             details={**to_json(pay_out), "paid_coins": paid},
         )
         keep_head(machine)
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
         return
-    gone = CoinsGone(
+    unposted = CoinsGone(
         id=pay_out.id,
         way="coins",
         amount_cents=pay_out.amount_cents,
@@ -378,11 +385,11 @@ def settle_coins(machine: Machine, event: Event) -> None:
         doubt=doubt,
         in_coins=in_coins,
     )
-    some = gone if paid or doubt else None
+    stored = unposted if paid or doubt else None
     _void(
         machine,
         pay_out,
-        {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: some},
+        {MoneyKey.HOPPER: None, MoneyKey.COINS_GONE: stored},
         f"short pay: {paid} of {pay_out.coins} coins",
     )
     post_coins(machine, event)
@@ -392,56 +399,59 @@ def settle_coins(machine: Machine, event: Event) -> None:
 
 
 def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Coins left before a payout was given up and are not posted yet, or a rest is none any more."""
-    return machine.memory.get(MoneyKey.COINS_GONE) is not None or rest_has_ended(machine)
+    """Return whether coins of an abandoned payout are not posted yet, or a stored remainder is no longer valid."""
+    return machine.memory.get(MoneyKey.COINS_GONE) is not None or has_stale_remainder(machine)
 
 
 def end_cash_out(machine: Machine, event: Event) -> None:
-    """What follows from either."""
+    """Post the coins of an abandoned payout, and clear an invalid remainder."""
     post_coins(machine, event)
-    if rest_has_ended(machine):
-        end_rest(machine)
+    if has_stale_remainder(machine):
+        clear_remainder(machine)
 
 
 def post_coins(machine: Machine, _: Event) -> None:
-    """Post the coins that left before a payout was given up: at once, or after a restart in between."""
-    gone = machine.memory.read(CoinsGone, MoneyKey.COINS_GONE)
-    if gone is None:
+    """Post the coins that left before a payout was abandoned: immediately, or after a restart in between."""
+    unposted = machine.memory.read(CoinsGone, MoneyKey.COINS_GONE)
+    if unposted is None:
         return
-    counted_cents, paid_cents = gone.counted_cents, gone.paid_cents
-    if gone.doubt and paid_cents < gone.amount_cents:
-        rest_cents = gone.amount_cents - paid_cents
+    counted_cents, paid_cents = unposted.counted_cents, unposted.paid_cents
+    if unposted.doubt and paid_cents < unposted.amount_cents:
+        doubtful_cents = unposted.amount_cents - paid_cents
         in_doubt = DisputedAmount.about(
             machine,
             "hopper",
-            gone.doubt,
-            subject=gone.id,
-            most_cents=rest_cents,
-            held_cents=rest_cents,
+            unposted.doubt,
+            subject=unposted.id,
+            most_cents=doubtful_cents,
+            held_cents=doubtful_cents,
         )
         open_dispute(machine, in_doubt)
         disputed.finish(machine)
-    details = {key: value for key, value in to_json(gone).items() if key != "coin_cents" and value != ""}
+    details = {key: value for key, value in to_json(unposted).items() if key != "coin_cents" and value != ""}
     machine.record(
         "coins.out",
-        transaction_id=f"{gone.id}.paid",
+        transaction_id=f"{unposted.id}.paid",
         transfers=_coins_leave(machine, paid_cents, counted_cents) if counted_cents else (),
-        state={MoneyKey.COINS_GONE: None, **left_by_hand(machine.cash_cents - paid_cents, gone.in_coins)},
+        state={
+            MoneyKey.COINS_GONE: None,
+            **handpay_remainder_state(machine.cash_cents - paid_cents, unposted.in_coins),
+        },
         details=details,
     )
 
 
 def record_stray_coins(machine: Machine, event: Event) -> None:
-    """Coins have left the hopper that nobody ordered: they are out of its stock, and a person looks."""
+    """Book coins that left the hopper without an order out of its stock, and open a dispute."""
     cents = int(event.data["coins"]) * machine.profile.coins.hopper_cents
-    left = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
+    flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
     stray = DisputedAmount.about(machine, "hopper", str(event.data["why"]))
-    open_dispute(machine, stray, left)
+    open_dispute(machine, stray, flows)
     disputed.finish(machine)
 
 
 def _with_coins(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> PaidInCoins:
-    """What has come of a cash-out as coins with these, and what was owed before the first of them."""
+    """Return the cash-out's coins so far, including these, and the amount owed before the first of them."""
     before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
     return PaidInCoins(
         owed_cents=before_cents + pay_out.amount_cents + machine.cash_cents,
@@ -450,7 +460,7 @@ def _with_coins(machine: Machine, pay_out: CashOutRecord, counted_cents: int) ->
 
 
 def _coins_leave(machine: Machine, paid_cents: int, counted_cents: int) -> tuple[Transfer, ...]:
-    """The player's money for the coins he is paid, and every coin counted out, out of the hopper's stock."""
+    """Return the transfers of the player's money paid in coins, and of all coins counted out of the hopper."""
     return (
         Transfer(_cashable(machine), "out:hopper", paid_cents),
         Transfer("stock:hopper", "stock:floor", counted_cents),
@@ -458,22 +468,22 @@ def _coins_leave(machine: Machine, paid_cents: int, counted_cents: int) -> tuple
 
 
 def _void(machine: Machine, pay_out: CashOutRecord, state: Mapping[str, object], why: str) -> None:
-    """Give a way up; what it was to pay of a rest, unless coins of it have left, is a rest again."""
-    is_rest = pay_out.in_coins is not None and state.get(MoneyKey.COINS_GONE) is None
-    rest_cents = machine.cash_cents + pay_out.amount_cents if is_rest else 0
+    """Void a payout; if it was paying a remainder and no coins left, its amount becomes the remainder again."""
+    was_remainder = pay_out.in_coins is not None and state.get(MoneyKey.COINS_GONE) is None
+    remainder_cents = machine.cash_cents + pay_out.amount_cents if was_remainder else 0
     machine.record(
         "cashout.void",
         transaction_id=f"{pay_out.id}.void",
         phase=Phase.VOID,
         ref=pay_out.id,
-        state={MoneyKey.PAY_OUT: None, **state, **left_by_hand(rest_cents, pay_out.in_coins)},
+        state={MoneyKey.PAY_OUT: None, **state, **handpay_remainder_state(remainder_cents, pay_out.in_coins)},
         details={**to_json(pay_out), "why": why},
     )
 
 
 # ---------------------------------------------------------------------------------------------- by hand
 def open_cancelled_credit(machine: Machine, _: Event) -> None:
-    """Set all the player's money aside as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
+    """Reserve all the player's money as a cancelled credit, to be paid by an attendant (NZ 1.20.2)."""
     amount_cents = _into_money(machine)
     handpay_id = machine.fresh_id("handpay")
     why = no_ticket(machine, amount_cents)
@@ -497,14 +507,14 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- in between
 def _cashable(machine: Machine) -> str:
-    """The account of the player's own money."""
+    """Return the account of the player's cashable credits."""
     return machine.credit(CreditKind.CASHABLE)
 
 
 def _into_money(machine: Machine) -> int:
-    """Make nonrestricted credit the player's own, and return all there is of it, in minor units.
+    """Convert nonrestricted credit to cashable credit, and return the cashable balance in minor units.
 
-    What leaves the machine then leaves in one transfer, and is counted as one.
+    What leaves the machine then leaves in one transfer and is metered once.
     """
     promotional_cents = machine.kind_cents(CreditKind.NONRESTRICTED)
     if promotional_cents:
@@ -514,27 +524,28 @@ def _into_money(machine: Machine) -> int:
 
 
 def payout_may_begin(machine: Machine, _: Event) -> bool:
-    """There is money that may leave by itself.
+    """Return whether there is money that may be paid out automatically.
 
-    A cash-out that its host has just not taken stays: the host would be asked without end.
+    A balance that the host has just declined stays on the meter; otherwise the host would be queried
+    endlessly.
     """
     host = machine.state(HostMoney)
     return machine.cash_cents > 0 and not (host.online and host.not_taken_cents == machine.credit_cents)
 
 
 def payout_is_due(machine: Machine, event: Event) -> bool:
-    """The player is paid without asking, from the place's balance on; bets that stand are played first."""
+    """Return whether an automatic payout is due: a remainder, or the profile's limit reached with no standing bets."""
     limit_cents = machine.profile.pay_out.automatic_cents
     too_much = limit_cents is not None and machine.cash_cents >= limit_cents and not standing_tables(machine)
     return payout_may_begin(machine, event) and (rest_goes_on(machine, event) or too_much)
 
 
 def payout_is_under_way(machine: Machine, _: Event) -> bool:
-    """Credits are set aside for a payout."""
+    """Return whether credits are reserved for a payout."""
     return machine.memory.get(MoneyKey.PAY_OUT) is not None
 
 
 def resume_payout(machine: Machine, _: Event) -> None:
-    """Go on with a payout that a restart interrupted before its device had it."""
+    """Resume a payout that a restart interrupted before its device had received it."""
     print_ticket(machine)
     start_hopper(machine)

@@ -1,4 +1,4 @@
-"""Rules of money: bills, coins and tickets in and out, hand-pays, and what a payout was interrupted in."""
+"""State-table rules of money: bills, coins and tickets in and out, hand-pays, rulings and interrupted payouts."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from egm.kernel.states import (
     RULING,
     only,
 )
-from egm.money.cash_out_rest import cash_out_by_itself, rest_goes_on
+from egm.money.cash_out_rest import rest_goes_on, start_automatic_cash_out
 from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_is_sound
 from egm.money.forms import FORMS
 from egm.money.hand_pays import (
@@ -130,8 +130,8 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.COINS_STRAYED, AWAKE, (), (record_stray_coins,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (dispute_is_unfinished,), (end_disputes,)),
     Rule(EventType.AT_REST, only(State.PAYING), (payout_is_under_way,), (resume_payout,)),
-    Rule(EventType.AT_REST, _IDLE, (payout_is_due,), (cash_out_by_itself,)),
-    Rule(EventType.AT_REST, only(State.OUT_OF_SERVICE), (rest_goes_on,), (cash_out_by_itself,)),
+    Rule(EventType.AT_REST, _IDLE, (payout_is_due,), (start_automatic_cash_out,)),
+    Rule(EventType.AT_REST, only(State.OUT_OF_SERVICE), (rest_goes_on,), (start_automatic_cash_out,)),
     # ------------------------------------------------------------------ hand-pays
     Rule(EventType.CASH_OUT, _HANDPAY, (ticket_may_replace,), (choose_way,), Next.SAME, TELL),
     Rule(
@@ -189,6 +189,6 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ruling_is_unfinished,), (end_rulings,)),
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (ticket_ruling_is_unfinished,), (end_ticket_ruling,)),
-    # Last: what another way begun has put on the credit meter for a moment is no other credit.
+    # Last: credits that another payout returns to the meter for a moment must not invalidate a remainder.
     Rule(EventType.AFTER_EVENT, EVERYWHERE, (cash_out_is_unfinished,), (end_cash_out,)),
 )

@@ -1,8 +1,8 @@
-"""Rulings on money: complements, orphans, forfeits. Each is a fact of its own kind.
+"""Rulings on money: complements (additional payments), orphans (unclaimed money) and forfeits.
 
-Nothing here is ever undone or changed: a ruling is one more transaction, with the persons who made it. Each
-comes from a form of the staff (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes
-two.
+A ruling never undoes or changes an entry: it is one more transaction, with the persons who made it. Each is
+entered through a staff form (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes two
+persons.
 """
 
 from egm.kernel.credits import MONEY, CreditKind
@@ -26,14 +26,14 @@ from meters.transaction import JSON
 
 # ---------------------------------------------------------------------------------------------- complements
 def complement_is_sound(machine: Machine, event: Event) -> bool:
-    """An amount, and the reason; where it completes a hand-pay, the running number of a slip there is."""
+    """Return whether the form has an amount and a reason; a slip number, if given, must be one that was issued."""
     amount_cents, slip = event.data.get("amount_cents"), event.data.get("slip")
     is_paid = slip is None or (type(slip) is int and 0 < slip <= int(machine.memory.get(MoneyKey.SLIP) or 0))
     return is_paid and type(amount_cents) is int and amount_cents > 0 and says(event, "reason")
 
 
 def pay_complement(machine: Machine, event: Event) -> None:
-    """Pay by hand what a winning combination was worth beyond what the machine paid (Monaco 21.4)."""
+    """Pay by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
     amount_cents = int(event.data["amount_cents"])
     last = machine.memory.read(LastGame, PlayKey.LAST)
     slip = event.data.get("slip")
@@ -54,23 +54,23 @@ def pay_complement(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- orphans
 def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
-    """There are credits, or bets that stand on a table between two games, which nobody owns."""
-    stands = bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
-    return machine.credit_cents > 0 or stands
+    """Return whether there are credits, or standing bets on a table between two games, that nobody owns."""
+    has_standing_bets = bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
+    return machine.credit_cents > 0 or has_standing_bets
 
 
 def place_is_said(_: Machine, event: Event) -> bool:
-    """Where the orphan was found is said (Monaco 21.3)."""
+    """Return whether the form says where the orphan was found (Monaco 21.3)."""
     return says(event, "place")
 
 
 def handpay_waits(machine: Machine, _: Event) -> bool:
-    """There is a hand-pay that nobody has been paid."""
+    """Return whether a hand-pay is waiting to be paid."""
     return machine.memory.get(MoneyKey.HANDPAY) is not None
 
 
 def found_ticket_is_named(machine: Machine, event: Event) -> bool:
-    """A ticket was found: its number, on a machine that keeps the tickets itself."""
+    """Return whether the form has a ticket number and this machine keeps its own tickets."""
     return (
         ticket_ledger.tickets_may_move(machine)
         and not machine.state(HostMoney).validation.by_host
@@ -79,7 +79,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
 
 
 def take_orphan_credits(machine: Machine, event: Event) -> None:
-    """Credits left on the meter leave it for the register of orphans (Monaco 21.3); promotions expire."""
+    """Move credits left on the meter to the register of orphans (Monaco 21.3); restricted credits expire."""
     amount_cents, promotion_cents = machine.cash_cents, machine.kind_cents(CreditKind.RESTRICTED)
     machine.record(
         "orphan.credits",
@@ -97,16 +97,16 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
 
 
 def take_orphan_handpay(machine: Machine, event: Event) -> None:
-    """An unclaimed hand-pay is given up and becomes an orphan; see :func:`end_rulings`."""
+    """Void an unclaimed hand-pay and make it an orphan; see :func:`end_rulings`."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(held for held in machine.journal.pending() if held.id == handpay.id)
-    told = {"kind": handpay.kind, **_named(handpay)}
+    details = {"kind": handpay.kind, **_named(handpay)}
     given_up = UnclaimedRecord(
         id=handpay.id,
         flows=tuple(
             OrphanFlow(flow.source, unclaimed(flow), flow.amount_cents) for flow in reserved.transfers
         ),
-        story=ruling_details(machine, event, **told),
+        story=ruling_details(machine, event, **details),
     )
     machine.record(
         "handpay.unclaimed",
@@ -120,12 +120,12 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
 
 
 def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
-    """A ruling takes another entry: the orphan of a hand-pay is not posted."""
+    """Return whether the orphan of a voided hand-pay is not posted yet."""
     return machine.memory.get(MoneyKey.UNCLAIMED) is not None
 
 
 def end_rulings(machine: Machine, _: Event) -> None:
-    """Post the orphan of a hand-pay that was given up: at once, or after a restart in between."""
+    """Post the orphan of a voided hand-pay: immediately, or after a restart in between."""
     given_up = machine.memory.read(UnclaimedRecord, MoneyKey.UNCLAIMED)
     if given_up is None:
         return
@@ -140,10 +140,10 @@ def end_rulings(machine: Machine, _: Event) -> None:
 
 
 def take_orphan_ticket(machine: Machine, event: Event) -> None:
-    """A ticket found on a machine or on the floor is redeemed to the register of orphans, for good.
+    """Redeem a ticket found on a machine or on the floor to the register of orphans, irrevocably.
 
-    The journal leads and the ticket ledger follows; a restart between the two finds the journal's entry and
-    ends the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover`).
+    The journal is written first, then the ticket ledger. A restart between the two finds the journal's entry
+    and completes the redemption as for a ticket that was stacked (:func:`egm.money.ticket_recovery.recover`).
     """
     desk = machine.state(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
@@ -176,7 +176,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
 
 
 def prize_is_forfeit(machine: Machine, event: Event) -> bool:
-    """The hand-pay is a prize, the place forfeits it, and the reason is said. Cancelled credits are not."""
+    """Return whether the profile lets the waiting prize be forfeited and a reason is given; never cancelled credits."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         "handpay" in machine.profile.by_hand.forfeits
@@ -187,7 +187,7 @@ def prize_is_forfeit(machine: Machine, event: Event) -> bool:
 
 
 def credits_are_forfeit(machine: Machine, event: Event) -> bool:
-    """An amount within the credits, the place forfeits them, and the reason is said."""
+    """Return whether the profile lets credits be forfeited, the amount is within them, and a reason is given."""
     amount_cents = event.data.get("amount_cents")
     return (
         "credits" in machine.profile.by_hand.forfeits
@@ -198,7 +198,7 @@ def credits_are_forfeit(machine: Machine, event: Event) -> bool:
 
 
 def forfeit_prize(machine: Machine, event: Event) -> None:
-    """The prize that waited for an attendant is not paid (Québec s.94)."""
+    """Void the prize that waited for an attendant (Québec s.94)."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     machine.record(
         "forfeit.prize",
@@ -212,13 +212,13 @@ def forfeit_prize(machine: Machine, event: Event) -> None:
 
 
 def _named(handpay: HandpayRecord) -> dict[str, JSON]:
-    """What a ruling tells of a hand-pay."""
-    told = to_json(handpay)
-    return {key: told[key] for key in ("id", "amount_cents", "prizes") if key in told}
+    """Return the fields of a hand-pay that a ruling records."""
+    record = to_json(handpay)
+    return {key: record[key] for key in ("id", "amount_cents", "prizes") if key in record}
 
 
 def forfeit_credits(machine: Machine, event: Event) -> None:
-    """Credits that a disrupted game brought in leave the meter (Québec s.94)."""
+    """Remove from the meter credits that were won in a disrupted game (Québec s.94)."""
     amount_cents = int(event.data["amount_cents"])
     machine.record(
         "forfeit.credits",

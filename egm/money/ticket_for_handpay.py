@@ -1,8 +1,8 @@
-"""A ticket instead of the attendant's hand: credits that could not leave on a ticket do so after all.
+"""A ticket instead of a hand-pay, for credits that could not leave on a ticket at first.
 
-Where the place lets them, the player asks for it, and the attendant's key returns the reservation to the
-credit meter; the cash-out then goes on by itself. Whenever the power is cut, the reservation stands or it is
-void: there is never both the hand-pay and the ticket, and never neither.
+If the profile allows it, the player requests a ticket, and the attendant's key returns the reservation to the
+credit meter; the cash-out then continues automatically. After any power loss the reservation is either active
+or void: the player never has both the hand-pay and the ticket, and never neither.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ from meters import Phase
 
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_may_replace(machine: Machine, _: Event) -> bool:
-    """The hand-pay is the player's own credits, nobody has begun its form, and a ticket could be printed."""
+    """Return whether the hand-pay is the player's credits, has no form yet, and a ticket could be printed."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         handpay is not None
@@ -32,33 +32,35 @@ def ticket_may_replace(machine: Machine, _: Event) -> bool:
 
 
 def ticket_is_asked(machine: Machine, _: Event) -> bool:
-    """The player has asked for a ticket in its place."""
+    """Return whether the player has requested a ticket instead of the hand-pay."""
     return bool(machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).way)
 
 
 def asked_ticket_is_gone(machine: Machine, event: Event) -> bool:
-    """A ticket was asked for, and none can be printed any more."""
+    """Return whether a ticket was requested but can no longer be printed."""
     return ticket_is_asked(machine, event) and not ticket_may_replace(machine, event)
 
 
 def hand_is_asked(machine: Machine, event: Event) -> bool:
-    """The player has asked for nothing else than the attendant's hand."""
+    """Return whether the player has not requested a ticket, so that the attendant pays."""
     return not ticket_is_asked(machine, event)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def choose_way(machine: Machine, _: Event) -> None:
-    """The player would rather have a ticket; asked again, the attendant's hand after all."""
+    """Toggle the player's request for a ticket instead of a hand-pay."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     way = "hand" if handpay.way else "ticket"
-    kept = replace(handpay, way="" if handpay.way else way)
-    machine.record("handpay.way", state={MoneyKey.HANDPAY: kept}, details={"handpay": handpay.id, "way": way})
+    record = replace(handpay, way="" if handpay.way else way)
+    machine.record(
+        "handpay.way", state={MoneyKey.HANDPAY: record}, details={"handpay": handpay.id, "way": way}
+    )
 
 
 def return_handpay(machine: Machine, event: Event) -> None:
-    """Give the reservation up for the ticket that was asked for: the cash-out goes on by itself."""
+    """Void the hand-pay for the requested ticket; the cash-out then continues automatically."""
     handpay, persons = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), persons_of(machine, event)
-    rest_cents = machine.cash_cents + handpay.amount_cents
+    remainder_cents = machine.cash_cents + handpay.amount_cents
     answer_service_call(machine, event)
     machine.record(
         "handpay.returned",
@@ -67,7 +69,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
         ref=handpay.id,
         state={
             MoneyKey.HANDPAY: None,
-            MoneyKey.GOES_ON: CashOutRest(rest_cents=rest_cents, in_coins=handpay.in_coins),
+            MoneyKey.GOES_ON: CashOutRest(rest_cents=remainder_cents, in_coins=handpay.in_coins),
         },
         details={
             "handpay": handpay.id,
@@ -79,6 +81,6 @@ def return_handpay(machine: Machine, event: Event) -> None:
 
 
 def keep_handpay(machine: Machine, event: Event) -> None:
-    """The printer has failed since: the hand-pay stands, and the attendant is told before he pays."""
+    """Withdraw the request because the printer has failed since, and notify the attendant before they pay."""
     choose_way(machine, event)
     machine.notice = Notice(code="ticket_impossible", severity="warning")

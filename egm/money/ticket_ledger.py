@@ -1,10 +1,10 @@
-"""The ticket ledger held against the journal: neither is believed of tickets without the other.
+"""Compare the ticket ledger with the journal; tickets stop if they disagree.
 
-The journal keeps how far the ledger had come (place and digest of a move) with each ticket that leaves and
-comes in, and what each has moved in all. So the machine knows, at its start and each time a door is closed,
-a ledger that is lost, that was put back to an earlier day, or that knows of other money than the journal. It
-then neither issues nor takes tickets, says so, and goes on with everything else: nothing is guessed, and two
-persons restore the ledger (``egm ticket restore``).
+With each ticket issued or redeemed, the journal records how far the ledger had progressed (sequence number
+and digest of its last move) and the totals of both. At startup and whenever a door is closed, the machine
+therefore detects a ledger that is lost, that was replaced by an older copy, or whose totals differ from the
+journal. It then neither issues nor accepts tickets, raises a fault, and continues with everything else. It
+does not guess: two persons restore the ledger (``egm ticket restore``).
 """
 
 from collections.abc import Mapping
@@ -46,10 +46,10 @@ from meters.transaction import JSON
 
 FAULT: Final = "ticket_ledger"
 JOURNAL_SHORT: Final = "journal_short"
-#: Said with every reason: what to do.
-_REMEDY: Final = "; no tickets until two persons have looked: egm ticket restore"
+#: Remedies, appended to every reason.
+_REMEDY: Final = "; tickets are disabled until two persons restore the ledger: egm ticket restore"
 _ACCOUNT: Final = (
-    "; no play and no payment until two persons have accounted for it:"
+    "; play and payments are disabled until two persons have accounted for it:"
     " egm audit inspect, egm audit clear or egm ticket restore"
 )
 
@@ -57,40 +57,40 @@ _ACCOUNT: Final = (
 def open_store(
     journal: Journal, folder: Path, second: Path, storage: Storage | None = None
 ) -> tuple[TicketStore | None, str]:
-    """The ledger in ``folder``, or None and why there is none that may be used.
+    """Return the ledger in ``folder`` and an empty text, or None and why it cannot be used.
 
-    A new one is begun only beside a journal that knows of no ticket. Raises TicketLedgerUnwritable when the
-    medium refuses: the machine stops, and tries again.
+    A new ledger is created only if the journal has no tickets. Raises TicketLedgerUnwritable if the medium
+    rejects the write: the machine stops and retries.
     """
-    known = journal.state(MoneyKey.TICKETS) is not None or any(
+    has_tickets = journal.state(MoneyKey.TICKETS) is not None or any(
         journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
     )
     key = journal.derive(PURPOSE)
     try:
-        return TicketStore.open(folder, key=key, second=second, storage=storage, make=not known), ""
+        return TicketStore.open(folder, key=key, second=second, storage=storage, make=not has_tickets), ""
     except (OperatorError, TicketLedgerDamaged) as error:
         return None, f"{error}{_REMEDY}"
 
 
 def tickets_may_move(machine: Machine) -> bool:
-    """There is a ledger, and it agrees with the journal."""
+    """Return whether there is a ticket ledger and it agrees with the journal."""
     return machine.installed(TicketDesk) is not None and FAULT not in machine.faults
 
 
 def anchor(machine: Machine) -> dict[str, LedgerAnchor]:
-    """The machine state that keeps how far the ledger has come by now."""
-    stored = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _beginning(machine)
-    place, digest = machine.state(TicketDesk).store.end
-    return {MoneyKey.TICKETS: replace(stored, place=place, digest=digest[:DIGEST_DIGITS])}
+    """Return the machine state that records how far the ledger has progressed."""
+    stored = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _initial_anchor(machine)
+    sequence, digest = machine.state(TicketDesk).store.end
+    return {MoneyKey.TICKETS: replace(stored, place=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
 def committed(machine: Machine, number: str) -> dict[str, str]:
-    """What an entry tells of a ticket's number (:mod:`egm.tickets.proof`)."""
+    """Return the commitment to a ticket's number for a journal entry (:mod:`egm.tickets.proof`)."""
     return {"commitment": commitment(machine.journal.derive(NUMBERS), number)}
 
 
 def host_ticket(machine: Machine, ticket_id: str, status: Redeeming) -> dict[str, HostTicketRecord]:
-    """What the host may read of this ticket from now on; nothing where it was not asked about it."""
+    """Return the state change of the host's ticket record, empty if the host was not queried about this ticket."""
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if stored is None or stored.id != ticket_id:
         return {}
@@ -98,44 +98,46 @@ def host_ticket(machine: Machine, ticket_id: str, status: Redeeming) -> dict[str
 
 
 def is_accounted(machine: Machine, record: Record) -> bool:
-    """Whether the journal knows a ticket that the ledger says this machine has issued."""
+    """Return whether the journal contains a ticket that the ledger lists as issued by this machine."""
     return journal_knows(machine.journal, record)
 
 
 def hold_against(machine: Machine) -> str:
-    """Hold the ledger against the journal; why they differ and what to do, or nothing.
+    """Compare the ledger with the journal; return why they differ and the remedy, or an empty text.
 
-    Where they agree, how far the ledger has come is recorded, unless it stands there already.
+    If they agree, record how far the ledger has progressed, unless that is already recorded.
     """
     store, stored = machine.state(TicketDesk).store, machine.memory.read(LedgerAnchor, MoneyKey.TICKETS)
-    fresh = _beginning(machine)
-    begun_anew = stored is None or stored.begun != fresh.begun
+    fresh = _initial_anchor(machine)
+    is_restored = stored is None or stored.begun != fresh.begun
     if differs := put_back(store, machine.journal):
         return f"{differs}{_REMEDY}"
-    base = fresh if stored is None or begun_anew else stored
+    base = fresh if stored is None or is_restored else stored
     differs = disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
     if differs:
         return f"{differs}{_REMEDY}"
-    place, digest = store.end
-    now = replace(base, place=place, digest=digest[:DIGEST_DIGITS])
+    sequence, digest = store.end
+    now = replace(base, place=sequence, digest=digest[:DIGEST_DIGITS])
     if now != stored:
-        details = {"place": place} | ({"begun": _who_began(store)} if base.begun and begun_anew else {})
+        details = {"place": sequence} | (
+            {"begun": _restoration_details(store)} if base.begun and is_restored else {}
+        )
         machine.record("tickets.checked", state={MoneyKey.TICKETS: now}, details=details)
     return ""
 
 
 def journal_is_short(machine: Machine) -> str:
-    """Why the journal lacks entries that the ledger saw, and what to do; empty where it lacks none.
+    """Return which entries of the ledger's the journal lacks, and the remedy, or an empty text.
 
-    The journal leads in everything the two share, so that a ticket which this machine has issued or credited
-    by the ledger, and not by its own journal, stood in entries that are gone: what they paid is owed again.
+    The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
+    machine that the journal lacks, then journal entries were lost, and what they paid is owed again.
     """
     store, journal, serial = machine.state(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
         seen = store.journal_seen()
-        if seen is not None and seen.mark == journal.mark and not _has(journal, seen):
-            return f"the journal is not the one that had come to entry {seen.sequence}{_ACCOUNT}"
-    stored, fresh = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS), _beginning(machine)
+        if seen is not None and seen.mark == journal.mark and not _has_entry(journal, seen):
+            return f"the journal does not contain entry {seen.sequence} as the ticket ledger has seen it{_ACCOUNT}"
+    stored, fresh = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS), _initial_anchor(machine)
     base = fresh if stored is None or stored.begun != fresh.begun else stored
     if all(pair.journal_cents >= pair.ledger_cents for pair in _pairs(machine, base)):
         return ""
@@ -152,13 +154,13 @@ def journal_is_short(machine: Machine) -> str:
             ):
                 ticket = record.ticket
                 return (
-                    f"the journal knows nothing of ticket {ticket.masked} over {ticket.amount_cents} cents,"
-                    f" which the ticket ledger has{_ACCOUNT}"
+                    f"the journal has no entry for ticket {ticket.masked} over {ticket.amount_cents} cents,"
+                    f" which is in the ticket ledger{_ACCOUNT}"
                 )
     return ""
 
 
-#: What stands in the journal before the ledger moves a ticket so.
+#: Journal transaction written before the ledger makes each kind of move.
 _ENTRIES: Final = {Action.ISSUE: "{issue}.printed", Action.REDEEM: "{redemption}.in"}
 
 
@@ -167,8 +169,8 @@ def _pairs(machine: Machine, base: LedgerAnchor) -> list[Comparison]:
     return compare(store, balance_cents, machine.identity.serial, base.base)
 
 
-def _has(journal: Journal, seen: JournalSeen) -> bool:
-    """Whether an entry is in the journal; one that the archive cannot give any more is not denied."""
+def _has_entry(journal: Journal, seen: JournalSeen) -> bool:
+    """Return whether an entry is in the journal; if the archive can no longer supply it, assume that it is."""
     if seen.sequence > journal.sequence:
         return False
     with suppress(JournalDamaged):
@@ -178,7 +180,7 @@ def _has(journal: Journal, seen: JournalSeen) -> bool:
 
 
 def note_ledger(machine: Machine, why: str) -> None:
-    """Raise or clear what stands of the ledger and the journal against each other; ``why`` tickets stop."""
+    """Raise or clear the faults about the ledger and the journal; ``why`` is the reason to stop tickets, or empty."""
     has_ledger = machine.installed(TicketDesk) is not None
     note_fault(machine, JOURNAL_SHORT, journal_is_short(machine) if has_ledger else "")
     note_fault(machine, FAULT, why)
@@ -186,46 +188,47 @@ def note_ledger(machine: Machine, why: str) -> None:
 
 
 def keep_head(machine: Machine) -> None:
-    """Leave on both media, beside the ledger, how far the journal has come: money has moved for good."""
+    """Store the journal head next to the ledger, on both media, after money has irrevocably moved."""
     desk, journal = machine.installed(TicketDesk), machine.journal
     if desk is None or {FAULT, JOURNAL_SHORT} & machine.faults.keys():
         return
-    with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or start does it again
+    with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
         desk.store.keep_head(JournalSeen(journal.mark, journal.sequence, journal.head_hash))
 
 
-def _beginning(machine: Machine) -> LedgerAnchor:
-    """What the ledger knew when this journal began, or when two persons began the ledger anew.
+def _initial_anchor(machine: Machine) -> LedgerAnchor:
+    """Return the ledger's state when this journal began, or when two persons restored the ledger.
 
-    A journal that neither was begun by a clear nor has a restored ledger beside it knows all there is.
+    If the journal did not start with a memory clear and the ledger was not restored, the base is zero.
     """
     store, journal = machine.state(TicketDesk).store, machine.journal
-    begun = store.restoration()
+    restoration = store.restoration()
     base: Mapping[str, int] = {}
-    if begun is not None or _is_cleared(journal):
-        known = ledger_cents(store, machine.identity.serial)
-        base = {name: cents - abs(journal.balance_cents(name)) for name, cents in known.items()}
+    if restoration is not None or _is_cleared(journal):
+        totals_cents = ledger_cents(store, machine.identity.serial)
+        base = {name: cents - abs(journal.balance_cents(name)) for name, cents in totals_cents.items()}
     return LedgerAnchor(
         begun=restoration_text(store),
-        from_=_known_to(journal, begun, store.end[0]) if base else 0,
+        from_=_last_accounted_move(journal, restoration, store.end[0]) if base else 0,
         base={name: cents for name, cents in base.items() if cents},
         place=0,
         digest="",
     )
 
 
-def _known_to(journal: Journal, begun: Move | None, end: int) -> int:
-    """The last move of the ledger that was accounted for when this journal or this ledger began.
+def _last_accounted_move(journal: Journal, restoration: Move | None, end: int) -> int:
+    """Return the last ledger move already accounted for when this journal or this ledger began.
 
-    Two persons who begin a ledger anew account for all of it; a clear for what the journal before it knew.
+    A restoration by two persons accounts for all moves; a memory clear accounts for those the previous
+    journal knew.
     """
     earlier = before_a_clear(journal)
-    return end if begun is not None or earlier is None else earlier.place
+    return end if restoration is not None or earlier is None else earlier.place
 
 
-def _who_began(store: TicketStore) -> dict[str, JSON]:
-    begun = store.restoration()
-    return {} if begun is None else {"by": begun.by, **begun.story}
+def _restoration_details(store: TicketStore) -> dict[str, JSON]:
+    restoration = store.restoration()
+    return {} if restoration is None else {"by": restoration.by, **restoration.story}
 
 
 def _is_cleared(journal: Journal) -> bool:
@@ -234,6 +237,6 @@ def _is_cleared(journal: Journal) -> bool:
 
 
 def check_ledger(machine: Machine, _: Event) -> None:
-    """Hold the ledger against the journal when a door is closed; where they differ, tickets stop."""
+    """Compare the ledger with the journal when a door is closed; if they differ, stop tickets."""
     if machine.installed(TicketDesk) is not None:
         note_ledger(machine, hold_against(machine))

@@ -1,7 +1,7 @@
-"""The machine's ticket desk, and what a restart makes of tickets that a power cut left half-way.
+"""The machine's ticket desk, and the recovery of tickets that a power loss interrupted.
 
-The journal always leads and the ticket ledger follows it, so that between the two there may be, for a moment,
-a ticket nobody can redeem, and never one that two can.
+The journal is always written before the ticket ledger. Between the two writes a ticket may briefly be
+redeemable nowhere, but never twice.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,8 @@ from egm.tickets.record import Action, Record
 from egm.tickets.store import TicketStore
 from rng import RandomService
 
-#: The entries that credit a ticket, and how many may be cut off from their redemption: one a position.
+#: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
+#: redemption is recorded in the ledger.
 _TAKEN: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
 
 
@@ -53,10 +54,10 @@ def open_desk(
     *,
     is_accounted: Callable[[Record], bool],
 ) -> TicketDesk:
-    """The desk of a machine: its own unpredictable numbers where it stands alone, else as its host wants.
+    """Create the machine's ticket desk: with unpredictable numbers of its own if it has no host, else with the host's.
 
-    With a host the machine's own numbers are made from what the host has enrolled it with, and only so many
-    may be out that the host has not read (H-09).
+    With a host, the machine derives its own numbers from the host's enrolment, and only a limited number of
+    tickets may be unread by the host (H-09).
     """
     alone = validation is Validation.STAND_ALONE
     offline = profile.host.offline_tickets if validation is Validation.SYSTEM else RING
@@ -92,23 +93,24 @@ def open_desk(
 
 
 def _open_anywhere(machine: Machine) -> frozenset[str]:
-    """The payouts, papers and disputes under way at any position: the desk is shared by all."""
+    """Return the ids of the payouts, papers and disputes under way at all positions, which share the desk."""
     return frozenset(
-        kept["id"]
-        for key, kept in machine.journal.states().items()
+        record["id"]
+        for key, record in machine.journal.states().items()
         if key.rpartition("/")[2].startswith((MoneyKey.PAY_OUT, MoneyKey.PAPER, MoneyKey.DISPUTED))
-        and isinstance(kept, dict)
+        and isinstance(record, dict)
     )
 
 
 def recover(machine: Machine, why: str = "") -> None:
-    """End each ticket the journal says has ended; leave alone what a device still works on.
+    """Complete in the ledger each ticket that has ended in the journal; leave those a device is still handling.
 
-    Then the ledger is held against the journal; ``why`` there is none, or why it differs, stops tickets.
+    Then compare the ledger with the journal. ``why``, if set, is the reason there is no ledger; it or a
+    difference stops tickets.
     """
     desk = machine.installed(TicketDesk)
     if desk is None:
-        _let_go_of_prints(machine)
+        _close_printed_tickets(machine)
     else:
         _recover(machine, desk)
         _look_for_contradictions(machine, desk)
@@ -116,38 +118,38 @@ def recover(machine: Machine, why: str = "") -> None:
     note_ledger(machine, why)
 
 
-def _let_go_of_prints(machine: Machine) -> None:
-    """Without a ledger no printer can be asked about a ticket: one that was printed is out."""
-    for key, kept in machine.journal.states().items():
+def _close_printed_tickets(machine: Machine) -> None:
+    """Close printed tickets if there is no ledger: without it, no printer can be queried about them."""
+    for key, record in machine.journal.states().items():
         if key.rpartition("/")[2] != MoneyKey.PRINT:
             continue
-        printed = from_json(PrintingRecord, kept, f"the memory's {key!r}")
+        printed = from_json(PrintingRecord, record, f"the memory's {key!r}")
         if printed.state is PrintState.BARCODE_DONE:
             machine.record("ticket.taken", state={key: None}, details={"id": printed.id})
 
 
 def _look_for_contradictions(machine: Machine, desk: TicketDesk) -> None:
-    """A ticket credited by the journal whose redemption ended otherwise: a technician's tilt, told once.
+    """Raise a technician's tilt, once, if the journal credited a ticket that the ledger did not redeem.
 
-    It takes a cut between credit and redemption and a cage that released the ticket meanwhile. The credit
-    stands; who else was paid is for persons to find.
+    This takes a power loss between credit and redemption, and a cashier who released the ticket meanwhile.
+    The credit stays; staff must find out who else was paid.
     """
     latest = machine.journal.entries(_TAKEN, limit=POSITIONS_MOST, newest_first=True)
     for entry in list(latest):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.by_redemption(redemption_id)
-        told = machine.journal.get(f"{redemption_id}.contradicted")
-        if record is None or told is not None or _was_redeemed(record, redemption_id):
+        already_recorded = machine.journal.get(f"{redemption_id}.contradicted")
+        if record is None or already_recorded is not None or _was_redeemed(record, redemption_id):
             continue
-        ticket, kept = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKETS)
+        ticket, stored = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKETS)
         account = f"world:voucher_in:{ticket.kind}"
-        base = {**kept.base, account: kept.base.get(account, 0) - ticket.amount_cents}
-        what = f"{ticket.masked}, {ticket.amount_cents} cents"
-        raise_fault(machine, "ticket_contradiction", detail=what)
+        base = {**stored.base, account: stored.base.get(account, 0) - ticket.amount_cents}
+        detail = f"{ticket.masked}, {ticket.amount_cents} cents"
+        raise_fault(machine, "ticket_contradiction", detail=detail)
         machine.record(
             "tickets.contradicted",
             transaction_id=f"{redemption_id}.contradicted",
-            state={MoneyKey.TICKETS: replace(kept, base=base)},
+            state={MoneyKey.TICKETS: replace(stored, base=base)},
             details={"id": redemption_id, "number": ticket.masked, "amount_cents": ticket.amount_cents},
         )
 
@@ -173,30 +175,30 @@ def _recover(machine: Machine, desk: TicketDesk) -> None:
             desk.redeem_commit(redemption.redemption_id)
         elif redemption.redemption_id not in open_ids:
             desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")
-    _recover_what_the_host_knows(machine, desk)
+    _recover_host_view(machine, desk)
 
 
-def _have_it_read(machine: Machine, record: Record) -> None:
-    """Put a ticket into the ring of those the host reads."""
+def _add_to_ring(machine: Machine, record: Record) -> None:
+    """Add a ticket to the ring the host reads."""
     details = {"id": record.issue_id, "number": record.ticket.masked}
     machine.record("voucher.unread", state=into_ring(machine.journal, record.issue_id), details=details)
 
 
-def _recover_what_the_host_knows(machine: Machine, desk: TicketDesk) -> None:
-    """Bring up to date what a host is told: the tickets it has read, and the end of the one it redeemed."""
+def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
+    """Update the host's view: which tickets it has read, and how the one it authorised has ended."""
     if machine.state(HostMoney).validation.by_host:
-        unread = {in_ring(machine.journal, place) for place in unread_places(machine.journal)}
+        unread = {in_ring(machine.journal, index) for index in unread_places(machine.journal)}
         for record in desk.unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:
                 continue
             if not machine.journal.knows(f"{record.issue_id}.printed") and len(unread) < RING:
-                _have_it_read(machine, record)  # printed before a clear, which forgot that it is unread
+                _add_to_ring(machine, record)  # printed before a memory clear, which erased that it is unread
                 unread.add(record.issue_id)
-            else:  # read, and the ticket ledger had not heard of it yet
+            else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.reported(record.ticket.number)
-    asked = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    if asked is None or asked.status is not Redeeming.PENDING:
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    if host_ticket is None or host_ticket.status is not Redeeming.PENDING:
         return
-    if asked.id not in _open_anywhere(machine):
-        ended = replace(asked, status=Redeeming.NOT_STACKED)
+    if host_ticket.id not in _open_anywhere(machine):
+        ended = replace(host_ticket, status=Redeeming.NOT_STACKED)
         machine.record("voucher.not_stacked", state={HostKey.TICKET: ended}, details=ended)

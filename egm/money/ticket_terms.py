@@ -1,7 +1,7 @@
-"""What a host has laid down about tickets: which may go in and out, how long they are good, what they say.
+"""The ticket terms set by a host: which tickets may go in and out, their validity, and the printed venue.
 
-A host lays down less than it may: what it has never said stays as the profile and the house have it, and it
-can allow nothing that the profile forbids.
+A host may set only some of the terms: the others stay as in the profile and the cabinet file. It cannot allow
+anything the profile forbids.
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from egm.records.keys import MoneyKey
 from egm.tickets.model import House
 from meters.transaction import JSON
 
-#: So many days are for ever.
+#: A validity of this many days means that the ticket never expires.
 NEVER_DAYS: Final = 9999
 
 
 @dataclass(frozen=True, slots=True)
 class TicketTerms:
-    """Empty texts, and zero days, are the machine's own."""
+    """The host's ticket terms. Empty texts and zero days mean that the machine's own value applies."""
 
     restricted_out: bool = True
     redemption: bool = True
@@ -32,10 +32,10 @@ class TicketTerms:
     address1: str = ""
     address2: str = ""
     said: tuple[str, ...] = ()
-    """Which of these a message of the newer kind has laid down: the older kind may not change them."""
+    """Names of the terms set by a message of the newer kind: a message of the older kind must not change them."""
 
     def changed(self, changes: Mapping[str, JSON], *, outranked: bool) -> Self:
-        """These with some laid down anew; ``outranked`` ones give way to what was laid down before."""
+        """Return the terms with some changed; with ``outranked``, terms already set by the newer message stay."""
         now = to_json(self)
         if outranked:
             now |= {name: value for name, value in changes.items() if name not in self.said}
@@ -44,20 +44,20 @@ class TicketTerms:
         return from_json(type(self), now, "the terms of tickets")
 
     def valid_days(self, kind: CreditKind, own: int | None) -> int | None:
-        """For how many days a ticket is good; None for ever."""
+        """Return the number of days a ticket is valid, or None if it never expires."""
         days = self.restricted_days if kind is CreditKind.RESTRICTED else self.cashable_days
         if not days:
             return own
         return None if days == NEVER_DAYS else days
 
     def house(self, own: House) -> House:
-        """The house as tickets name it."""
+        """Return the venue as printed on tickets."""
         address = " ".join(part for part in (self.address1, self.address2) if part)
         return replace(own, site=self.location or own.site, address=address or own.address)
 
 
 def ticket_terms(machine: Machine) -> TicketTerms:
-    """What the host has laid down about tickets; nothing where no host validates them any more."""
+    """Return the host's ticket terms; the defaults if no host validates tickets (any more)."""
     if not machine.state(HostMoney).validation.by_host:
         return TicketTerms()
     return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

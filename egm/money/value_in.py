@@ -1,10 +1,10 @@
 """Value in: bills, tickets and coins, each counted exactly once.
 
-A bill or ticket is reserved before it is stacked and posted when it is irrevocably in the box. The
-acceptor's driver asks its ledger (:mod:`egm.money.device_ledgers`) at each step that must count exactly
-once, and goes on only when the answer is durable; the rule and its proof stand in
-:mod:`egm.devices.escrow`. Whenever the power goes, the paper is either credited or given back, never both
-and never neither (NY 5319.21(a)(2), 5319.54(a)). A ticket is besides locked in the ticket ledger before it
+A bill or ticket is reserved before it is stacked and posted when it is irrevocably in the box. The acceptor's
+driver calls its ledger (:mod:`egm.money.device_ledgers`) at each step that must count exactly once, and
+continues only when the call has returned, which means that it is durable; the rule and its proof are in
+:mod:`egm.devices.escrow`. Whenever the power fails, the bill or ticket is either credited or returned, never
+both and never neither (NY 5319.21(a)(2), 5319.54(a)). A ticket is also locked in the ticket ledger before it
 is stacked, and redeemed there after it is credited (H-08).
 """
 
@@ -35,39 +35,39 @@ from meters import Phase, Transfer
 
 
 def bills_wanted(machine: Machine, state: State) -> frozenset[int]:
-    """The denominations the acceptor should take now; none unless the machine is ready to play (G-04)."""
+    """Return the bill denominations to accept now; empty unless the machine is ready to play (G-04)."""
     bills_cents = frozenset(machine.profile.value_in.bills_cents)
     ready = _is_ready(machine, state, "bill_acceptor")
     return bills_allowed(machine, bills_cents) if ready else frozenset()
 
 
 def _is_ready(machine: Machine, state: State, acceptor: str) -> bool:
-    """Whether money may come in by a kind of acceptor, which no fault keeps from being used."""
+    """Return whether this acceptor may take money: machine idle, credit below the limit, no fault."""
     below = machine.credit_cents < machine.profile.value_in.credit_limit_cents
     return state is State.IDLE and below and not is_off(machine, acceptor)
 
 
 def acceptor_works(machine: Machine, _: Event) -> bool:
-    """No fault keeps the bill acceptor from being used."""
+    """Return whether no fault disables the bill acceptor."""
     return not is_off(machine, "bill_acceptor")
 
 
 def tickets_wanted(machine: Machine, state: State) -> bool:
-    """Whether the acceptor should take tickets now."""
-    stored = machine.state(HostMoney).validation.by_host or not machine.profile.tickets.central
-    taken = stored and tickets_may_move(machine) and ticket_terms(machine).redemption
-    return taken and _is_ready(machine, state, "bill_acceptor") and acceptor_is_allowed(machine)
+    """Return whether the acceptor should accept tickets now."""
+    is_validated = machine.state(HostMoney).validation.by_host or not machine.profile.tickets.central
+    are_accepted = is_validated and tickets_may_move(machine) and ticket_terms(machine).redemption
+    return are_accepted and _is_ready(machine, state, "bill_acceptor") and acceptor_is_allowed(machine)
 
 
 def coins_wanted(machine: Machine, state: State) -> frozenset[int]:
-    """The coins the acceptor should take now."""
+    """Return the coins to accept now."""
     ready = _is_ready(machine, state, "coin_acceptor")
     return frozenset(machine.profile.coins.accepted_cents) if ready else frozenset()
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def bill_is_welcome(machine: Machine, event: Event) -> bool:
-    """A bill the profile takes, below the credit limit, and no other bill on its way into the box."""
+    """Return whether the bill is accepted now and no other bill or ticket is being stacked."""
     return (
         event.data.get("amount_cents") in bills_wanted(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
@@ -75,7 +75,7 @@ def bill_is_welcome(machine: Machine, event: Event) -> bool:
 
 
 def ticket_is_welcome(machine: Machine, event: Event) -> bool:
-    """Tickets are taken here, below the credit limit, and no other paper is on its way into the box."""
+    """Return whether tickets are accepted now and no other bill or ticket is being stacked or checked."""
     return (
         tickets_wanted(machine, State.IDLE)
         and machine.memory.get(MoneyKey.PAPER) is None
@@ -84,7 +84,7 @@ def ticket_is_welcome(machine: Machine, event: Event) -> bool:
 
 
 def no_ticket_is_asked(machine: Machine, _: Event) -> bool:
-    """No ticket is in escrow of which the ledger or a host is asked what it is worth."""
+    """Return whether no ticket in escrow is waiting for the ledger's or a host's decision."""
     return machine.state(LockedTicket).redemption is None and machine.state(HostMoney).inquiry is None
 
 
@@ -94,7 +94,7 @@ HOPPER_FULL: Final = "hopper.hopper_full"
 
 
 def hopper_takes_coins(machine: Machine) -> bool:
-    """Coins are sent to the hopper, if there is one; else to the box in the base (Monaco art. 19.5)."""
+    """Return whether coins are diverted to the hopper; otherwise they fall into the drop box (Monaco art. 19.5)."""
     coins = machine.profile.coins
     if not coins.hopper_cents or machine.state(Devices).hopper is None or HOPPER_FULL in machine.faults:
         return False
@@ -104,14 +104,14 @@ def hopper_takes_coins(machine: Machine) -> bool:
 
 
 def stack_bill(machine: Machine, event: Event) -> None:
-    """Order the bill into the box; the driver has the ledger reserve its credit first."""
+    """Order the bill into the box; the driver's ledger reserves its credit first."""
     machine.notice = None
     machine.state(EscrowedBill).amount_cents = int(event.data["amount_cents"])
     machine.state(Devices).the_acceptor.stack(int(event.data["escrow"]))
 
 
 def return_bill(machine: Machine, event: Event) -> None:
-    """Order the bill or ticket back to the player, and say so."""
+    """Order the bill or ticket back to the player, with a notice."""
     machine.state(Devices).the_acceptor.return_bill(int(event.data["escrow"]))
     amount_cents = event.data.get("amount_cents")
     machine.state(EscrowedBill).amount_cents = int(amount_cents or 0)
@@ -121,9 +121,9 @@ def return_bill(machine: Machine, event: Event) -> None:
 
 
 def credit_bill(machine: Machine, _: Event) -> None:
-    """The bill is in the box: post its reservation into the player's credits.
+    """Post the reservation of the stacked bill or ticket to the player's credits.
 
-    A ticket whose lock is not this machine's any more is in the box and not credited: persons decide.
+    If the machine no longer holds the lock on the ticket, nothing is credited and a dispute is opened.
     """
     machine.state(EscrowedBill).amount_cents = 0
     desk = machine.installed(TicketDesk)
@@ -159,11 +159,11 @@ def _commitment(machine: Machine, paper: PaperRecord) -> dict[str, str]:
 
 
 def _dispute(machine: Machine, paper: PaperRecord) -> None:
-    """The cage has had the ticket, or there is no ledger to ask: it is in the box, and no credit."""
+    """Open a dispute about a stacked ticket that the cashier has redeemed, or that no ledger can confirm."""
     disputed = DisputedAmount.about(
         machine,
         "bill_acceptor",
-        f"ticket {paper.ticket} is in the box, and not this machine's to redeem any more",
+        f"ticket {paper.ticket} is in the box, but this machine no longer holds its lock",
         subject=paper.id,
         most_cents=0 if _kind_of(machine, paper) == CreditKind.RESTRICTED else paper.amount_cents,
     )
@@ -183,13 +183,13 @@ def _dispute(machine: Machine, paper: PaperRecord) -> None:
 
 
 def _kind_of(machine: Machine, paper: PaperRecord) -> str:
-    """The kind of credit a ticket on its way into the box would be."""
-    held = next(one for one in machine.journal.pending() if one.id == paper.id)
+    """Return the kind of credit of a ticket that is being stacked."""
+    held = next(reservation for reservation in machine.journal.pending() if reservation.id == paper.id)
     return held.transfers[0].source.rpartition(":")[2]
 
 
 def void_bill(machine: Machine, event: Event) -> None:
-    """An ordered bill or ticket never reached the box: void its reservation."""
+    """Void the reservation of an ordered bill or ticket that never reached the box."""
     desk = machine.installed(TicketDesk)
     paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
     _void(machine, paper, why)
@@ -198,9 +198,9 @@ def void_bill(machine: Machine, event: Event) -> None:
 
 
 def dispute_bill(machine: Machine, event: Event) -> None:
-    """Nobody knows where an ordered bill or ticket went: nothing is credited, and a person decides.
+    """Open a dispute about an ordered bill or ticket whose position is unknown; nothing is credited.
 
-    A ticket stays locked meanwhile, so that nobody can have it paid twice.
+    A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
     paper, why = machine.memory.require(PaperRecord, MoneyKey.PAPER), str(event.data["why"])
     kind = _kind_of(machine, paper) if paper.ticket else ""
@@ -220,10 +220,10 @@ def dispute_bill(machine: Machine, event: Event) -> None:
 def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmount | None = None) -> None:
     machine.state(EscrowedBill).amount_cents = 0
     kind = "voucher" if paper.ticket else "bill"
-    # A ticket in dispute stays pending to its host, which keeps it locked until the ruling.
+    # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
     ended = host_ticket(machine, paper.id, Redeeming.NOT_STACKED)
     opened = ended if disputed is None else disputed.state
-    told = {} if disputed is None else {"disputed": disputed.details}
+    dispute_details = {} if disputed is None else {"disputed": disputed.details}
     machine.record(
         f"{kind}.not_stacked",
         transaction_id=f"{paper.id}.void",
@@ -231,12 +231,12 @@ def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmou
         ref=paper.id,
         counts={f"{kind}s_not_stacked": 1},
         state={MoneyKey.PAPER: None, **opened},
-        details={"why": why, **_story(paper), **told},
+        details={"why": why, **_story(paper), **dispute_details},
     )
 
 
 def dispute_amount(machine: Machine, event: Event) -> None:
-    """A device has taken what nobody ordered: a person decides what it was worth."""
+    """Open a dispute about money that a device took without an order."""
     values = event.data
     device, why = str(values["device"]), str(values["why"])
     open_dispute(machine, DisputedAmount.about(machine, device, why, most_cents=int(values["most_cents"])))
@@ -244,64 +244,65 @@ def dispute_amount(machine: Machine, event: Event) -> None:
 
 
 def _restricted(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
-    """The terms of restricted credit that a host's ticket brings with it.
+    """Return the state change of the restricted credit's terms when a ticket is credited.
 
-    Another ticket was never of terms that are over, or it would not be good: what is left of such goes.
+    A host's restricted ticket sets its terms. With any other ticket, expired terms left over from restricted
+    credit that is gone are cleared.
     """
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     terms = None if stored is None or stored.id != paper.id else stored.restricted
     if terms is not None:
         return {MoneyKey.RESTRICTED: terms}
-    left = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
-    if left is None or machine.kind_cents(CreditKind.RESTRICTED) or not are_over(machine, left):
+    on_meter = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    if on_meter is None or machine.kind_cents(CreditKind.RESTRICTED) or not are_over(machine, on_meter):
         return {}
     return {MoneyKey.RESTRICTED: None}
 
 
 def _story(paper: PaperRecord) -> dict[str, int | str]:
-    """What is told of a paper: never the whole number of a ticket (E-06)."""
+    """Return the journal details of a bill or ticket: never a ticket's full number (E-06)."""
     number = {"number": paper.ticket} if paper.ticket else {}
     return {"amount_cents": paper.amount_cents, **number}
 
 
 def record_bill_returned(machine: Machine, event: Event) -> None:
-    """A bill or ticket went back to the player; nothing was credited, and the ticket is good again."""
+    """Record that a bill or ticket was returned to the player; release the lock of a ticket."""
     machine.state(EscrowedBill).amount_cents = 0
-    told: dict[str, HostTicketRecord] = {}
+    host_state: dict[str, HostTicketRecord] = {}
     locked = machine.state(LockedTicket)
     if locked.redemption is not None:
         desk, redemption_id = machine.state(TicketDesk), locked.redemption.redemption_id
         if desk.holds(redemption_id):
             desk.redeem_abort(redemption_id, "returned")
-        told = host_ticket(machine, redemption_id, Redeeming.NOT_STACKED)
+        host_state = host_ticket(machine, redemption_id, Redeeming.NOT_STACKED)
     locked.redemption = machine.state(HostMoney).inquiry = None
     ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"
     details = {"reason": str(event.data["reason"])}
-    machine.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=told, details=details)
-    said = machine.notice
-    # What went in before is not what came out now.
-    if said is None or said.code.endswith("_accepted") or said.code.startswith("held_over"):
+    machine.record(f"{kind}.returned", counts={f"{kind}s_returned": 1}, state=host_state, details=details)
+    notice = machine.notice
+    # A notice about an earlier bill or ticket does not apply to the one returned now.
+    if notice is None or notice.code.endswith("_accepted") or notice.code.startswith("held_over"):
         code = "ticket_returned" if ticket else "bill_returned"
         machine.notice = Notice(code=code, severity="warning")
 
 
 def record_bill_rejected(machine: Machine, event: Event) -> None:
-    """The acceptor refused something by itself."""
+    """Record that the acceptor rejected something by itself."""
     machine.state(EscrowedBill).amount_cents = 0
     machine.record("bill.rejected", counts={"bills_rejected": 1}, details=dict(event.data))
     machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
 def redeem_ticket(machine: Machine, event: Event) -> None:
-    """Lock the ticket in escrow and order it into the box, or give it back with the reason."""
+    """Lock the ticket in escrow and order it into the box, or return it with the reason."""
     desk = machine.state(TicketDesk)
     escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
     ticket_id = machine.fresh_id("ticket")
     answer = desk.redeem_begin(ticket_id, digits)
     promotional = isinstance(answer, Redemption) and answer.ticket.kind is not TicketKind.CASHABLE
     if promotional and not machine.profile.tickets.promotional:
-        desk.redeem_abort(ticket_id, "promotional credit is not taken here")
+        desk.redeem_abort(ticket_id, "promotional credit is not accepted")
         answer = Refusal(Reason.WRONG_KIND)
     if isinstance(answer, Refusal):
         machine.record(
@@ -315,7 +316,7 @@ def redeem_ticket(machine: Machine, event: Event) -> None:
 
 
 def credit_coins(machine: Machine, event: Event) -> None:
-    """Coins have passed the acceptor: they are in, in the hopper or in the drop box (Monaco art. 19.5)."""
+    """Credit coins that have passed the acceptor, and book them to hopper or drop box (Monaco art. 19.5)."""
     coins: tuple[tuple[int, bool], ...] = event.data["coins"]
     doubt: CoinDoubt | None = event.data.get("doubt")
     disputed = None
@@ -329,13 +330,13 @@ def credit_coins(machine: Machine, event: Event) -> None:
         )
     account = machine.credit(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
-    fell = tuple(
+    stock_moves = tuple(
         Transfer("stock:floor", "stock:hopper" if to_hopper else "stock:coin_box", cents)
         for cents, to_hopper in coins
     )
     machine.record(
         "coin.in",
-        transfers=credit + fell,
+        transfers=credit + stock_moves,
         counts={"coins_accepted": len(coins)} if coins else {},
         state={
             MoneyKey.COINS: int(event.data["position"]),

@@ -1,4 +1,4 @@
-"""Ways out of the credit meter: ticket, coins or the attendant's hand, and which of them is open now."""
+"""Payout methods: ticket, coins or hand-pay, and which of them is available now."""
 
 from egm.devices.interface import Devices
 from egm.integrity.clock_trust import FAULT as CLOCK_FAULT
@@ -14,12 +14,12 @@ from egm.tickets.desk import TicketDesk
 
 
 def has_credit(machine: Machine, _: Event) -> bool:
-    """There is something to pay: restricted credit is not."""
+    """Return whether there is credit to pay out; restricted credit does not count."""
     return machine.cash_cents > 0
 
 
 def restricted_may_leave(machine: Machine, _: Event) -> bool:
-    """Nothing but restricted credit is left, and it may leave on a ticket of its kind."""
+    """Return whether only restricted credit is left and it may leave on a restricted ticket."""
     return (
         machine.cash_cents == 0
         and machine.kind_cents(CreditKind.RESTRICTED) > 0
@@ -30,12 +30,12 @@ def restricted_may_leave(machine: Machine, _: Event) -> bool:
 
 
 def ticket_comes_first(machine: Machine, _: Event) -> bool:
-    """The profile's first way out that is open is a ticket."""
+    """Return whether a ticket is the profile's first available payout method."""
     return _way(machine) == "ticket"
 
 
 def coins_come_first(machine: Machine, _: Event) -> bool:
-    """The profile's first way out that is open is the hopper."""
+    """Return whether the hopper is the profile's first available payout method."""
     return _way(machine) == "coins"
 
 
@@ -44,7 +44,7 @@ def _way(machine: Machine) -> str:
 
 
 def _open(machine: Machine, way: str) -> bool:
-    """Whether a way out could take what is on the credit meter now."""
+    """Return whether a payout method could take what is on the credit meter now."""
     if way == "ticket":
         return not no_ticket(machine, machine.cash_cents)
     if way == "coins":
@@ -58,12 +58,12 @@ def _open(machine: Machine, way: str) -> bool:
 
 
 def no_ticket(machine: Machine, amount_cents: int) -> str:
-    """Why no ticket of so much could be printed now, as a code; empty: it could.
+    """Return the code of why no ticket over this amount could be printed now, or an empty text.
 
-    ``printer`` there is none; ``jam`` and ``paper`` its path or its paper; ``fault`` it has failed
-    otherwise; ``busy`` it is at work; ``limit`` a ticket may not be worth so much; ``clock`` a ticket with a
-    wrong date may never be money; ``tickets`` this machine prints none now: it is out of service, has no
-    host, or its ledger is not to be trusted.
+    ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or paper out; ``fault``: another
+    printer failure; ``busy``: the printer is printing; ``limit``: the amount is above the ticket limit;
+    ``clock``: the date is not trusted, and a ticket with a wrong date may be worthless; ``tickets``: this
+    machine issues none now, because it is out of service, has no host, or its ledger is not trusted.
     """
     desk = machine.installed(TicketDesk)
     tickets = machine.profile.tickets
@@ -83,7 +83,7 @@ def no_ticket(machine: Machine, amount_cents: int) -> str:
 
 
 def payable_coins(machine: Machine) -> int:
-    """Coins the hopper may pay of the credit; 0 where the profile's limit would be passed."""
+    """Return the number of coins the hopper may pay of the credit; 0 if that would exceed the profile's limit."""
     coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
     coins = machine.cash_cents // coin_cents if coin_cents else 0
     return coins if coins <= limit_coins else 0

@@ -17,7 +17,7 @@ from egm.kernel.states import (
     SHOWING,
     only,
 )
-from egm.money.cash_out_rest import cash_out_by_itself
+from egm.money.cash_out_rest import start_automatic_cash_out
 from egm.money.host.controls import game_is_enabled
 from egm.money.pay_out import payout_may_begin
 from egm.play.choosing import (
@@ -175,5 +175,5 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     form_rule(FORMS, EventType.FORFEIT_GAME, RULING, (game_is_forfeit, game_may_be_forfeit), forfeit_game),
     form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
     Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, TELL),
-    Rule(EventType.AT_REST, _IDLE, (limit_pays_out, payout_may_begin), (cash_out_by_itself,)),
+    Rule(EventType.AT_REST, _IDLE, (limit_pays_out, payout_may_begin), (start_automatic_cash_out,)),
 )

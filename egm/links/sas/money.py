@@ -64,11 +64,11 @@ class MoneyNews:
             return
         if tickets.wants_enrolment:
             yield _NOT_CONFIGURED, ""
-        if (wanted := tickets.wanted) is not None:
+        if (wanted := tickets.number_request) is not None:
             yield _NUMBER_WANTED, wanted.id
         if (inquiry := self._host.machine.state(HostMoney).inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
-        if tickets.untold:
+        if tickets.has_unread_result:
             yield TICKET_DONE, self._host.machine.memory.require(HostTicketRecord, HostKey.TICKET).id
         if (unread := tickets.unread()) is not None:
             yield PRINTED, unread.ticket.number
@@ -77,10 +77,10 @@ class MoneyNews:
         transfers = transfers_of(self._host)
         if transfers is None:
             return
-        if transfers.untold:
+        if transfers.has_unread_result:
             record = self._host.machine.memory.require(TransferRecord, HostKey.TRANSFER)
             yield COMPLETE, f"{record.identifier} {record.at}"
-        if transfers.cash_out_asked:
+        if transfers.is_cash_out_offered:
             yield _CASH_OUT_TO_HOST, ""
         if transfers.locked:
             yield _LOCKED, ""

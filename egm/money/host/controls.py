@@ -1,7 +1,7 @@
-"""Host controls: what a host withholds without taking the machine out of service: bills, games, sounds.
+"""Host controls: bills, games and sounds that a host disables without taking the machine out of service.
 
-Each host's request is kept on its own account and over a power cut; the machine does what all of them allow.
-A request of None is no request.
+Each host's request is stored separately and survives a power loss; the machine does only what all of them
+allow. A request of None withdraws the host's request.
 """
 
 from enum import StrEnum
@@ -13,20 +13,20 @@ from egm.records.keys import HostKey
 
 
 class Control(StrEnum):
-    """What can be withheld."""
+    """A function of the machine that a host can restrict."""
 
     BILL_ACCEPTOR = "bill_acceptor"
-    """False: no bills, no tickets."""
+    """False: bills and tickets are not accepted."""
     BILLS = "bills"
-    """The bills that may be taken, in minor units."""
+    """The bill denominations that may be accepted, in minor units."""
     GAME = "game"
-    """Of one game (``game.<id>``), False: it is not offered."""
+    """One game (``game.<id>``); False: the game is not offered."""
     SOUND = "sound"
-    """``no_play``: games are silent; ``off``: everything but alarms is."""
+    """``no_play``: games are silent; ``off``: everything except alarms is silent."""
 
 
 def record_control(machine: Machine, event: Event) -> None:
-    """Keep what a host asks for; a repeat changes nothing."""
+    """Store a host's request; a repeated request changes nothing."""
     source, name, value = (event.data.get(key) for key in ("source", "name", "value"))
     key = f"{HostKey.CONTROL}{name}:{source}"
     if machine.journal.state(key) == value:
@@ -37,18 +37,18 @@ def record_control(machine: Machine, event: Event) -> None:
 
 
 def requests(machine: Machine, control: Control, of: str = "") -> list[Any]:
-    """What every host asks of a control; ``of`` is the game it is about."""
+    """Return the requests of all hosts for a control; ``of`` is the game it is about."""
     name = f"{control}.{of}" if of else str(control)
     return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())
 
 
 def acceptor_is_allowed(machine: Machine) -> bool:
-    """Whether bills and tickets may be taken at all."""
+    """Return whether all hosts allow bills and tickets."""
     return False not in requests(machine, Control.BILL_ACCEPTOR)
 
 
 def bills_allowed(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
-    """Those of ``bills_cents`` (minor units) that every host allows."""
+    """Return the denominations among ``bills_cents`` (minor units) that every host allows."""
     if not acceptor_is_allowed(machine):
         return frozenset()
     for allowed in requests(machine, Control.BILLS):
@@ -57,17 +57,17 @@ def bills_allowed(machine: Machine, bills_cents: frozenset[int]) -> frozenset[in
 
 
 def game_is_allowed(machine: Machine, game_id: str) -> bool:
-    """Whether no host has disabled a game."""
+    """Return whether no host has disabled the game."""
     return False not in requests(machine, Control.GAME, game_id)
 
 
 def sound(machine: Machine) -> str:
-    """How much may be heard: ``on``, ``no_play`` or ``off``."""
-    asked = requests(machine, Control.SOUND)
-    return next((level for level in ("off", "no_play") if level in asked), "on")
+    """Return the sound level that all hosts allow: ``on``, ``no_play`` or ``off``."""
+    levels = requests(machine, Control.SOUND)
+    return next((level for level in ("off", "no_play") if level in levels), "on")
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def game_is_enabled(machine: Machine, _: Event) -> bool:
-    """No host has disabled the selected game."""
+    """Return whether no host has disabled the selected game."""
     return game_is_allowed(machine, machine.selection.game_id)

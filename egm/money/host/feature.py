@@ -1,4 +1,4 @@
-"""The host of the money: transfers between it and the credits, and tickets that it numbers and redeems."""
+"""The money-host feature: transfers between a host and the credits, and tickets numbered and redeemed by the host."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from egm.records.keys import HostKey
 
 
 def _is_locked(machine: Machine) -> bool:
-    """The host holds the machine still, and has got its lock."""
+    """Return whether a host's lock on the machine is granted."""
     lock = machine.state(HostMoney).lock
     return lock is not None and lock.granted
 

@@ -1,8 +1,8 @@
-"""Host of the money: what the machine knows of it, whatever protocol it speaks.
+"""The machine's view of the host of its money, for any protocol.
 
-A cabinet without a ``[host]`` table stands alone: :attr:`Validation.STAND_ALONE`, no transfers. Everything
-that must survive a restart is in the journal, under the keys named here; what this object holds besides is a
-question the host has not answered yet, and a restart asks again or gives the paper back.
+A cabinet without a ``[host]`` table has no host: :attr:`Validation.STAND_ALONE`, no transfers. Everything
+that must survive a restart is in the journal, under the keys named here. This object adds only queries that
+the host has not answered yet; after a restart the machine sends them again or returns the ticket.
 """
 
 from collections.abc import Mapping
@@ -16,20 +16,20 @@ from egm.kernel.credits import CreditKind
 from egm.records.keys import HostKey
 from meters.view import JournalView
 
-#: Tickets the machine keeps for the host to read; with so many unread ones it issues no more.
+#: Printed tickets held for the host to read. If this many are unread, the machine issues no more.
 RING: Final = 31
 
 
 class Redeeming(StrEnum):
-    """Where the machine is with a ticket the host was asked about."""
+    """State of the redemption of a ticket that the host was queried about."""
 
     NO_TICKET = "no_ticket"
     WAITING = "waiting"
-    """The ticket is in escrow; the host has not said what it is worth."""
+    """The ticket is in escrow; the host has not yet replied with its value."""
     PENDING = "pending"
-    """The host has said it is good; it is on its way into the box."""
+    """The host has authorised it; it is being stacked."""
     REDEEMED = "redeemed"
-    """It is in the box and credited."""
+    """It is stacked and credited."""
     MISREAD = "misread"
     REJECTED_BY_HOST = "rejected_by_host"
     NUMBER_MISMATCH = "number_mismatch"
@@ -42,12 +42,12 @@ class Redeeming(StrEnum):
     LINK_DOWN = "link_down"
     DISABLED = "disabled"
     NOT_STACKED = "not_stacked"
-    """Ordered into the box, and given back to the player."""
+    """Ordered into the box, but returned to the player."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A ticket in escrow that the host is asked about; its whole number is nowhere else."""
+    """A ticket in escrow that the host is queried about. Only this object holds its full number."""
 
     id: str
     escrow: int
@@ -56,45 +56,45 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The host holds the machine still for a transfer: until a monotonic instant, in nanoseconds."""
+    """A host's lock on the machine for a transfer, until a monotonic time in nanoseconds."""
 
     condition: int
-    """What must hold for it: the transfers that must be possible, as the protocol numbers them."""
+    """The transfers that must be possible for the lock, as the protocol numbers them."""
     until_ns: int
     granted: bool = False
     cash_out: bool = False
-    """Whether the machine itself holds still, because the player's cash-out is offered to the host."""
+    """Whether the machine set the lock itself, because it offers the player's cash-out to the host."""
     cash_out_waits: bool = False
-    """Whether the host holds it over such an offer, which it may still take."""
+    """Whether the host set the lock during such an offer, which it may still accept."""
 
     @property
     def is_offer(self) -> bool:
-        """Whether a cash-out is paid another way if the host does not take it."""
+        """Return whether a cash-out is pending that is paid another way if the host does not take it."""
         return self.cash_out or self.cash_out_waits
 
 
 class TransferKind(StrEnum):
-    """Which way value goes."""
+    """The direction and kind of a transfer."""
 
     IN = "in"
     """From the host to the credits."""
     OUT = "out"
     """From the credits to the host."""
     BONUS = "bonus"
-    """An award to the credits."""
+    """An award added to the credits."""
     BONUS_JACKPOT = "bonus_jackpot"
     """An award paid by an attendant."""
     OTHER = "other"
-    """A kind this machine does not do: refused, and kept as what was refused."""
+    """A kind that this machine does not support; the order is refused and recorded."""
 
     @property
     def is_bonus(self) -> bool:
-        """Whether it is an award of the house's."""
+        """Return whether the transfer is an award by the operator."""
         return self in {TransferKind.BONUS, TransferKind.BONUS_JACKPOT}
 
 
 class TransferStatus(StrEnum):
-    """What became of an order; a protocol has its codes for each."""
+    """The result of a transfer order; each protocol maps these to its own codes."""
 
     FULL = "full"
     PARTIAL = "partial"
@@ -113,21 +113,21 @@ class TransferStatus(StrEnum):
     NOT_LOCKED = "not_locked"
     OTHER_POOL = "other_pool"
     RECEIPT = "receipt"
-    """A receipt was wanted, and this machine prints none of transfers."""
+    """The host requested a receipt, and this machine does not print receipts for transfers."""
     UNSUPPORTED = "unsupported"
     INCOMPATIBLE = "incompatible"
-    """The host has not read the end of the transfer before."""
+    """The host has not yet read the result of the previous transfer."""
     NONE = "none"
 
     @property
     def moved(self) -> bool:
-        """Whether value has moved."""
+        """Return whether value has moved."""
         return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A transfer as the host orders it; amounts by kind in minor units, absent where nothing is asked."""
+    """A transfer ordered by the host; amounts by kind in minor units, absent if not requested."""
 
     identifier: str
     kind: TransferKind
@@ -137,44 +137,46 @@ class Order:
     pool: int = 0
     lock_after: bool = False
     wrong: TransferStatus | None = None
-    """What its protocol has found wrong with it: it is kept as refused, as every other refusal is."""
+    """The error the protocol layer found in the order, or None. The order is then recorded as refused."""
     codes: Mapping[str, int] = field(default_factory=dict)
-    """What the protocol wants back as it was sent: its own codes of type and flags."""
+    """Protocol codes (type, flags) to return to the host as they were received."""
 
     @property
     def total_cents(self) -> int:
-        """All that is asked."""
+        """Return the total amount requested, in minor units."""
         return sum(self.cents.values())
 
 
 @dataclass(slots=True)
 class HostMoney:
-    """One machine's dealings with the host of its money."""
+    """One machine's state of the exchange with the host of its money."""
 
     validation: Validation = Validation.STAND_ALONE
     transfers: bool = False
     bonuses: bool = False
     asset_number: int = 0
-    #: The name of the line whose host it is.
+    #: The name of the line to the host.
     line: str = ""
-    #: Whether the host has been heard lately; the link says so.
+    #: Whether the host has been heard recently; set by the link.
     online: bool = False
     inquiry: Inquiry | None = None
-    #: The digits of the ticket last given back; the journal holds no whole number.
+    #: The full number of the ticket last returned; the journal contains masked numbers only.
     answered: str = ""
     lock: Lock | None = None
-    #: The transfer the host has ordered and the machine has not done yet (:mod:`egm.money.host.transfers`).
+    #: The transfer that the host has ordered and the machine has not executed yet
+    #: (:mod:`egm.money.host.transfers`).
     order: Order | None = None
-    #: Whether the host has just let a cash-out pass, which is to be paid another way.
+    #: Whether the host has just declined a cash-out, which is now to be paid another way.
     cash_out_passed: bool = False
-    #: The credit for which a host that alone may take a cash-out has just not taken one: not offered anew.
+    #: The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered
+    #: again. In minor units.
     not_taken_cents: int | None = None
-    #: The registration's key, kept from the registration of this very run only.
+    #: The registration key; held only in memory, since the host registered in this run.
     registration_key: bytes = field(default=b"", repr=False)
 
 
 def into_ring(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
-    """The machine state to be set with a ticket's settlement: its place in the ring the host reads."""
+    """Return the state changes that add a ticket to the ring the host reads, for the ticket's settlement."""
     count = _count(journal, HostKey.RING_COUNT)
     return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
 
@@ -185,17 +187,17 @@ def _count(journal: JournalView, key: str) -> int:
 
 
 def unread_places(journal: JournalView) -> tuple[int, ...]:
-    """The places (1 to 31) of the tickets the host has not read, oldest first."""
+    """Return the ring indices (1 to 31) of the tickets the host has not read, oldest first."""
     read, count = _count(journal, HostKey.RING_READ), _count(journal, HostKey.RING_COUNT)
     return tuple(number % RING + 1 for number in range(read, count))
 
 
 def one_read(journal: JournalView) -> Mapping[str, int]:
-    """The machine state to be set when the host has read the oldest unread ticket."""
+    """Return the state change that marks the oldest unread ticket as read."""
     return {HostKey.RING_READ: _count(journal, HostKey.RING_READ) + 1}
 
 
 def in_ring(journal: JournalView, place: int) -> str | None:
-    """The cash-out whose ticket lies at a place of the ring, or None."""
-    found = journal.state(f"{HostKey.RING}{place}")
-    return found if isinstance(found, str) else None
+    """Return the id of the cash-out whose ticket is at a ring index, or None."""
+    pay_out_id = journal.state(f"{HostKey.RING}{place}")
+    return pay_out_id if isinstance(pay_out_id, str) else None

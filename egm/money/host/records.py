@@ -1,6 +1,6 @@
-"""What the memory keeps of a host's money: the last ticket it was asked about, the last transfer, its terms.
+"""Stored records about a host's money: the last ticket queried, the last transfer, and their terms.
 
-Amounts are minor units; days are ISO 8601, empty where there is none.
+Amounts are minor units; dates are ISO 8601, or an empty string.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from egm.record_codec import omitted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTicketRecord:
-    """What became of the last ticket a host was asked about: its masked number, its worth.
+    """The result of the last ticket the host was queried about: its masked number and value.
 
-    ``kind`` of credit, empty unless the host has called it good; of restricted credit the day it ends and its
-    pool. ``told``: the host has heard how it ended.
+    ``kind``: the kind of credit, empty unless the host has authorised the ticket. ``expires`` and ``pool``:
+    expiry date and pool of restricted credit. ``told``: whether the host has read the result.
     """
 
     id: str
@@ -30,7 +30,7 @@ class HostTicketRecord:
 
     @property
     def restricted(self) -> "RestrictedTerms | None":
-        """The terms it brings with it, where it is restricted credit."""
+        """Return the terms of the ticket's restricted credit, or None if it is another kind of credit."""
         if self.kind != CreditKind.RESTRICTED:
             return None
         return RestrictedTerms(expires=self.expires or "", pool=self.pool or 0)
@@ -38,7 +38,7 @@ class HostTicketRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestrictedTerms:
-    """Until when the restricted credit on the meter is good, and the pool it belongs to."""
+    """Expiry date and pool of the restricted credit on the meter."""
 
     expires: str
     pool: int
@@ -46,10 +46,10 @@ class RestrictedTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferRecord:
-    """A transfer a host ordered, and what became of it: ``cents`` by kind have moved.
+    """A transfer ordered by a host and its result; ``cents`` is the amount moved, by kind.
 
-    ``position`` is its place in the history, 1 to 35; 0, or none, when nothing moved. ``codes``: what its
-    protocol wants back as it was sent. ``told``: the host has read it.
+    ``position``: index in the transfer history, 1 to 35; 0 or None if nothing moved. ``codes``: protocol
+    codes to return to the host as received. ``told``: whether the host has read the result.
     """
 
     identifier: str
@@ -67,7 +67,7 @@ class TransferRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutTerms:
-    """Whether cash-outs are offered to the host first; ``hard``: it alone may take them."""
+    """Whether cash-outs are offered to the host first; ``hard``: only the host may take them."""
 
     enabled: bool
     hard: bool
@@ -75,7 +75,7 @@ class CashOutTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationRecord:
-    """With what the machine is registered for transfers; of the key, the SHA-256."""
+    """The machine's registration for transfers; only the SHA-256 digest of the key is stored."""
 
     pos_id: int
     key_digest: str

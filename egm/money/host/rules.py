@@ -1,4 +1,4 @@
-"""Rules of the host of the money: transfers and its lock, tickets it numbers and redeems."""
+"""State-table rules of the host of the money: transfers and their lock, tickets it numbers and redeems."""
 
 from typing import Final
 
@@ -42,7 +42,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
     Rule(EventType.CASH_OUT, _IDLE, (host_takes_cash_out,), (offer_to_host,), State.LOCKED, TELL),
     Rule(EventType.TRANSFER_ORDERED, TRANSFERRING, (order_is_open,), (transfer,), Next.DERIVED),
-    Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # until the game is over
+    Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # executed after the game
     Rule(EventType.TRANSFER_ORDERED, AWAKE, (order_is_open,), (refuse_transfer,)),
     Rule(EventType.TRANSFER_CANCELLED, AWAKE, (order_is_open,), (cancel_transfer,)),
     Rule(EventType.LOCK_ASKED, TRANSFERRING, (lock_is_asked,), (take_lock,), State.LOCKED),

@@ -1,7 +1,8 @@
-"""Ticket port: what a host's line asks of the machine about tickets, whatever protocol it speaks.
+"""Ticket port: the interface a host's line uses for tickets, for any protocol.
 
-A line's polls call these methods on the machine's loop. Each returns when its effect is durable, may be
-repeated after a lost answer, and says what is true then; the state table decides, as it does for a person.
+A line's polls call these methods on the machine's event loop. Each method returns when its effect is durable,
+may be repeated after a lost reply, and returns the current state. The state table decides, exactly as for a
+player's or attendant's input.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
 from egm.money.host.records import HostTicketRecord
-from egm.money.host.tickets import DENIED, SILENT, awaited, note_told
+from egm.money.host.tickets import DENIED, SILENT, awaited, record_result_read
 from egm.money.host.transfers import takes_pool
 from egm.money.pay_out import ticket_of
 from egm.money.ticket_terms import ticket_terms
@@ -34,7 +35,7 @@ Handle: TypeAlias = Callable[[Event], None]
 
 
 class NumberAnswer(StrEnum):
-    """What became of a number the host gave."""
+    """The result of a ticket number sent by the host."""
 
     TAKEN = "taken"
     NOT_WAITING = "not_waiting"
@@ -42,8 +43,8 @@ class NumberAnswer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class NumberWanted:
-    """A cash-out that waits for a number."""
+class NumberRequest:
+    """A cash-out that waits for a ticket number."""
 
     id: str
     kind: CreditKind
@@ -52,7 +53,7 @@ class NumberWanted:
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """What the host may read of the ticket last put in."""
+    """The state of the last inserted ticket as reported to the host."""
 
     status: Redeeming
     amount_cents: int = 0
@@ -62,22 +63,22 @@ class Redeemed:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A printed ticket in the ring of those the host reads: its place, 1 to 31."""
+    """A printed ticket in the ring the host reads; ``place`` is its index, 1 to 31."""
 
     place: int
     ticket: Ticket
     pool: int = 0
 
 
-#: Statuses after which nothing more becomes of a ticket.
+#: Final statuses: the redemption has ended.
 _FINAL: Final = frozenset(Redeeming) - {Redeeming.WAITING, Redeeming.PENDING, Redeeming.NO_TICKET}
 
 
 class HostTickets:
-    """Tickets of one machine, as its host sees them."""
+    """The tickets of one machine as its host sees them."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
-        """``handle`` lets something happen, and stops a machine that cannot record it."""
+        """Store the engine and ``handle``, which processes an event and stops a machine that cannot record it."""
         self._engine = engine
         self._machine = engine.machine
         self._handle = handle
@@ -87,45 +88,45 @@ class HostTickets:
 
     # ------------------------------------------------------------------ a number for a ticket
     @property
-    def wanted(self) -> NumberWanted | None:
-        """The cash-out that waits for a number, if one does."""
+    def number_request(self) -> NumberRequest | None:
+        """Return the cash-out that waits for a number, or None."""
         pay_out = awaited(self._machine)
         if pay_out is None or pay_out.kind is None:
             return None
-        return NumberWanted(pay_out.id, pay_out.kind, pay_out.amount_cents)
+        return NumberRequest(pay_out.id, pay_out.kind, pay_out.amount_cents)
 
     def give_number(self, number: str) -> NumberAnswer:
-        """Number the waiting ticket with these 18 digits. A repeat of the number it has is taken again."""
-        desk, wanted = self._machine.installed(TicketDesk), self.wanted
-        known = desk is not None and desk.knows(number)
-        if wanted is None:
-            return NumberAnswer.TAKEN if known else NumberAnswer.NOT_WAITING
-        if known or not is_system(number):
+        """Assign an 18-digit number to the waiting ticket. Repeating the number it already has is accepted."""
+        desk, request = self._machine.installed(TicketDesk), self.number_request
+        is_known = desk is not None and desk.knows(number)
+        if request is None:
+            return NumberAnswer.TAKEN if is_known else NumberAnswer.NOT_WAITING
+        if is_known or not is_system(number):
             return NumberAnswer.IMPROPER
-        self._let(EventType.TICKET_NUMBERED, id=wanted.id, number=number)
+        self._let(EventType.TICKET_NUMBERED, id=request.id, number=number)
         return NumberAnswer.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberAnswer:
-        """The host gives no number; or nobody answered in time (``silent``)."""
-        wanted = self.wanted
-        if wanted is None:
+        """Record that the host refused a number, or did not reply in time (``silent``)."""
+        request = self.number_request
+        if request is None:
             return NumberAnswer.NOT_WAITING
-        self._let(EventType.NUMBER_REFUSED, id=wanted.id, why=SILENT if silent else DENIED)
+        self._let(EventType.NUMBER_REFUSED, id=request.id, why=SILENT if silent else DENIED)
         return NumberAnswer.TAKEN
 
     # ------------------------------------------------------------------ the worth of a ticket
     @property
     def offered(self) -> str | None:
-        """The digits of the ticket in escrow that the host is asked about, if there is one."""
+        """Return the digits of the ticket in escrow that the host is queried about, or None."""
         inquiry = self._machine.state(HostMoney).inquiry
         return None if inquiry is None else inquiry.digits
 
     def authorise(
         self, digits: str, kind: CreditKind, amount_cents: int, *, expires: date | None = None, pool: int = 0
     ) -> Redeemed:
-        """The host says the ticket in escrow is good for so much: take it, or say why not.
+        """Accept the ticket in escrow for the amount the host authorises, or return why the machine refuses it.
 
-        Said again of a ticket that was already taken, it changes nothing and gets the same answer.
+        If the ticket was already accepted, a repeat changes nothing and returns the same result.
         """
         inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
@@ -147,7 +148,7 @@ class HostTickets:
     def _refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
     ) -> tuple[Redeeming, Reason] | None:
-        """Why this machine may not take what the host authorises, or None."""
+        """Return why this machine may not accept what the host authorises, or None."""
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
@@ -165,7 +166,7 @@ class HostTickets:
         return next(((status, reason) for holds, status, reason in checks if holds), None)
 
     def decline(self, status: Redeeming, reason: Reason) -> Redeemed:
-        """The ticket in escrow goes back to the player, for this reason."""
+        """Return the ticket in escrow to the player, with this reason."""
         inquiry = self._machine.state(HostMoney).inquiry
         if inquiry is None:
             return self.redeeming
@@ -174,7 +175,7 @@ class HostTickets:
 
     @property
     def redeeming(self) -> Redeemed:
-        """Where the ticket last put in is."""
+        """Return the state of the last inserted ticket."""
         if (digits := self.offered) is not None:
             return Redeemed(Redeeming.WAITING, 0, digits)
         stored = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
@@ -186,54 +187,54 @@ class HostTickets:
         return Redeemed(stored.status, stored.amount_cents, number, kind)
 
     def _answered(self, masked: str) -> str:
-        """The digits of a ticket that was given back: remembered by this run only."""
+        """Return the digits of the last returned ticket if they match; held in memory only, lost at a restart."""
         last = self._machine.state(HostMoney).answered
         return last if mask(last) == masked else ""
 
     @property
-    def untold(self) -> bool:
-        """Whether a ticket has come to its end and the host has not read that yet."""
+    def has_unread_result(self) -> bool:
+        """Return whether a redemption has ended and the host has not read its result yet."""
         stored = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
         return stored is not None and not stored.told and stored.status in _FINAL
 
-    def told(self) -> None:
-        """The host has read the end of the ticket. A repeat changes nothing."""
-        if self.untold:
-            note_told(self._machine)
+    def acknowledge_result(self) -> None:
+        """Record that the host has read the result of the redemption. A repeat changes nothing."""
+        if self.has_unread_result:
+            record_result_read(self._machine)
 
     # ------------------------------------------------------------------ the tickets printed
     @property
     def wants_enrolment(self) -> bool:
-        """Whether the machine is to make numbers, and has no identifier from the host to make them from."""
+        """Return whether the machine is to create numbers but has no identifier from the host for them."""
         desk = self._machine.installed(TicketDesk)
         secure = self._machine.state(HostMoney).validation is Validation.SECURE_ENHANCED
         return secure and (desk is None or desk.enrolment is None)
 
     def unread(self) -> Validated | None:
-        """The oldest printed ticket the host has not acknowledged."""
+        """Return the oldest printed ticket the host has not acknowledged, or None."""
         places = unread_places(self._machine.journal)
         return self.at(places[0]) if places else None
 
     def at(self, place: int) -> Validated | None:
-        """The ticket at a place of the ring."""
+        """Return the ticket at a ring index, or None."""
         issue_id = in_ring(self._machine.journal, place)
         ticket = None if issue_id is None else ticket_of(self._machine, issue_id)
         return None if ticket is None or issue_id is None else Validated(place, ticket, self._pool(issue_id))
 
     def _pool(self, pay_out_id: str) -> int:
-        """The pool of the credit a ticket was printed from."""
+        """Return the pool of the credit a ticket was printed from."""
         entry = self._machine.journal.get(f"{pay_out_id}.printed")
         return 0 if entry is None else int(details(entry).get("pool", 0))
 
     def read(self, number: str) -> None:
-        """The host has acknowledged the oldest unread ticket. Durable; of any other, nothing changes."""
+        """Record durably that the host has acknowledged the oldest unread ticket; ignore any other number."""
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
             self._machine.record("voucher.read", state=one_read(self._machine.journal))
             self._machine.state(TicketDesk).reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:
-        """Take the host's identifier, and the sequence to go on from."""
+        """Store the host's validation identifier and the sequence number to continue from."""
         desk = self._machine.installed(TicketDesk)
         if desk is None:
             return
@@ -241,8 +242,8 @@ class HostTickets:
         self._machine.log("voucher.enrolled", {"sequence": sequence})
 
     def agree(self, changes: Mapping[str, JSON], *, outranked: bool = False) -> None:
-        """Lay down terms of tickets by name (:class:`TicketTerms`). Durable; a repeat changes nothing."""
+        """Store ticket terms (:class:`TicketTerms`) by name. Durable; a repeat changes nothing."""
         terms = ticket_terms(self._machine).changed(changes, outranked=outranked)
         if terms != ticket_terms(self._machine):
-            told = {"tickets": to_json(terms)}
-            self._machine.record("options.changed", state={MoneyKey.TICKET_TERMS: terms}, details=told)
+            details = {"tickets": to_json(terms)}
+            self._machine.record("options.changed", state={MoneyKey.TICKET_TERMS: terms}, details=details)

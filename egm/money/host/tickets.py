@@ -1,15 +1,15 @@
-"""Tickets through a host: a number asked for on the way out, a value asked for on the way in.
+"""Tickets validated by a host: it assigns a number on the way out and a value on the way in.
 
-**Out.** The credits are reserved first, then the host is asked. Whatever comes (a number, a refusal,
-silence), it is taken once and durably: a number is given to the reserved cash-out and printed, a refusal or
-silence leads to the machine's own number where the place allows that (H-09), or to the attendant's hand
-(F-09). A restart in between finds the cash-out without a number, and asks again.
+Out: the credits are reserved first, then the host is queried. The result (a number, a refusal or a timeout)
+is processed once and durably: a number is assigned to the reserved cash-out and printed; a refusal or a
+timeout leads to a number of the machine's own if the profile allows that (H-09), or to a hand-pay (F-09). A
+restart in between finds the cash-out without a number and queries again.
 
-**In.** The ticket waits in escrow. When the host has said what it is worth, the ticket is locked in the
-machine's own ledger with that worth, then ordered into the box, and from there it goes like every other
-paper: reserved, stacked, credited (:mod:`egm.money.device_ledgers`). What became of it is kept for the host
-to read until the next ticket. A restart before the order gives the paper back and tells the host nothing;
-after it, the acceptor says where the paper is.
+In: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with that
+value in the machine's own ledger, then ordered into the box. From there it is handled like every bill:
+reserved, stacked, credited (:mod:`egm.money.device_ledgers`). The result stays readable for the host until
+the next ticket. A restart before the order returns the ticket and reports nothing to the host; after the
+order, the acceptor reports where the ticket is.
 """
 
 from dataclasses import replace
@@ -30,47 +30,47 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask
 from egm.tickets.redemption import LockedTicket, Reason, Refusal
 
-#: What the host is told of its own accord: it was asked, and waits to know.
+#: Statuses that are reported to the host without a poll: it was queried and waits for the result.
 _ANSWERS: Final = frozenset(Redeeming) - {Redeeming.LINK_DOWN, Redeeming.MISREAD}
-#: Why the host gave no number.
+#: Reasons why the host assigned no number.
 SILENT: Final = "the host did not answer"
 DENIED: Final = "the host refused a number"
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def host_validates(machine: Machine, _: Event) -> bool:
-    """A host says what tickets are worth here."""
+    """Return whether a host validates tickets on this machine."""
     return machine.state(HostMoney).validation.by_host
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
-    """This very cash-out is reserved and has no number yet."""
+    """Return whether the cash-out named in the event is reserved and has no number yet."""
     pay_out = awaited(machine)
     return pay_out is not None and pay_out.id == event.data.get("id")
 
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
-    """This very ticket lies in escrow and waits for the host's word."""
+    """Return whether the ticket named in the event is in escrow and waits for the host's reply."""
     inquiry = machine.state(HostMoney).inquiry
     return inquiry is not None and inquiry.id == event.data.get("id")
 
 
 def awaited(machine: Machine) -> CashOutRecord | None:
-    """The cash-out that waits for a number, or None."""
+    """Return the cash-out that waits for a number, or None."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return pay_out if pay_out is not None and pay_out.way == "ticket" and not pay_out.number else None
 
 
 # ---------------------------------------------------------------------------------------------- out
 def take_number(machine: Machine, event: Event) -> None:
-    """Number the reserved ticket as the host says; it is printed as soon as the machine is free to."""
+    """Assign the host's number to the reserved ticket; it is printed as soon as the machine is free."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     if not _number(machine, pay_out, str(event.data["number"])):
-        give_up_unprinted(machine, pay_out, "the number could not be kept")
+        give_up_unprinted(machine, pay_out, "the number could not be stored")
 
 
 def do_without_number(machine: Machine, event: Event) -> None:
-    """The machine's own number, where that is allowed and the host was silent; else the credits go back."""
+    """Use a number of the machine's own if allowed after a timeout; otherwise return the credits."""
     pay_out, why = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT), str(event.data["why"])
     allowed = why != DENIED and machine.profile.host.offline_tickets > 0
     if not (allowed and _number(machine, pay_out, None)):
@@ -78,9 +78,9 @@ def do_without_number(machine: Machine, event: Event) -> None:
 
 
 def _number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
-    """Give the reserved ticket this number, or one of the machine's own; whether it could be had."""
+    """Assign this number, or if None one of the machine's own; return whether a number was assigned."""
     if pay_out.kind is None:
-        raise InvariantError(f"{pay_out.id} is no ticket")
+        raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
     ticket = machine.state(TicketDesk).prepare(
         pay_out.id,
         pay_out.amount_cents,
@@ -97,7 +97,7 @@ def _number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> boo
 
 
 def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
-    """Record that a reserved cash-out has its number (its last digits: a journal is shown to people)."""
+    """Record that a reserved cash-out has its number: only the last digits, because people read the journal."""
     machine.record(
         "voucher.numbered",
         transaction_id=f"{pay_out.id}.numbered",
@@ -108,7 +108,7 @@ def note_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> Non
 
 # ---------------------------------------------------------------------------------------------- in
 def ask_host(machine: Machine, event: Event) -> None:
-    """Hold the ticket in escrow and ask; without a host to ask, give it back at once."""
+    """Hold the ticket in escrow and query the host; if the host is offline, return the ticket at once."""
     money = machine.state(HostMoney)
     escrow, digits = int(event.data["escrow"]), str(event.data["digits"])
     inquiry = Inquiry(machine.fresh_id("ticket"), escrow, digits)
@@ -117,7 +117,7 @@ def ask_host(machine: Machine, event: Event) -> None:
         _reject(machine, inquiry, Redeeming.MISREAD, Reason.MISREAD)
     elif not money.online:
         _reject(machine, inquiry, Redeeming.LINK_DOWN, Reason.HOST_DOWN)
-    elif _is_owed_a_word(machine):
+    elif _has_unread_authorised_result(machine):
         _reject(machine, inquiry, Redeeming.NOT_NOW, Reason.NOT_NOW)
     else:
         money.inquiry = inquiry
@@ -125,17 +125,18 @@ def ask_host(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code="ticket_is_checked")
 
 
-def _is_owed_a_word(machine: Machine) -> bool:
-    """Whether a ticket the host has called good has come to its end, and the host has not read how.
+def _has_unread_authorised_result(machine: Machine) -> bool:
+    """Return whether the host has not yet read the result of a ticket it authorised.
 
-    Another ticket would take its place, and the host would never know whether it has been paid for.
+    Another ticket would overwrite that result, and the host would never learn whether the ticket was
+    redeemed.
     """
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     return stored is not None and bool(stored.kind) and not stored.told
 
 
 def stack_authorised(machine: Machine, event: Event) -> None:
-    """Lock the ticket with the worth the host gave it, and order it into the box."""
+    """Lock the ticket with the value the host authorised, and order it into the box."""
     inquiry, values = _the_inquiry(machine), event.data
     kind, amount_cents = CreditKind(values["kind"]), int(values["amount_cents"])
     answer = machine.state(TicketDesk).admit(inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents)
@@ -169,7 +170,7 @@ def stack_authorised(machine: Machine, event: Event) -> None:
 
 
 def return_inquired(machine: Machine, event: Event) -> None:
-    """Give the ticket back: the host will not have it, did not answer, or answered at a wrong moment."""
+    """Return the ticket: the host refused it, did not reply, or replied when the machine could not accept it."""
     status = Redeeming(event.data.get("status", Redeeming.NOT_NOW))
     reason = Reason(event.data.get("reason", Reason.NOT_NOW))
     _reject(machine, _the_inquiry(machine), status, reason)
@@ -178,17 +179,17 @@ def return_inquired(machine: Machine, event: Event) -> None:
 def _reject(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reason) -> None:
     money = machine.state(HostMoney)
     money.inquiry, money.answered = None, inquiry.digits
-    heard = status in _ANSWERS
+    host_expects_result = status in _ANSWERS
     number = mask(inquiry.digits)
-    told = {"id": inquiry.id, "number": number, "status": status.value}
+    details = {"id": inquiry.id, "number": number, "status": status.value}
     outcome = HostTicketRecord(
-        id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not heard
+        id=inquiry.id, number=number, amount_cents=0, kind="", status=status, told=not host_expects_result
     )
     machine.record(
         "voucher.refused",
         counts={"vouchers_refused": 1},
-        state={} if _is_owed_a_word(machine) else {HostKey.TICKET: outcome},
-        details={**told, "reason": reason.value},
+        state={} if _has_unread_authorised_result(machine) else {HostKey.TICKET: outcome},
+        details={**details, "reason": reason.value},
     )
     machine.state(Devices).the_acceptor.return_bill(inquiry.escrow)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
@@ -197,12 +198,12 @@ def _reject(machine: Machine, inquiry: Inquiry, status: Redeeming, reason: Reaso
 def _the_inquiry(machine: Machine) -> Inquiry:
     money = machine.state(HostMoney)
     if money.inquiry is None:
-        raise InvariantError("an answer about a ticket nobody asked about")
+        raise InvariantError("a reply about a ticket without an open query")
     return money.inquiry
 
 
-def note_told(machine: Machine) -> None:
-    """The host has heard what became of the ticket: it is not told of its own accord any more."""
+def record_result_read(machine: Machine) -> None:
+    """Record that the host has read the ticket's result, so that it is not reported again."""
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if stored is not None and not stored.told:
         machine.record("voucher.told", state={HostKey.TICKET: replace(stored, told=True)})

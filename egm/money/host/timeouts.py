@@ -1,8 +1,8 @@
-"""Host timeouts: each question to a host, and each hold it has on the machine, ends by itself.
+"""Host timeouts: every query to a host and every lock it holds on the machine ends after a limit.
 
-The limits are timers of the running machine. A restart begins to wait anew for what the journal still asks,
-and forgets what only this run was asked. A host that is down is not waited for, but a machine that has just
-started cannot know yet: it gives the host time to be heard.
+The limits are timers of the running process. After a restart, waits that the journal still records start
+again; queries that existed only in memory are dropped. The machine does not wait for a host that is offline,
+except after startup, when it allows the host time to be heard.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from egm.money.host.tickets import SILENT
 from egm.records.keys import MoneyKey
 from egm.tickets.redemption import Reason
 
-#: How often it is looked whether promotional credit has expired.
+#: Interval between checks for expired promotional credit.
 _EXPIRY_SECONDS: Final = 30.0
 _NANOSECONDS: Final = 1_000_000_000
 
 
 class HostTimeouts:
-    """Waits for the host of one machine."""
+    """The timers for one machine's waits on its host."""
 
     name = "host"
 
@@ -36,14 +36,14 @@ class HostTimeouts:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def run(self) -> None:
-        """Look for expired promotional credit now and then."""
+        """Check periodically for expired promotional credit."""
         while True:
             await asyncio.sleep(_EXPIRY_SECONDS)
             if self._context.engine.accepts(EventType.PROMOTION_EXPIRED):
                 self._context.handle(Event(EventType.PROMOTION_EXPIRED))
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (what is waited for is not in the snapshot)
-        """Begin to wait for each new question, and stop for each that was answered."""
+        """Start a timer for each new wait, and cancel the timers of waits that have ended."""
         waits = dict(self.waits())
         for name in self._timers.keys() - waits.keys():
             self._timers.pop(name).cancel()
@@ -55,13 +55,16 @@ class HostTimeouts:
         self._context.handle(ended)
 
     def waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
-        """Each thing waited for: a name of its own, for how long from now, and what happens then."""
+        """Yield each current wait: a unique name, the remaining seconds, and the event at its end."""
         host, answer_seconds = self._machine.state(HostMoney), self._machine.profile.host.answer_seconds
-        wanted = self._tickets.wanted
-        if wanted is not None:
+        request = self._tickets.number_request
+        if request is not None:
             running = (self._machine.clock.monotonic_ns() - self._started_ns) / _NANOSECONDS
             seconds = answer_seconds if host.online else max(0, answer_seconds - running)
-            yield wanted.id, (seconds, Event(EventType.NUMBER_REFUSED, {"id": wanted.id, "why": SILENT}))
+            yield (
+                request.id,
+                (seconds, Event(EventType.NUMBER_REFUSED, {"id": request.id, "why": SILENT})),
+            )
         inquiry = host.inquiry
         if inquiry is not None:
             values = {"id": inquiry.id, "status": Redeeming.TIMED_OUT, "reason": Reason.HOST_DOWN}
@@ -73,7 +76,7 @@ class HostTimeouts:
 
 
 def host_timeouts(context: MachineContext) -> Iterable[Attachment]:
-    """One, where a host has to do with the machine's money, or what one has lent it is not over yet."""
+    """Yield the timeouts service if a host controls tickets or transfers, or restricted credit is still recorded."""
     machine = context.engine.machine
     host, lent = machine.state(HostMoney), machine.memory.get(MoneyKey.RESTRICTED) is not None
     if host.validation.by_host or host.transfers or host.bonuses or lent:

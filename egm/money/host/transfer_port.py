@@ -1,8 +1,8 @@
-"""Transfer port: what a host's line asks of the machine about electronic transfers, whatever it speaks.
+"""Transfer port: the interface a host's line uses for electronic transfers, for any protocol.
 
-A line's polls call these methods on the machine's loop; what :mod:`egm.money.host.ticket_port` says of
-tickets holds here too. A registration's key is a secret: the journal, which is shown to people, keeps its
-digest, and the key itself is known to the run in which the host sent it.
+A line's polls call these methods on the machine's event loop, under the same contract as
+:mod:`egm.money.host.ticket_port`. The registration key is a secret: because people read the journal, it
+contains only the key's digest. The key itself is held in memory, in the run in which the host sent it.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ from egm.record_codec import from_json
 from egm.records.earlier_journal import moved_before, short_digest
 from egm.records.keys import HostKey
 
-#: States in which an order is followed at once.
+#: States in which an order is executed immediately.
 _FREE: Final = frozenset({State.IDLE, State.LOCKED})
 _NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What became of a transfer. ``position`` is its place in the history, 1 to 35; 0 when nothing moved."""
+    """The result of a transfer. ``position`` is its index in the history, 1 to 35, or 0 if nothing moved."""
 
     identifier: str
     kind: TransferKind
@@ -46,7 +46,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """With what the machine is registered; ``key`` is empty in every run but the one that received it."""
+    """The machine's registration; ``key`` is empty in every run except the one that received it."""
 
     registered: bool = False
     asset_number: int = 0
@@ -55,10 +55,10 @@ class Registration:
 
 
 class HostTransfers:
-    """Electronic transfers of one machine, as its host sees them."""
+    """The electronic transfers of one machine as its host sees them."""
 
     def __init__(self, engine: Engine[Machine], handle: Handle) -> None:
-        """``handle`` lets something happen, and stops a machine that cannot record it."""
+        """Store the engine and ``handle``, which processes an event and stops a machine that cannot record it."""
         self._engine = engine
         self._machine = engine.machine
         self._handle = handle
@@ -71,13 +71,13 @@ class HostTransfers:
     def order(
         self, order: Order, *, asset_number: int, key: bytes = b"", if_locked: bool = False
     ) -> TransferStatus:
-        """Follow an order, at once or when the game shown is over; or say why not.
+        """Execute an order now or after the current game, or return why it is refused.
 
-        ``PENDING`` is taken: read the end from :attr:`last`. ``key`` is compared where it is not all zeros;
-        ``if_locked`` refuses unless the host holds the machine.
+        ``PENDING`` means accepted: read the result from :attr:`last`. ``key`` is compared unless it is all
+        zeros; ``if_locked`` refuses the order unless the host holds the lock.
         """
         host = self._machine.state(HostMoney)
-        if self.untold or host.order is not None:
+        if self.has_unread_result or host.order is not None:
             return TransferStatus.INCOMPATIBLE
         refused = self._refusal(order, asset_number, key, if_locked=if_locked)
         if refused is not None:
@@ -90,7 +90,7 @@ class HostTransfers:
     def _refusal(
         self, order: Order, asset_number: int, key: bytes, *, if_locked: bool
     ) -> TransferStatus | None:
-        """Why an order is not even begun, the first that holds."""
+        """Return the first reason to refuse an order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
         host, identifier = machine.state(HostMoney), order.identifier
         wrong_key = self._key_status(key)
@@ -106,7 +106,7 @@ class HostTransfers:
             (machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None, TransferStatus.NOT_REGISTERED),
             (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
             (min(order.cents.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
-            # An order of nothing is how a host sets its cash-out mode; an award of nothing is none.
+            # A host sets its cash-out mode with an order over nothing. An award over nothing is invalid.
             (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),
             (order.kind.is_bonus and order.cents.get(restricted, 0), TransferStatus.BAD_AMOUNT),
             (self._jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
@@ -116,14 +116,14 @@ class HostTransfers:
         return next((status for holds, status in checks if holds), None)
 
     def _has_moved(self, identifier: str) -> bool:
-        """Whether a transfer has moved value, in this journal or in one that was cleared."""
+        """Return whether the transfer has already moved value, in this journal or in one before a memory clear."""
         return (
             self._machine.journal.knows(entry_id(identifier))
             or short_digest(identifier) in self._moved_before
         )
 
     def _jackpot_of_promotion(self, order: Order) -> bool:
-        """A jackpot is money: no part of it can be promotional."""
+        """Return whether a bonus jackpot contains promotional credit, which is not allowed: a jackpot is cash."""
         cashable_cents = order.cents.get(CreditKind.CASHABLE, 0)
         return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
 
@@ -134,7 +134,7 @@ class HostTransfers:
         return host.bonuses if kind.is_bonus else host.transfers
 
     def _key_status(self, key: bytes) -> TransferStatus | None:
-        """What is wrong with a key; nothing with one that is all zeros, for a transfer needs none."""
+        """Return why a key is refused, or None. A key of all zeros is accepted: a transfer needs no key."""
         if not any(key):
             return None
         stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
@@ -144,7 +144,7 @@ class HostTransfers:
         return None if right else TransferStatus.KEY_MISMATCH
 
     def cancel(self) -> TransferStatus:
-        """Take back an order that still waits; otherwise what became of the last one."""
+        """Cancel a pending order; return the status of the last order."""
         if self._machine.state(HostMoney).order is not None:
             self._let(EventType.TRANSFER_CANCELLED)
         last = self.last
@@ -153,7 +153,7 @@ class HostTransfers:
     # ------------------------------------------------------------------ results
     @property
     def last(self) -> Result | None:
-        """The last order, with what became of it so far; None where there was none."""
+        """Return the last order with its result so far, or None if there was none."""
         order = self._machine.state(HostMoney).order
         if order is not None:
             return Result(
@@ -171,7 +171,7 @@ class HostTransfers:
         return None if stored is None else _result(stored)
 
     def history(self, position: int) -> Result | None:
-        """The last transfer that stands at this place (1 to 35) of the history."""
+        """Return the latest transfer at this index (1 to 35) of the history, or None."""
         for entry in self._machine.journal.entries("aft.complete", limit=HISTORY, newest_first=True):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             if record.position == position:
@@ -179,20 +179,20 @@ class HostTransfers:
         return None
 
     @property
-    def untold(self) -> bool:
-        """Whether a transfer has come to its end and the host has not read that yet."""
+    def has_unread_result(self) -> bool:
+        """Return whether a transfer has ended and the host has not read its result yet."""
         stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         return stored is not None and not stored.told
 
-    def told(self) -> None:
-        """The host has read the end of the transfer. A repeat changes nothing."""
+    def acknowledge_result(self) -> None:
+        """Record that the host has read the result of the transfer. A repeat changes nothing."""
         stored = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         if stored is not None and not stored.told:
             self._machine.record("aft.told", state={HostKey.TRANSFER: replace(stored, told=True)})
 
     # ------------------------------------------------------------------ what is possible now
     def possible(self, kind: TransferKind) -> bool:
-        """Whether a transfer of this kind could be done at this moment, or as soon as the game is over."""
+        """Return whether a transfer of this kind could be executed now or after the current game."""
         free = self._engine.state in _FREE or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
@@ -201,42 +201,42 @@ class HostTransfers:
     # ------------------------------------------------------------------ the lock
     @property
     def locked(self) -> bool | None:
-        """True: held; None: asked for and not yet granted; False: neither."""
+        """Return True if the lock is held, None if it is requested but not granted yet, False if there is none."""
         lock = self._machine.state(HostMoney).lock
         if lock is None or lock.cash_out:
             return False
         return True if self._engine.state is State.LOCKED else None
 
     def lock(self, condition: int, hundredths: int) -> bool | None:
-        """Hold the machine still for so many hundredths of a second; asked again, for as long from now."""
+        """Request a lock for the given number of hundredths of a second; a repeat restarts the time."""
         money = self._machine.state(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
-        before = money.lock
-        waits = before is not None and before.is_offer
+        previous = money.lock
+        waits = previous is not None and previous.is_offer
         money.lock = Lock(condition, until_ns, cash_out_waits=waits)
         self._let(EventType.LOCK_ASKED)
         return self.locked
 
     def unlock(self) -> None:
-        """Let the machine go, or take the request back. Without a lock, nothing happens."""
+        """Release the lock or withdraw its request. Without a lock, do nothing."""
         if self._machine.state(HostMoney).lock is not None:
             self._let(EventType.LOCK_ENDED)
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property
-    def cash_out_asked(self) -> bool:
-        """Whether the player's cash-out is offered to the host now."""
+    def is_cash_out_offered(self) -> bool:
+        """Return whether the player's cash-out is currently offered to the host."""
         lock = self._machine.state(HostMoney).lock
         return lock is not None and lock.cash_out
 
     @property
     def cash_out_terms(self) -> tuple[bool, bool]:
-        """Whether cash-outs are offered to the host first; and whether it alone may take them."""
+        """Return whether cash-outs are offered to the host first, and whether only the host may take them."""
         terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
         return (False, False) if terms is None else (terms.enabled, terms.hard)
 
     def set_cash_out(self, *, enabled: bool, hard: bool) -> None:
-        """Offer cash-outs to the host first, or no more. A repeat changes nothing."""
+        """Set whether cash-outs are offered to the host first. A repeat changes nothing."""
         terms = CashOutTerms(enabled=enabled, hard=hard)
         if (enabled, hard) != self.cash_out_terms:
             self._machine.record("aft.cash_out", state={HostKey.CASH_OUT: terms}, details=terms)
@@ -244,7 +244,7 @@ class HostTransfers:
     # ------------------------------------------------------------------ registration
     @property
     def registration(self) -> Registration:
-        """With what the machine is registered."""
+        """Return the machine's registration."""
         stored = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         host = self._machine.state(HostMoney)
         if stored is None:
@@ -252,42 +252,42 @@ class HostTransfers:
         return Registration(True, host.asset_number, stored.pos_id, host.registration_key)
 
     def register(self, asset_number: int, key: bytes, pos_id: int) -> Registration:
-        """Register the machine; refused (not registered) where the asset number is not its own."""
+        """Register the machine; return it as not registered if the asset number is not the machine's."""
         host = self._machine.state(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:
             return Registration(asset_number=host.asset_number)
-        kept = RegistrationRecord(pos_id=pos_id, key_digest=_digest(key))
+        record = RegistrationRecord(pos_id=pos_id, key_digest=_digest(key))
         unproved = self._machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
-        if unproved or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != kept:
-            state: dict[str, object] = {HostKey.REGISTRATION: kept, HostKey.TRANSFERS_UNPROVED: None}
+        if unproved or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != record:
+            state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFERS_UNPROVED: None}
             self._machine.record("aft.registered", state=state, details={"pos_id": pos_id})
         host.registration_key = key
         return self.registration
 
     def unregister(self) -> Registration:
-        """Forget the registration. A repeat changes nothing."""
+        """Delete the registration. A repeat changes nothing."""
         if self._machine.memory.get(HostKey.REGISTRATION) is not None:
             self._machine.record("aft.unregistered", state={HostKey.REGISTRATION: None})
         self._machine.state(HostMoney).registration_key = b""
         return self.registration
 
 
-def _result(kept: TransferRecord) -> Result:
+def _result(record: TransferRecord) -> Result:
     return Result(
-        identifier=kept.identifier,
-        kind=kept.kind,
-        status=kept.status,
-        cents=kept.cents,
-        expires=date.fromisoformat(kept.expires) if kept.expires else None,
-        pool=kept.pool,
-        codes=kept.codes,
-        at=datetime.fromisoformat(kept.at),
-        position=kept.position or 0,
+        identifier=record.identifier,
+        kind=record.kind,
+        status=record.status,
+        cents=record.cents,
+        expires=date.fromisoformat(record.expires) if record.expires else None,
+        pool=record.pool,
+        codes=record.codes,
+        at=datetime.fromisoformat(record.at),
+        position=record.position or 0,
     )
 
 
 def _is_identifier(text: str) -> bool:
-    """One to twenty printable ASCII characters."""
+    """Return whether the text is one to twenty printable ASCII characters."""
     return 0 < len(text) <= 20 and text.isascii() and text.isprintable()
 
 

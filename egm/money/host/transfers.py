@@ -1,12 +1,12 @@
-"""Electronic transfers between the credits and a host, and the lock that holds the machine still for them.
+"""Electronic transfers between the credits and a host, and the lock that keeps the machine idle for them.
 
-A host orders a transfer under an identifier of its own. What it moves, its identifier and its result are one
-transaction of the journal, whose name is that identifier: whatever is repeated, by whom, after whichever
-power cut, moves nothing a second time (K-09). An order the machine cannot follow now is kept only while a
-game is shown; a restart forgets it, and the host, asking, finds no such transfer and may order it again.
+A host orders a transfer under its own identifier. The value moved, the identifier and the result are one
+journal transaction, whose id contains the identifier. A repeat therefore moves nothing, whoever sends it and
+after any power loss (K-09). An order that cannot be executed now is held in memory while a game is in
+progress. A restart drops it: when the host polls, it finds no such transfer and may order it again.
 
-Bonuses are the house's own money and are metered as wins of a bonus system. A bonus jackpot is never put on
-the meter: it waits for the attendant, as every jackpot does.
+Bonuses are paid by the operator and metered as wins of a bonus system. A bonus jackpot is never added to the
+credit meter: it waits for the attendant, like every jackpot.
 """
 
 from collections.abc import Mapping
@@ -25,23 +25,23 @@ from egm.records.keys import HostKey, MoneyKey
 from egm.records.money import HandpayRecord
 from meters import Phase, Transfer
 
-#: Transfers the host may read back (E-05: at least 35).
+#: Number of transfers the host may read back (E-05: at least 35).
 HISTORY: Final = 35
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def order_is_open(machine: Machine, _: Event) -> bool:
-    """A host has ordered a transfer that is not done."""
+    """Return whether a transfer is ordered and not executed yet."""
     return machine.state(HostMoney).order is not None
 
 
 def lock_is_asked(machine: Machine, _: Event) -> bool:
-    """A host wants the machine held still."""
+    """Return whether a host has requested or holds the lock."""
     return machine.state(HostMoney).lock is not None
 
 
 def host_takes_cash_out(machine: Machine, event: Event) -> bool:
-    """Cash-outs are offered to the host first, it is there, and it has not just let this one pass."""
+    """Return whether this cash-out is to be offered to the host: it is enabled, online, and has not just declined."""
     money = machine.state(HostMoney)
     terms = machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
     return (
@@ -55,27 +55,27 @@ def host_takes_cash_out(machine: Machine, event: Event) -> bool:
 
 
 def restricted_has_expired(machine: Machine, _: Event) -> bool:
-    """There is restricted credit, and its last day is over by a clock that is believed."""
+    """Return whether there is restricted credit past its expiry date, by a trusted clock."""
     terms = restricted_terms(machine)
     return terms is not None and are_over(machine, terms)
 
 
 def restricted_terms(machine: Machine) -> RestrictedTerms | None:
-    """The terms of the restricted credit on the meter; None where there is none, or none were said."""
+    """Return the terms of the restricted credit on the meter, or None if there is none or it has no terms."""
     if not machine.kind_cents(CreditKind.RESTRICTED):
         return None
     return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
 
 
 def are_over(machine: Machine, terms: RestrictedTerms) -> bool:
-    """Whether their last day is over, by a clock that is believed."""
+    """Return whether the expiry date has passed, by a trusted clock."""
     believed = machine.times.is_believed and bool(terms.expires)
     return believed and date.fromisoformat(terms.expires) < machine.local_date
 
 
 # ---------------------------------------------------------------------------------------------- transfers
 def transfer(machine: Machine, _: Event) -> None:
-    """Do what was ordered, or record why not; the lock is lifted unless it is to stay."""
+    """Execute the order or record why not; release the lock unless the order keeps it."""
     money = machine.state(HostMoney)
     order = _take_order(machine)
     cents = _possible(machine, order)
@@ -87,16 +87,16 @@ def transfer(machine: Machine, _: Event) -> None:
     if lock is not None and not order.lock_after:
         money.lock = None
         if order.kind is TransferKind.OUT:
-            _let_pass(machine, lock)
+            _decline_cash_out(machine, lock)
 
 
 def refuse_transfer(machine: Machine, _: Event) -> None:
-    """The machine is at something else: the order is not followed."""
+    """Refuse the order because the machine is busy."""
     note_failure(machine, _take_order(machine), TransferStatus.NOT_NOW)
 
 
 def cancel_transfer(machine: Machine, _: Event) -> None:
-    """The host has thought better of an order that waited."""
+    """Cancel a pending order at the host's request."""
     note_failure(machine, _take_order(machine), TransferStatus.CANCELLED)
 
 
@@ -104,18 +104,23 @@ def _take_order(machine: Machine) -> Order:
     money = machine.state(HostMoney)
     order, money.order = money.order, None
     if order is None:
-        raise InvariantError("a transfer nobody ordered")
+        raise InvariantError("a transfer without an order")
     return order
 
 
 def _possible(machine: Machine, order: Order) -> Mapping[CreditKind, int] | TransferStatus:
-    """What may be moved now of what was ordered, by kind; or why nothing may."""
+    """Return the amounts by kind that can be moved now, or the status that refuses the order."""
     limit_cents = machine.profile.host.transfer_limit_cents
     promised = order.kind is not TransferKind.OUT and order.cents.get(CreditKind.RESTRICTED)
-    if promised and not takes_pool(machine, order.pool):  # another has come while the order waited
+    if promised and not takes_pool(
+        machine, order.pool
+    ):  # credit of another pool was added while the order waited
         return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
-        cents = {kind: min(asked, machine.kind_cents(kind)) for kind, asked in order.cents.items()}
+        cents = {
+            kind: min(requested_cents, machine.kind_cents(kind))
+            for kind, requested_cents in order.cents.items()
+        }
     else:
         cents = dict(order.cents)
         if order.kind is not TransferKind.BONUS_JACKPOT:
@@ -130,16 +135,16 @@ def _possible(machine: Machine, order: Order) -> Mapping[CreditKind, int] | Tran
 
 
 def _within(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
-    """As much of each kind, in the order they are asked, as the limit leaves."""
-    within, rest_cents = {}, limit_cents
-    for kind, asked_cents in cents.items():
-        within[kind] = min(asked_cents, rest_cents)
-        rest_cents -= within[kind]
+    """Return the amounts limited to a total, filled in the order of the kinds requested."""
+    within, remaining_cents = {}, limit_cents
+    for kind, requested_cents in cents.items():
+        within[kind] = min(requested_cents, remaining_cents)
+        remaining_cents -= within[kind]
     return within
 
 
 def _move(machine: Machine, order: Order, cents: Mapping[CreditKind, int]) -> None:
-    """One transaction: the value, the result, and what the host may read of both."""
+    """Record the transfers, the result and what the host may read of them, in one transaction."""
     status = TransferStatus.FULL if cents == order.cents else TransferStatus.PARTIAL
     moved = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
     count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
@@ -178,14 +183,14 @@ def _flow(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: i
         case TransferKind.BONUS_JACKPOT:
             return Transfer("house:bonus", "out:handpay_bonus", amount_cents)
         case TransferKind.OTHER:
-            raise InvariantError("a transfer of a kind this machine does not do")
+            raise InvariantError("a transfer of a kind this machine does not support")
 
 
 def note_failure(machine: Machine, order: Order, status: TransferStatus, *, told: bool = False) -> None:
-    """Record an order that moves nothing; ``told`` where its host has the answer already."""
+    """Record an order that moves nothing; ``told`` says that its host already has the reply."""
     result = _result(machine, order, status, dict.fromkeys(order.cents, 0))
-    kept = replace(result, position=0, told=told)
-    machine.record("aft.failed", state={HostKey.TRANSFER: kept}, details=result)
+    record = replace(result, position=0, told=told)
+    machine.record("aft.failed", state={HostKey.TRANSFER: record}, details=result)
 
 
 def _result(
@@ -206,20 +211,20 @@ def _result(
 
 
 def entry_id(identifier: str) -> str:
-    """The journal's name of a transfer, from its host's identifier: the journal itself refuses a second."""
+    """Return the journal transaction id for a host's identifier; the journal rejects a duplicate."""
     return f"transfer:{identifier}"
 
 
 # ---------------------------------------------------------------------------------------------- the lock
 def take_lock(machine: Machine, _: Event) -> None:
-    """Hold the machine still."""
+    """Grant the lock."""
     lock = _the_lock(machine)
     machine.state(HostMoney).lock = replace(lock, granted=True)
     machine.log("aft.locked", {"condition": lock.condition})
 
 
 def offer_to_host(machine: Machine, _: Event) -> None:
-    """Hold the machine still while the host is asked to take the credits."""
+    """Lock the machine while the player's cash-out is offered to the host."""
     until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
     machine.state(HostMoney).lock = Lock(condition=0, until_ns=until_ns, granted=True, cash_out=True)
     machine.log("aft.offered", {"amount_cents": machine.credit_cents})
@@ -227,15 +232,15 @@ def offer_to_host(machine: Machine, _: Event) -> None:
 
 
 def end_lock(machine: Machine, _: Event) -> None:
-    """Let the machine go; a cash-out the host let pass is paid another way, unless the host forbids it."""
+    """End the lock; a cash-out the host declined is paid another way, unless the host has forbidden that."""
     lock, machine.state(HostMoney).lock = _the_lock(machine), None
     if lock.granted:
         machine.log("aft.unlocked", {"cash_out": lock.is_offer})
-    _let_pass(machine, lock)
+    _decline_cash_out(machine, lock)
 
 
-def _let_pass(machine: Machine, lock: Lock) -> None:
-    """What a host has not taken of a cash-out offered to it is paid another way, or may not be."""
+def _decline_cash_out(machine: Machine, lock: Lock) -> None:
+    """Prepare the cash-out that the host declined for another payout method, or notify that it was not taken."""
     money = machine.state(HostMoney)
     if lock.is_offer and machine.credit_cents:
         hard = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).hard
@@ -247,13 +252,13 @@ def _let_pass(machine: Machine, lock: Lock) -> None:
 def _the_lock(machine: Machine) -> Lock:
     money = machine.state(HostMoney)
     if money.lock is None:
-        raise InvariantError("the end of a lock that is not")
+        raise InvariantError("no lock to grant or end")
     return money.lock
 
 
 # ---------------------------------------------------------------------------------------------- promotions
 def expire_restricted(machine: Machine, _: Event) -> None:
-    """Its last day is over: restricted credit leaves the meter."""
+    """Remove expired restricted credit from the meter."""
     amount_cents = machine.kind_cents(CreditKind.RESTRICTED)
     flow = Transfer(machine.credit(CreditKind.RESTRICTED), "house:expired", amount_cents)
     machine.record("credit.expired", transfers=(flow,), state={MoneyKey.RESTRICTED: None})
@@ -262,35 +267,35 @@ def expire_restricted(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- in its turn
 def give_order_its_turn(_machine: Machine, _: Event) -> Event:
-    """An order that waited for the game to end is done; or refused, if something else has come since.
+    """Return the event that executes an order after the game, or refuses it if the machine is now busy.
 
-    Hours later it might find another player.
+    The order does not wait any longer: hours later it might credit another player.
     """
     return Event(EventType.TRANSFER_ORDERED)
 
 
 def give_lock_its_turn(_machine: Machine, _: Event) -> Event:
-    """The machine is free, and held still for the host that asked."""
+    """Return the event that grants a requested lock once the machine is idle."""
     return Event(EventType.LOCK_ASKED)
 
 
 def cash_out_has_passed(machine: Machine, _: Event) -> bool:
-    """A host has let a cash-out pass that was offered to it."""
+    """Return whether the host has declined a cash-out that was offered to it."""
     return machine.state(HostMoney).cash_out_passed
 
 
 def pass_cash_out_on(machine: Machine, _: Event) -> Event:
-    """What the host has let pass is paid another way, once."""
+    """Return the event that pays the declined cash-out another way, once."""
     machine.state(HostMoney).cash_out_passed = False
     return Event(EventType.CASH_OUT, {"passed": True})
 
 
 def takes_pool(machine: Machine, pool: int) -> bool:
-    """Whether restricted credit of a pool may join what is on the meter: of another pool it may not.
+    """Return whether restricted credit of this pool may be added: credit of different pools is never mixed.
 
-    Nor what is coming: a ticket the host has called good, on its way into the box.
+    Both the credit on the meter and an authorised ticket that is still being stacked count.
     """
-    here = restricted_terms(machine)
-    asked = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    coming = asked.restricted if asked is not None and asked.status is Redeeming.PENDING else None
-    return all(terms is None or terms.pool == pool for terms in (here, coming))
+    on_meter = restricted_terms(machine)
+    ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    coming = ticket.restricted if ticket is not None and ticket.status is Redeeming.PENDING else None
+    return all(terms is None or terms.pool == pool for terms in (on_meter, coming))

@@ -28,7 +28,7 @@ def order(room: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int)
     answer = port.order(Order(identifier=identifier, kind=kind, cents=amounts), asset_number=7)
     if answer is TransferStatus.PENDING:
         answer = port.last.status
-        port.told()
+        port.acknowledge_result()
     return answer
 
 

@@ -186,7 +186,7 @@ class Machine:
     # -------------------------------------------------------------- the host
     def number(self) -> None:
         self.numbers += 1
-        wanted = self.tickets.wanted
+        wanted = self.tickets.number_request
         if self.dice.random() < 0.8:
             answer = self.tickets.give_number(system(8, f"{self.numbers:016d}"))
         else:
@@ -201,7 +201,7 @@ class Machine:
         else:
             pool = self.dice.randrange(2)
             self.tickets.authorise(digits, self.dice.choice(KINDS), self.dice.randrange(0, 900), pool=pool)
-        self.tickets.told()
+        self.tickets.acknowledge_result()
 
     def order(self) -> None:
         self.orders += 1
@@ -222,7 +222,7 @@ class Machine:
     def follow(self) -> None:
         if self.dice.random() < 0.2:
             self.transfers.cancel()
-        if not self.transfers.untold:
+        if not self.transfers.has_unread_result:
             return
         last = self.transfers.last
         if last.status.moved:
@@ -235,8 +235,8 @@ class Machine:
                 self.seen["out"] += total
             elif last.kind is TransferKind.BONUS:
                 self.seen["won"] += total
-        self.transfers.told()
-        assert not self.transfers.untold
+        self.transfers.acknowledge_result()
+        assert not self.transfers.has_unread_result
 
     def lock(self) -> None:
         self.dice.choice(
@@ -259,7 +259,7 @@ class Machine:
         """Credits are what went in and was won, less what was wagered, what went out and what expired."""
         journal = self.room.journal
         journal.self_audit()
-        if self.transfers.untold:
+        if self.transfers.has_unread_result:
             return  # what has moved there is not counted yet
         now = journal.meters().values
         values = {name: now[name] + self.past[name] for name in METERED}

@@ -68,10 +68,10 @@ def test_the_hosts_number_is_printed(make):
     room = make().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     assert (room.state, room.credit_cents, room.hands.jobs) == (State.PAYING, 0, [])
-    assert (room.port.wanted.kind, room.port.wanted.amount_cents) == (CASHABLE, 2000)
+    assert (room.port.number_request.kind, room.port.number_request.amount_cents) == (CASHABLE, 2000)
     assert room.port.give_number(FIRST) is NumberAnswer.TAKEN
     assert room.hands.jobs[-1].barcode == FIRST
-    assert room.port.wanted is None
+    assert room.port.number_request is None
     printed(room)
     assert room.state is State.IDLE
     assert room.store.get(FIRST).state is TicketState.ISSUED
@@ -90,7 +90,7 @@ def test_a_number_said_again_counts_once(make):
     room.engine.handle(EventType.CASH_OUT)
     assert room.port.give_number(FIRST) is NumberAnswer.IMPROPER
     assert room.port.give_number("12345") is NumberAnswer.IMPROPER
-    assert room.port.wanted.amount_cents == 500
+    assert room.port.number_request.amount_cents == 500
 
 
 @pytest.mark.requirement("F-09")
@@ -136,7 +136,7 @@ def test_a_restart_asks_for_the_number_again(make):
     room.engine.handle(EventType.CASH_OUT)
     again = make()
     assert again.state is State.PAYING
-    assert again.port.wanted.amount_cents == 2000
+    assert again.port.number_request.amount_cents == 2000
     assert again.port.give_number(FIRST) is NumberAnswer.TAKEN
     printed(again)
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
@@ -157,7 +157,7 @@ def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, m
     room.port.give_number(FIRST)
     monkeypatch.undo()
     again = make()
-    assert again.port.wanted is None
+    assert again.port.number_request is None
     assert again.hands.jobs[-1].barcode == FIRST
     assert again.port.give_number(FIRST) is NumberAnswer.TAKEN
 
@@ -224,15 +224,15 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
     assert room.credit_cents == 0
     answer = room.port.authorise(FIRST, CASHABLE, 1234)
     assert (answer.status, answer.amount_cents, answer.digits) == (Redeeming.PENDING, 1234, FIRST)
-    assert (room.credit_cents, room.port.untold) == (0, False)
+    assert (room.credit_cents, room.port.has_unread_result) == (0, False)
     stacked(room)
     assert room.credit_cents == 1234
     assert room.port.redeeming.status is Redeeming.REDEEMED
-    assert room.port.untold
+    assert room.port.has_unread_result
     assert room.port.authorise(FIRST, CASHABLE, 1234).status is Redeeming.REDEEMED
     assert room.credit_cents == 1234
-    room.port.told()
-    assert (room.port.untold, room.port.redeeming.status) == (False, Redeeming.REDEEMED)
+    room.port.acknowledge_result()
+    assert (room.port.has_unread_result, room.port.redeeming.status) == (False, Redeeming.REDEEMED)
     assert room.journal.meters().values["ticket_in.cashable.value"] == 1234
 
 
@@ -240,12 +240,12 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
 def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
     room = make()
     for status in (Redeeming.PENDING, Redeeming.NOT_NOW):
-        room.port.told()
+        room.port.acknowledge_result()
         room.offer_ticket(FIRST)
         assert room.port.authorise(FIRST, CASHABLE, 1234).status is status
         if status is Redeeming.PENDING:
             stacked(room)
-            room.port.told()
+            room.port.acknowledge_result()
     assert (room.credit_cents, room.notice) == (1234, "ticket_refused.redeemed")
 
 
@@ -265,7 +265,7 @@ def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, stat
     assert room.hands.orders[-1] == ("return", 1)
     assert (room.credit_cents, room.port.redeeming.status) == (0, status)
     assert room.port.redeeming.digits == FIRST
-    assert room.port.untold
+    assert room.port.has_unread_result
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_without_a_link_no_ticket_is_held(make):
     room.offer_ticket(FIRST)
     assert room.hands.orders[-1] == ("return", 1)
     assert room.port.redeeming.status is Redeeming.LINK_DOWN
-    assert not room.port.untold
+    assert not room.port.has_unread_result
 
 
 def test_the_host_may_answer_while_a_game_is_shown_but_not_while_a_door_is_open(make):
@@ -312,7 +312,7 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
     stacked(room)
     assert room.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
     assert room.machine.kind_cents(RESTRICTED) == 500
-    room.port.told()
+    room.port.acknowledge_result()
     room.offer_ticket(SECOND)
     assert room.port.authorise(SECOND, RESTRICTED, 500, pool=8).status is Redeeming.OTHER_POOL
     room.offer_ticket(SECOND)
@@ -341,7 +341,7 @@ def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
     stacked(again)
     assert again.credit_cents == 1234
     third = make()
-    assert (third.port.redeeming.status, third.port.untold) == (Redeeming.REDEEMED, True)
+    assert (third.port.redeeming.status, third.port.has_unread_result) == (Redeeming.REDEEMED, True)
     assert third.port.redeeming.digits == FIRST
 
 
@@ -352,7 +352,7 @@ def test_no_number_is_in_the_journal_whole(make):
     room.port.give_number(SECOND)
     printed(room)
     for answer in ("rejected", "returned", "taken"):
-        room.port.told()
+        room.port.acknowledge_result()
         room.offer_ticket(FIRST)
         if answer == "rejected":
             room.port.decline(Redeeming.REJECTED_BY_HOST, Reason.HOST_REFUSED)
@@ -360,7 +360,7 @@ def test_no_number_is_in_the_journal_whole(make):
         room.port.authorise(FIRST, CASHABLE, 1234)
         if answer == "returned":
             room.ledger.not_stacked("jam")
-            room.port.told()
+            room.port.acknowledge_result()
         else:
             stacked(room)
     bodies = b"".join(room.journal.bodies())
@@ -381,7 +381,7 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
     assert room.port.offered is None
     assert (room.port.redeeming.status, room.port.redeeming.digits) == (Redeeming.REDEEMED, FIRST)
     room.machine.state(HostMoney).online = True
-    room.port.told()
+    room.port.acknowledge_result()
     room.offer_ticket(SECOND)
     assert room.port.offered == SECOND
 
@@ -392,7 +392,7 @@ def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     room.port.authorise(FIRST, CASHABLE, 1234)
     room.ledger.not_stacked("the path is clear")
     assert (room.port.redeeming.status, room.credit_cents) == (Redeeming.NOT_STACKED, 0)
-    room.port.told()
+    room.port.acknowledge_result()
     room.offer_ticket(FIRST)
     assert room.port.authorise(FIRST, CASHABLE, 1234).status is Redeeming.PENDING
     stacked(room)
@@ -407,7 +407,7 @@ def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch
     again = make()
     assert again.port.redeeming.status is Redeeming.NOT_STACKED
     assert again.store.get(FIRST).state is TicketState.ISSUED
-    assert again.port.untold
+    assert again.port.has_unread_result
 
 
 @pytest.mark.requirement("H-08", "K-08")
@@ -432,15 +432,15 @@ def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose,
         )
         room.ledger.vended()
         room.ledger.vend_confirmed()
-    assert (room.port.redeeming.status, room.port.untold) == (Redeeming.PENDING, False)
+    assert (room.port.redeeming.status, room.port.has_unread_result) == (Redeeming.PENDING, False)
     at = make()
-    assert (at.port.redeeming.status, at.port.untold) == (Redeeming.PENDING, False)
+    assert (at.port.redeeming.status, at.port.has_unread_result) == (Redeeming.PENDING, False)
     [disputed] = disputed_amounts(at.machine)
     menu = Menu(at).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked at the recording")
     menu.home().touch("leave")
     assert (at.port.redeeming.status, at.port.redeeming.amount_cents) == (ended, 1234)
-    assert at.port.untold
-    at.port.told()
-    assert not at.port.untold
+    assert at.port.has_unread_result
+    at.port.acknowledge_result()
+    assert not at.port.has_unread_result
     assert Auditor(Shelf()).run(at.journal.bodies()).findings == []

@@ -103,7 +103,7 @@ def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
         port.set_cash_out(enabled=True, hard=False)
         room.insert(2000)
         room.engine.handle(EventType.CASH_OUT)
-        assert (room.state, port.cash_out_asked) == (State.LOCKED, True)
+        assert (room.state, port.is_cash_out_offered) == (State.LOCKED, True)
         await asyncio.sleep(10.1)
         assert room.state is State.PAYING
         await asyncio.sleep(10.1)

@@ -60,7 +60,7 @@ def ask(room, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=Fals
     if answer is not Status.PENDING:
         return answer
     status = room.port.last.status
-    room.port.told()
+    room.port.acknowledge_result()
     return status
 
 
@@ -97,15 +97,15 @@ def test_an_identifier_moves_value_once_for_ever(make):
 def test_a_second_order_waits_until_the_host_has_read_the_first(make):
     room = make()
     assert room.port.order(order(cashable=100), asset_number=ASSET) is Status.PENDING
-    assert room.port.untold
+    assert room.port.has_unread_result
     assert room.port.order(order("T-2", cashable=100), asset_number=ASSET) is Status.INCOMPATIBLE
     again = make()
-    assert (again.port.untold, again.port.last.identifier, again.port.last.status) == (
+    assert (again.port.has_unread_result, again.port.last.identifier, again.port.last.status) == (
         True,
         "T-1",
         Status.FULL,
     )
-    again.port.told()
+    again.port.acknowledge_result()
     assert again.port.order(order("T-2", cashable=100), asset_number=ASSET) is Status.PENDING
     assert kinds(again) == (200, 0, 0)
 
@@ -162,7 +162,7 @@ def test_an_order_waits_for_the_game_to_be_over(make):
     room.play()
     assert room.port.order(order(cashable=500), asset_number=ASSET) is Status.PENDING
     assert (room.state, room.port.last.status, kinds(room)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
-    assert not room.port.untold
+    assert not room.port.has_unread_result
     room.shown()
     assert (room.port.last.status, kinds(room)) == (Status.FULL, (595, 0, 0))
 
@@ -352,9 +352,9 @@ def test_a_cash_out_is_offered_to_the_host_first(make):
     room = make().insert(10000)
     room.port.set_cash_out(enabled=True, hard=False)
     room.engine.handle(EventType.CASH_OUT)
-    assert (room.state, room.port.cash_out_asked, room.port.locked) == (State.LOCKED, True, False)
+    assert (room.state, room.port.is_cash_out_offered, room.port.locked) == (State.LOCKED, True, False)
     assert ask(room, kind=OUT, cashable=10000) is Status.FULL
-    assert (room.state, room.credit_cents, room.port.cash_out_asked) == (State.IDLE, 0, False)
+    assert (room.state, room.credit_cents, room.port.is_cash_out_offered) == (State.IDLE, 0, False)
 
 
 def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
@@ -372,7 +372,7 @@ def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(mak
     room.port.set_cash_out(enabled=True, hard=False)
     room.engine.handle(EventType.CASH_OUT)
     assert room.port.lock(2, 500) is True
-    assert not room.port.cash_out_asked
+    assert not room.port.is_cash_out_offered
     assert room.port.lock(2, 500) is True  # asked again, for longer
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
@@ -404,7 +404,7 @@ def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
     room.port.set_cash_out(enabled=True, hard=False)
     room.port.lock(2, 500)
     assert ask(room, "T-1", OUT, cashable=500) is Status.FULL
-    room.port.told()
+    room.port.acknowledge_result()
     room.port.lock(2, 500)
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.credit_cents) == (State.IDLE, 1500)
@@ -427,7 +427,7 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     room.machine.record("test.fund", transfers=fund)
     room.engine.handle(EventType.SERVICE)
-    assert (room.state, room.port.cash_out_asked) == (State.LOCKED, True)
+    assert (room.state, room.port.is_cash_out_offered) == (State.LOCKED, True)
     room.engine.handle(EventType.LOCK_ENDED)
     assert (room.state, room.notice) == (State.IDLE, "cash_out_not_taken")
     room.machine.state(HostMoney).online = False

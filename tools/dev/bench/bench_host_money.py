@@ -39,7 +39,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
             ordered = time.perf_counter()
             transfers.order(order, asset_number=_ASSET)
             orders_ms.append((time.perf_counter() - ordered) * 1000)
-            transfers.told()
+            transfers.acknowledge_result()
         seconds = time.perf_counter() - began
         invariant(engine.machine.memory.get(HostKey.TRANSFERS) == TRANSFERS, "bench.transfers_refused")
     return TRANSFERS / seconds, sorted(orders_ms)

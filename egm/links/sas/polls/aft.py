@@ -211,11 +211,11 @@ def _cumulative(host: Host, found: Result) -> bytes:
 def transfer_was_read(host: Host, poll: LongPoll, reply: Reply) -> None:
     """Close the transfer if the reply that the host has received reported its end."""
     transfers = transfers_of(host)
-    if transfers is None or not transfers.untold:
+    if transfers is None or not transfers.has_unread_result:
         return
     closes = poll.data[1:2] == bytes((_INTERROGATE,)) and poll.data[2:3] in {b"", b"\0"}
     if closes and reply.data == _interrogated(host, transfers, 0).data:
-        transfers.told()
+        transfers.acknowledge_result()
 
 
 # ---------------------------------------------------------------------------------------------- registration

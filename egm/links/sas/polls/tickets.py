@@ -158,7 +158,7 @@ def pending_cash_out(host: Host, _: LongPoll) -> Reply | None:
     tickets = tickets_of(host)
     if tickets is None:
         return None
-    wanted = tickets.wanted
+    wanted = tickets.number_request
     if wanted is None:
         return Reply(bytes((_NOT_WAITING,)) + bytes(_AMOUNT_BYTES))
     return Reply(bytes((_CASH_OUT_TYPES[wanted.kind],)) + bcd(wanted.amount_cents, _AMOUNT_BYTES))
@@ -288,7 +288,7 @@ def redemption_was_read(host: Host, _: LongPoll, reply: Reply) -> None:
         and reply.data[1] in _ENDED
         and _status_reply(tickets.redeeming).data == reply.data
     ):
-        tickets.told()
+        tickets.acknowledge_result()
 
 
 def parse_expiry(poll: LongPoll, data: bytes, host: Host) -> date | None:
