@@ -1,4 +1,4 @@
-"""The driver of TCL-style printers: see :mod:`egm.devices.printer_driver` for the contract."""
+"""Driver of TCL-style printers: see :mod:`egm.devices.printer_driver` for the rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class TclDriver(PrinterDriver[Answer]):
         ledger: PrintLedger,
         templates: Mapping[str, Template],
     ) -> None:
-        """``templates`` maps the names tickets use to what is in the printer."""
+        """Create the driver. ``templates`` maps the names that tickets use to the printer's templates."""
         super().__init__(name, line, sink, cutter=codec.cut_answer, protocol=codec.PROTOCOL, ledger=ledger)
         self._templates = dict(templates)
         self._identity = ""

@@ -1,1 +1,1 @@
-"""A roulette wheel with a reader: it says where its game stands, and the number its ball came to rest on."""
+"""A roulette wheel with a reader, which reports the phase of its game and the winning number."""

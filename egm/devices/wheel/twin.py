@@ -1,4 +1,4 @@
-"""A simulated wheel with a reader: it spins by itself, game after game, and says so every half second."""
+"""A simulated wheel with a reader: it spins by itself, game after game, and reports every half second."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -7,7 +7,7 @@ from egm.devices.twin import ActionError, Port, Twin, Values, flag, number
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import NOTHING, NUMBERS, Phase, Report, Status, Warnings
 
-#: How long each phase lasts, in seconds, and what follows it.
+#: The duration of each phase, in seconds, and the next phase.
 COURSE: Final[Mapping[Phase, tuple[float, Phase]]] = {
     Phase.WAITING: (3.0, Phase.BETTING),
     Phase.BETTING: (15.0, Phase.BALL_IN_TRACK),
@@ -17,12 +17,12 @@ COURSE: Final[Mapping[Phase, tuple[float, Phase]]] = {
 }
 _SAYS_SECONDS: Final = 0.5
 _GAMES: Final = 256
-#: A simulator has no chance of its own: its balls go round all the numbers in steps of so many.
+#: The simulation has no random numbers: its balls visit all pockets in steps of this size.
 _STEP: Final = 14
 
 
 class WheelTwin(Twin[Report]):
-    """See the module. It keeps its last game and number without power."""
+    """The simulated wheel; it retains its last game and number without power."""
 
     kind = "roulette wheel"
 
@@ -37,14 +37,14 @@ class WheelTwin(Twin[Report]):
         self._begun = False
 
     def begin(self) -> None:
-        """Begin to turn."""
+        """Start turning."""
         if not self._begun:
             self._begun = True
             self._enter(Phase.WAITING)
             self._say()
 
     def received(self, message: Report) -> None:
-        """Take no notice: it is not commanded."""
+        """Ignore commands: a wheel's reader only reports."""
 
     def _say(self) -> None:
         warnings = self._warnings | self._stuck
@@ -67,29 +67,29 @@ class WheelTwin(Twin[Report]):
     def _go_on(self, following: Phase) -> None:
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
             self._enter(following)
-        else:  # a spin with something wrong is none: the ball is launched again, in the same game
+        else:  # a faulty spin is void: the ball is launched again, in the same game
             self._warnings = NOTHING
             self._enter(Phase.NO_MORE_BETS)
 
     def power_lost(self) -> None:
-        """The rotor runs down: the game that ran is none."""
+        """Run the rotor down: the current game is void."""
 
     def power_restored(self) -> None:
-        """It begins with the next game."""
+        """Start with the next game."""
         self._begun = False
         self._warnings = NOTHING
         self.begin()
 
     def memory(self) -> dict[str, object]:
-        """Its last game and number."""
+        """Return its last game and number."""
         return {"game": self._game, "number": self._number}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Become the wheel that :meth:`memory` described."""
+        """Restore :meth:`memory`."""
         self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
 
     def state(self) -> dict[str, object]:
-        """What a person beside it sees."""
+        """Return what a person beside it sees."""
         return {
             "phase": self._phase.name.lower(),
             "game": self._game,
@@ -98,7 +98,7 @@ class WheelTwin(Twin[Report]):
         }
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """What a hand can do to it."""
+        """Return the manual actions."""
         return {
             "land": self._land,
             "void": self._void,
@@ -119,7 +119,7 @@ class WheelTwin(Twin[Report]):
         return f"the next ball comes to rest on {lands}"
 
     def _void(self, _: Values) -> str:
-        """Let the launch fail: the spin is void."""
+        """Make the launch fail: the spin is void."""
         return self._warn(Warnings.VOID, "the launch fails")
 
     def _no_ball(self, _: Values) -> str:
@@ -140,13 +140,13 @@ class WheelTwin(Twin[Report]):
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
     def _lie(self, values: Values) -> str:
-        """Say once that the ball lies on ``number``, wherever it is."""
+        """Report once that the ball is on ``number``, wherever it is."""
         told = number(values, "number", default=0) % len(NUMBERS)
         self._send(Status(Phase.NUMBER, self._game, told).encode())
         return f"said that the ball lies on {told}"
 
     def _close(self, _: Values) -> str:
-        """Close the table: the rotor stands."""
+        """Close the table: the rotor stops."""
         return self._stand(Phase.CLOSED, "closed")
 
     def _open(self, _: Values) -> str:
