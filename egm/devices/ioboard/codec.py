@@ -16,23 +16,25 @@ firmware) 82    board, STATUS    boot u16, levels u32, flags u8, first u16, then
 32) 83    board, COUNTED   boot u16, six counts u32 ===== ================
 =====================================================================================
 
-*No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The board stores edges,
-battery-backed, until a poll's ``ack`` names them or a later one, whether a machine is connected or not. ``first`` is the number of
-the first edge in the reply. An edge byte is: bits 0-4 the input, bit 6 **unattended** (no poll for a second before it), bit 7 the
-new level. ``flags`` bit 0: edges have been lost (the memory holds 256), so the levels must be used instead. ``ack`` 0 acknowledges
-nothing. ``boot`` changes when the board has lost its edges.
+*No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The board
+stores edges, battery-backed, until a poll's ``ack`` names them or a later one, whether a machine is connected
+or not. ``first`` is the number of the first edge in the reply. An edge byte is: bits 0-4 the input, bit 6
+**unattended** (no poll for a second before it), bit 7 the new level. ``flags`` bit 0: edges have been lost
+(the memory holds 256), so the levels must be used instead. ``ack`` 0 acknowledges nothing. ``boot`` changes
+when the board has lost its edges.
 
-*The board replies when there is news.* A poll may be held for ``wait`` hundredths of a second and is answered at once when an edge
-occurs; a new poll replaces the held one.
+*The board replies when there is news.* A poll may be held for ``wait`` hundredths of a second and is answered
+at once when an edge occurs; a new poll replaces the held one.
 
-*Hard meters receive totals, not pulses.* The board drives six electromechanical counters and stores, battery-backed, how many
-pulses it has given each. TOTALS states what each should have been given since the board was fitted; the board pulses until it has,
-one at a time, and COUNTED reports its progress. So a total that is repeated, after any loss of power or of frames, moves no counter
-twice, and a lost one is made up for. A total below the count is ignored: counters do not turn back. The board records a pulse
-before it gives it; a board that loses power during one may have given one fewer than recorded, never more.
+*Hard meters receive totals, not pulses.* The board drives six electromechanical counters and stores,
+battery-backed, how many pulses it has given each. TOTALS states what each should have been given since the
+board was fitted; the board pulses until it has, one at a time, and COUNTED reports its progress. So a total
+that is repeated, after any loss of power or of frames, moves no counter twice, and a lost one is made up for.
+A total below the count is ignored: counters do not turn back. The board records a pulse before it gives it; a
+board that loses power during one may have given one fewer than recorded, never more.
 
-*Outputs are states, not commands*: every poll states all of them. Without a poll for a second the board switches the lamps off and
-lights the tower's ``tilt``, so that a dead machine is noticed.
+*Outputs are states, not commands*: every poll states all of them. Without a poll for a second the board
+switches the lamps off and lights the tower's ``tilt``, so that a dead machine is noticed.
 """
 
 from dataclasses import dataclass
