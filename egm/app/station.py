@@ -27,7 +27,7 @@ from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.money.device_ledgers import ledgers_of
 from egm.money.value_in import bills_wanted, coins_wanted, hopper_takes_coins, tickets_wanted
-from egm.play import showing as play
+from egm.play import showing
 from egm.play.definitions import GameDefectiveError, definition_of
 from egm.play.installed_games import InstalledGame
 from egm.records.games import open_game
@@ -180,7 +180,7 @@ class Station:
         )
         self._guest = self._open_guest()
         views = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
-        message = play.message(self.machine, resumed=True)
+        message = showing.build_message(self.machine, resumed=True)
         return (
             Hello(games=tuple(views.values()), words=self.machine.state(Features).words),
             self.snapshot(),

@@ -1,1 +1,1 @@
-"""Play: the life of a round, the games installed, player protection, residual credit, prizes in kind."""
+"""Play: rounds from wager to result, installed games, player protection, residual credit, prizes in kind."""

@@ -1,4 +1,4 @@
-"""What a player chooses between two games: the game, what a credit is worth, the bet and the language."""
+"""The player's selections between two games: game, denomination, bet and language."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,42 +14,43 @@ from egm.records.tables import standing_tables, table_of
 
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_offered(machine: Machine, event: Event) -> bool:
-    """The game offers this bet, and it is neither under the least nor over the most of the place."""
+    """Return whether the game offers this bet and it is within the profile's minimum and maximum."""
     credits_, options = event.data.get("value"), event.data.get("options") or {}
     if not isinstance(credits_, int) or isinstance(credits_, bool) or not isinstance(options, Mapping):
         return False
     if credits_ == 0 and options == {"bets": {}} and _has_spots(machine):
-        return True  # every chip is off the cloth: nothing is to be played for what lay there
+        return True  # all chips were removed from the layout: there is no bet, and nothing can be played
     bet = bet_of(machine, replace(machine.selection, bet_credits=credits_, options=options))
-    return bet is not None and is_taken_here(machine, bet)
+    return bet is not None and is_accepted_here(machine, bet)
 
 
 def game_is_offered(machine: Machine, event: Event) -> bool:
-    """The game is resident, and no host has disabled it."""
+    """Return whether the game is installed and no host has disabled it."""
     game_id = event.data.get("value")
     return game_id in machine.games and game_is_allowed(machine, str(game_id))
 
 
 def denomination_is_offered(machine: Machine, event: Event) -> bool:
-    """This cabinet offers the selected game at this denomination."""
+    """Return whether this cabinet offers the selected game at this denomination."""
     offered = machine.denominations_cents.get(machine.selection.game_id, ())
     return event.data.get("value") in offered
 
 
 def language_is_offered(machine: Machine, event: Event) -> bool:
-    """A language of the profile."""
+    """Return whether the profile has this language."""
     return event.data.get("value") in machine.profile.languages
 
 
 def no_bets_stand(machine: Machine, _: Event) -> bool:
-    """No bet stands on the table of the selected game: what one is worth does not change while it stands."""
-    return _standing_at(machine, machine.selection.game_id) is None
+    """Return whether no bets stand on the selected game's table; the denomination is fixed while bets stand."""
+    return _standing_denomination_cents(machine, machine.selection.game_id) is None
 
 
-def is_taken_here(machine: Machine, bet: Bet) -> bool:
-    """What a bet costs is not under the least of the place, and all its round may cost not over the most.
+def is_accepted_here(machine: Machine, bet: Bet) -> bool:
+    """Return whether the bet is at least the profile's minimum and its whole round at most the profile's maximum.
 
-    What costs nothing puts nothing more at stake: bets that stood before the most was lowered are played on.
+    A bet that costs nothing stakes nothing more and is always accepted: bets that stood before the maximum
+    was lowered are played on.
     """
     rules = machine.profile.play
     if bet.cents and bet.cents < rules.bet_minimum_cents:
@@ -61,22 +62,22 @@ def is_taken_here(machine: Machine, bet: Bet) -> bool:
 
 @dataclass(slots=True)
 class MostStaked:
-    """The most that a round can stake, in credits, by the game's digest and the credits the place allows."""
+    """The most a round can stake, in credits, cached by game digest and the maximum in credits."""
 
-    known: dict[tuple[str, int], int] = field(default_factory=dict)
+    maxima: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 def most_staked_credits(machine: Machine, game_id: str, denomination_cents: int) -> int:
-    """The most that one round of a game can stake here, raises included: for hosts and players alike."""
-    game, known = machine.games[game_id], machine.state(MostStaked).known
-    within = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
-    if within not in known:
-        known[within] = game.rules.most_staked(within[1])
-    return known[within]
+    """Return the most credits one round of a game can stake here, raises included, for hosts and players."""
+    game, cache = machine.games[game_id], machine.state(MostStaked).maxima
+    key = game.digest, machine.profile.play.bet_limit_cents // denomination_cents
+    if key not in cache:
+        cache[key] = game.rules.most_staked(key[1])
+    return cache[key]
 
 
-def bet_is_left_behind(machine: Machine) -> bool:
-    """Bets are laid at a table and no credit is left: whoever comes next has not laid them."""
+def has_abandoned_chips(machine: Machine) -> bool:
+    """Return whether chips are laid at a table but no credit is left: they must not stay for the next player."""
     return machine.selection.bet_credits > 0 and machine.credit_cents == 0 and _has_spots(machine)
 
 
@@ -85,8 +86,8 @@ def _has_spots(machine: Machine) -> bool:
     return game is not None and bool(game.rules.layout())
 
 
-def _standing_at(machine: Machine, game_id: str) -> int | None:
-    """The denomination, in minor units, at which bets stand on a game's table; None where none does."""
+def _standing_denomination_cents(machine: Machine, game_id: str) -> int | None:
+    """Return the denomination of the bets standing on a game's table, in minor units, or None without such bets."""
     if not standing_tables(machine) or game_id not in machine.games:
         return None
     table = table_of(machine, machine.games[game_id].digest)
@@ -95,26 +96,26 @@ def _standing_at(machine: Machine, game_id: str) -> int | None:
 
 # ---------------------------------------------------------------------------------------------- effects
 def set_bet(machine: Machine, event: Event) -> None:
-    """Remember the bet."""
+    """Store the selected bet."""
     options = dict(event.data.get("options") or {})
     machine.select(replace(machine.selection, bet_credits=int(event.data["value"]), options=options))
 
 
 def clear_bet(machine: Machine) -> None:
-    """No bet is laid any more."""
+    """Clear the selected bet."""
     machine.select(replace(machine.selection, bet_credits=0, options={}))
 
 
 def select_game(machine: Machine, event: Event) -> None:
-    """Turn to another game at its smallest bet, at a table with none.
+    """Select another game with its smallest bet, or with no bet at a table.
 
-    A credit keeps its price where the game offers it; where bets stand on its table, it is worth what it was
-    when they were made.
+    The denomination stays if the game offers it. If bets stand on the game's table, the denomination is the
+    one they were made at.
     """
     game_id = str(event.data["value"])
     offered, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered else offered[0]
-    standing_cents = _standing_at(machine, game_id)
+    standing_cents = _standing_denomination_cents(machine, game_id)
     if standing_cents in offered:
         denomination_cents = standing_cents
     machine.select(
@@ -130,10 +131,10 @@ def select_game(machine: Machine, event: Event) -> None:
 
 
 def select_denomination(machine: Machine, event: Event) -> None:
-    """Change what a credit is worth. Balances are kept in money, so no credit changes its value (O-05)."""
+    """Select the denomination. Balances are stored as money, so their value does not change (O-05)."""
     machine.select(replace(machine.selection, denomination_cents=int(event.data["value"])))
 
 
 def set_language(machine: Machine, event: Event) -> None:
-    """Speak the player's language."""
+    """Select the player's language."""
     machine.select(replace(machine.selection, language=str(event.data["value"])))

@@ -1,7 +1,7 @@
-"""A game as a conversation: steps of draws, questions between them, an outcome; and the same from its record.
+"""A game as a sequence of steps: draws, decisions between them, and an outcome.
 
-A game that asks the player nothing is one step. Taken again from its recorded draws and choices, a game comes
-out as it did: a restart, the recall and the machine's own check all use :func:`replay`.
+A game without decisions is one step. Replaying the recorded draws and choices gives the same outcome:
+restarts, the recall and the machine check all use :func:`replay`.
 """
 
 from contextlib import suppress
@@ -30,7 +30,7 @@ from paytables import (
 
 
 class _Feed:
-    """The ``draw`` a game sees: the numbers of whichever step is being taken."""
+    """The ``draw`` a game is given; it takes its numbers from the current step."""
 
     def __init__(self) -> None:
         self.source: Draw | None = None
@@ -42,43 +42,43 @@ class _Feed:
 
 
 class Conversation:
-    """A game in progress: what it asks next, or its outcome."""
+    """A game in progress, with its pending decision or its outcome."""
 
     def __init__(self, game: Game, wager: Wager, table: JSON = None) -> None:
-        """``table``: how the game's table stood when the game began."""
+        """Start the game; ``table`` is the state of the game's table before it, or None."""
         self.game = game if table is None else game.at(table)
         self._feed = _Feed()
         self.round = Round(self.game.play(wager, self._feed), wager)
 
     @property
     def decision(self) -> Decision | None:
-        """What is asked; None once it is decided."""
+        """Return the pending decision, or None if the game is decided."""
         return self.round.decision
 
     @property
     def outcome(self) -> Outcome | None:
-        """What it came to; None before."""
+        """Return the outcome, or None if the game is not decided yet."""
         return self.round.outcome
 
     @property
     def cues(self) -> tuple[Cue, ...]:
-        """What is animated of the last step."""
+        """Return the animation cues of the last step."""
         return tuple(self.round.cues)
 
     @property
     def settlements(self) -> tuple[Settlement, ...]:
-        """What is settled so far."""
+        """Return the bets settled so far."""
         return tuple(self.round.settlements)
 
     @property
     def standing_credits(self) -> int:
-        """What its outcome leaves standing on the table, credits."""
+        """Return the credits that the outcome leaves standing on the table."""
         if self.outcome is None or self.outcome.table is None:
             return 0
         return sum(bet.credits for bet in self.game.at(self.outcome.table).rules.standing())
 
     def advance(self, draw: Draw, choice: Choice | None = None) -> None:
-        """Take one step: the first without a choice, each further one with the answer to the decision."""
+        """Take one step: the first without a choice, each later one with the answer to the decision."""
         self._feed.source = draw
         try:
             self.round.advance(choice)
@@ -88,26 +88,29 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Stands for the conversation of a decided game that is shown as recorded: nothing is asked any more."""
+    """Replaces the conversation of a decided game that does not replay and is shown as recorded."""
 
     decision: Decision | None = None
     cues: tuple[Cue, ...] = ()
     settlements: tuple[Settlement, ...] = ()
 
 
-#: What a replay raises where the definition, its code and the record do not go together.
+#: The exceptions of a replay whose definition, code and record do not match.
 NO_REPLAY: Final = (LocalError, PaytableError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 def replay(rules: Game, game: GameRecord) -> Conversation:
-    """The game again, from its recorded draws and choices. Raises where it does not come out as recorded."""
+    """Replay a game from its recorded draws and choices.
+
+    Raises one of :data:`NO_REPLAY` if the result differs from the record.
+    """
     conversation = Conversation(rules, game.wager, game.table)
     for step in game.steps:
         recorded = ReplayDraw(step.draws)
         conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
         recorded.finish()
     if conversation.outcome != game.outcome or conversation.standing_credits != game.standing_credits:
-        raise GameDefectiveError(f"{game.play_id}: its recorded draws give another outcome")
+        raise GameDefectiveError(f"{game.play_id}: its recorded draws give a different outcome")
     return conversation
 
 
@@ -119,25 +122,27 @@ def conversation_of(machine: Machine, game: GameRecord) -> Conversation | None:
 
 
 def decided_bets(conversation: Conversation | None) -> tuple[Settlement, ...]:
-    """The settlements that a game which cannot end has made of its own bets, and that stay made.
+    """Return the final settlements of the bets made in a game that cannot end.
 
-    A prize of a wager that is one whole decides nothing before the end, nor a settlement of a spot on which a
-    bet has stood from before: those stand as they did.
+    Excluded are wagers that are settled only as a whole at the end, and spots with bets from earlier rounds:
+    those stay as they were.
     """
     if conversation is None or conversation.outcome is not None:
         return ()
-    stood = {(bet.seat, bet.spot) for bet in conversation.game.rules.standing()}
-    staked = {(bet.seat, bet.spot) for bet in conversation.round.staked} - stood
+    standing = {(bet.seat, bet.spot) for bet in conversation.game.rules.standing()}
+    staked = {(bet.seat, bet.spot) for bet in conversation.round.staked} - standing
     return tuple(
-        each for each in conversation.settlements if each.staked and (each.seat, each.spot) in staked
+        settled
+        for settled in conversation.settlements
+        if settled.staked and (settled.seat, settled.spot) in staked
     )
 
 
 def has_won(rules: Game, game: GameRecord) -> bool:
-    """Return whether some answer to the open question ends the game with a win and needs no number.
+    """Return whether some answer to the pending decision ends the game with a win without drawing a number.
 
-    A stake given back is no win, and what is settled already is the player's whatever becomes of the rest. A
-    real wheel, and not the player, answers the question for its number.
+    A returned stake is not a win. Bets already settled do not count: they are the player's in any case. If a
+    real wheel decides the game, the player cannot answer for it.
     """
     if game.outcome is not None or (rules.rules.by_wheel and len(game.steps) == 1):
         return False
@@ -145,19 +150,20 @@ def has_won(rules: Game, game: GameRecord) -> bool:
     if not outcomes:
         return False
     settled = decided_bets(replay(rules, game))
-    before = sum(each.credits for each in settled if not each.gives_back)
+    settled_credits = sum(settlement.credits for settlement in settled if not settlement.gives_back)
     return any(
-        end.win_credits - end.push_credits > before or end.progressives or end.merchandise for end in outcomes
+        end.win_credits - end.push_credits > settled_credits or end.progressives or end.merchandise
+        for end in outcomes
     )
 
 
 def without_chance(rules: Game, game: GameRecord) -> list[tuple[JSON, Outcome | None]]:
-    """The answers to an open game's question that need no number, each with the outcome it leads to."""
+    """Return the answers to the pending decision that need no number, each with its outcome (or None)."""
     decision = replay(rules, game).decision
-    found: list[tuple[JSON, Outcome | None]] = []
+    answers: list[tuple[JSON, Outcome | None]] = []
     for option in () if decision is None else decision.options:
-        taken = replay(rules, game)
+        conversation = replay(rules, game)
         with suppress(ReplayError):
-            taken.advance(ReplayDraw(()), Choice(option))
-            found.append((option, taken.outcome))
-    return found
+            conversation.advance(ReplayDraw(()), Choice(option))
+            answers.append((option, conversation.outcome))
+    return answers

@@ -1,9 +1,9 @@
-"""Game definitions kept in the journal: what was begun can always be shown and ended.
+"""Game definitions stored in the journal, so that every started game can be shown and completed.
 
-The first game of a definition keeps its canonical text with it, compressed, under
-:attr:`PlayKey.DEFINITION` and its digest; later games only name the digest. Whatever becomes of the
-definition's file, of the cabinet file or of the options, the game goes on by the text it began with. The
-texts stay: a machine plays few definitions in its life, and its recall shows games of all of them.
+The first game played of a definition stores the definition's canonical text, compressed, under
+:attr:`PlayKey.DEFINITION` and its digest; later games only refer to the digest. Even if the definition's
+file, the cabinet file or the options change, the game continues with the text it started with. The texts are
+never deleted: a machine plays few definitions, and its recall shows games of all of them.
 """
 
 import base64
@@ -22,17 +22,17 @@ from egm.records.keys import PlayKey
 from meters.transaction import JSON
 from paytables import Game, PaytableError, game_from_text
 
-#: No definition is longer; what says it is was damaged.
+#: Upper limit of a definition's text; a longer one is damaged.
 _TEXT_MAX_BYTES: Final = 4_000_000
 _BUILT: Final = 16
 
 
 class GameDefectiveError(LocalError):
-    """A game in memory that cannot be finished as it was recorded."""
+    """A recorded game that cannot be completed as recorded."""
 
 
-def keeping(machine: Machine, game: Game) -> dict[str, str]:
-    """What the start of a game sets in memory to keep its definition; nothing where it is kept already."""
+def definition_state(machine: Machine, game: Game) -> dict[str, str]:
+    """Return the machine state that stores the game's definition, empty if it is stored already."""
     key = f"{PlayKey.DEFINITION}{game.digest}"
     if machine.journal.state(key) is not None:
         return {}
@@ -40,38 +40,40 @@ def keeping(machine: Machine, game: Game) -> dict[str, str]:
 
 
 def definition_of(machine: Machine, named: GameName) -> Game:
-    """The very game an entry names by id, version and digest: a resident one, or made of the kept text.
+    """Return the game an entry names by id, version and digest: an installed one, or one built from the stored text.
 
-    Raises :class:`GameDefectiveError` where neither is to be had.
+    Raises :class:`GameDefectiveError` if there is neither.
     """
     resident = machine.games.get(named.id) or machine.state(InstalledGames).games.get(named.id)
     if resident is not None and resident.digest == named.digest:
         return resident
-    what = f"{named.id} {named.version} with digest {named.digest[:12]}"
+    description = f"{named.id} {named.version} with digest {named.digest[:12]}"
     stored = machine.journal.state(f"{PlayKey.DEFINITION}{named.digest}")
     if not isinstance(stored, str):
-        raise GameDefectiveError(f"this machine has no game {what}")
+        raise GameDefectiveError(f"game not installed or stored: {description}")
     try:
         game = _built(stored)
     except (PaytableError, ValueError, zlib.error, binascii.Error) as error:
-        raise GameDefectiveError(f"the kept definition of {what} cannot be read: {error}") from error
+        raise GameDefectiveError(f"the stored definition of {description} cannot be read: {error}") from error
     if game.digest != named.digest:
-        raise GameDefectiveError(f"the kept definition of {what} is another's, {game.digest[:12]}")
+        raise GameDefectiveError(
+            f"the stored definition of {description} has another digest, {game.digest[:12]}"
+        )
     return game
 
 
-def text_of(kept: str) -> str:
-    """The canonical text of a kept definition. Raises ValueError or zlib.error for what is none."""
-    return zlib.decompressobj().decompress(base64.b85decode(kept), _TEXT_MAX_BYTES).decode()
+def text_of(stored: str) -> str:
+    """Return the canonical text of a stored definition. Raises ValueError or zlib.error if it is damaged."""
+    return zlib.decompressobj().decompress(base64.b85decode(stored), _TEXT_MAX_BYTES).decode()
 
 
-def other_of_version(kept: Mapping[str, JSON], game: Game) -> str:
-    """The digest of another definition that was played as the same version of ``game``, or nothing.
+def other_of_version(stored: Mapping[str, JSON], game: Game) -> str:
+    """Return the digest of a different definition already played under the same version, or an empty string.
 
-    Meters and returns are told apart by version: what changes a definition is a new one. ``kept`` is the
-    journal's state under :attr:`PlayKey.DEFINITION`; what of it cannot be read is passed over.
+    Meters and returns are separated by version, so every changed definition needs a new version. ``stored``
+    is the journal's state under :attr:`PlayKey.DEFINITION`; unreadable definitions in it are ignored.
     """
-    for key, text in kept.items():
+    for key, text in stored.items():
         digest = key.removeprefix(PlayKey.DEFINITION)
         if digest == game.digest or not isinstance(text, str):
             continue
@@ -83,17 +85,25 @@ def other_of_version(kept: Mapping[str, JSON], game: Game) -> str:
 
 
 def note_same_versions(machine: Machine, games: Iterable[Game]) -> list[Game]:
-    """Record each game that is another than this machine has played as its version, until it is played."""
-    kept, found = machine.journal.states(PlayKey.DEFINITION), []
+    """Log each game whose version this machine has played with another definition; return those games.
+
+    The entry is repeated until the game has been played.
+    """
+    stored, changed = machine.journal.states(PlayKey.DEFINITION), []
     for game in games:
-        before = other_of_version(kept, game)
-        if before and f"{PlayKey.DEFINITION}{game.digest}" not in kept:
-            told = {"game": game.id, "version": game.version, "digest": game.digest, "before": before}
-            machine.log("game.same_version", told)
-            found.append(game)
-    return found
+        earlier_digest = other_of_version(stored, game)
+        if earlier_digest and f"{PlayKey.DEFINITION}{game.digest}" not in stored:
+            details = {
+                "game": game.id,
+                "version": game.version,
+                "digest": game.digest,
+                "before": earlier_digest,
+            }
+            machine.log("game.same_version", details)
+            changed.append(game)
+    return changed
 
 
 @lru_cache(maxsize=_BUILT)
-def _built(kept: str) -> Game:
-    return game_from_text(text_of(kept), "the journal")
+def _built(stored: str) -> Game:
+    return game_from_text(text_of(stored), "the journal")

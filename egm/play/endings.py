@@ -1,7 +1,7 @@
-"""The end of a game that has been shown: its stakes given back, its win credited or left to an attendant.
+"""The end of a game after it was shown: stakes returned, and the win credited or reserved for a hand-pay.
 
-What is given back of the stakes (a push, a bet taken down) is no win: it goes back to the kinds of credit it
-was staked of, as an entry of its own before the game's end, whoever pays the win.
+A returned stake (a push, a bet taken down) is not a win: it goes back to the kinds of credit it was staked
+from, as a separate entry before the game's end, however the win is paid.
 """
 
 from egm.kernel.credits import CreditKind, parted
@@ -23,13 +23,13 @@ from meters import Phase, Transfer
 
 # ---------------------------------------------------------------------------------------------- guards
 def is_this_game(machine: Machine, event: Event) -> bool:
-    """The animation that ended is that of the open game, and the game is decided."""
+    """Return whether the animation that ended is that of the open game, and the game is decided."""
     game = open_game(machine)
     return game is not None and game.outcome is not None and event.data.get("value") == game.play_id
 
 
 def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
-    """The win is a large one, is reported for tax, or holds a level or a prize that needs a person's hand."""
+    """Return whether the win is large, taxable, or contains a level or prize that an attendant must pay."""
     game = the_game(machine)
     won_cents = game.win_cents + progressives.award_cents(machine, game)
     tax_cents = machine.profile.by_hand.tax_cents
@@ -43,7 +43,7 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def end_game(machine: Machine, _: Event) -> None:
-    """Journal the win into the player's own credits, whatever was wagered, and close the game."""
+    """Credit the win to the player's cashable credits, whatever kind was wagered, and close the game."""
     game = the_game(machine)
     won_cents = game.win_cents
     progressives.register(machine, game, "credit")
@@ -59,16 +59,16 @@ def end_game(machine: Machine, _: Event) -> None:
         dims=game.dims,
         counts={_result(game, transfers): 1},
         state={
-            **_ended(machine, game, transfers, stakes),
+            **_closing_state(machine, game, transfers, stakes),
             **progressives.closing_state(machine, game, "credit"),
         },
-        details={"play_id": game.play_id, "win_cents": won_cents, **_push(game)},
+        details={"play_id": game.play_id, "win_cents": won_cents, **_push_details(game)},
     )
     machine.state(GameInProgress).conversation = None
 
 
 def end_game_by_hand(machine: Machine, _: Event) -> None:
-    """Close the game with its whole win reserved for an attendant to pay (NZ 1.16.6; Monaco art. 19.4)."""
+    """Close the game with its whole win reserved for a hand-pay (NZ 1.16.6; Monaco art. 19.4)."""
     game = the_game(machine)
     won_cents = game.win_cents
     prizes = merchandise.won(machine, game)
@@ -91,7 +91,7 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
         dims=game.dims,
         counts={"games_won": 1},
         state={
-            **_ended(machine, game, (*won, *levels), stakes),
+            **_closing_state(machine, game, (*won, *levels), stakes),
             **progressives.closing_state(machine, game, "hand"),
             MoneyKey.HANDPAY: HandpayRecord(
                 id=reservation,
@@ -102,20 +102,21 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
                 play_id=game.play_id if pools else "",
             ),
         },
-        details={"play_id": game.play_id, "win_cents": won_cents, **_push(game), **in_kind},
+        details={"play_id": game.play_id, "win_cents": won_cents, **_push_details(game), **in_kind},
     )
     machine.state(GameInProgress).conversation = None
 
 
 def _post_double_up(machine: Machine, game: GameRecord) -> bool:
-    """Post what a game won and put at stake again, once; say whether it did (D-08).
+    """Post, once, the wins that were staked again on a double-up; return whether there were any (D-08).
 
-    What the last round left is the game's win, paid as any other: so this moves no credit for good.
+    What the last double-up left is the game's win and is paid like any other; these transfers cancel out on
+    the credit meter.
     """
     stakes = () if game.outcome is None else game.outcome.double_up_stakes
     stakes_cents = [stake * game.denomination_cents for stake in stakes]
     entry_id = f"{game.play_id}.double_up"
-    if stakes_cents and not machine.journal.knows(entry_id):  # else a cut came before the game's end
+    if stakes_cents and not machine.journal.knows(entry_id):  # else posted before a power loss
         credit = machine.credit(CreditKind.CASHABLE)
         moves: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
@@ -135,23 +136,23 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
 
 
 def _result(game: GameRecord, paid: tuple[Transfer, ...]) -> str:
-    """What the game counts as: won where it paid anything, a push where it only gave back, else lost."""
+    """Return the game's result count: won if it paid anything, pushed if it only returned stakes, else lost."""
     return "games_won" if paid else "games_pushed" if game.push_cents else "games_lost"
 
 
-def _push(game: GameRecord) -> dict[str, int]:
+def _push_details(game: GameRecord) -> dict[str, int]:
     return {"push_cents": game.push_cents} if game.push_cents else {}
 
 
 def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Give back, once, what of the stakes comes back without a win; return what stays, by account.
+    """Return, once, the stakes that come back without a win; return the standing stakes by account.
 
-    At stake were the bets that stood before the game and what was staked in it.
+    At stake are the bets that stood before the game and those staked in it.
     """
     if not (game.push_cents or game.standing_cents):
         return ()
-    before = None if game.table is None else table_of(machine, game.game.digest)
-    at_stake = (*(() if before is None else before.staked), *staked_in(machine, game))
+    table = None if game.table is None else table_of(machine, game.game.digest)
+    at_stake = (*(() if table is None else table.staked), *staked_in(machine, game))
     decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_cents
     _, standing, pushed = parted(
         at_stake, (decided_cents, game.standing_cents, game.push_cents), machine.position
@@ -169,28 +170,32 @@ def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, in
 
 
 def _stakes_are_back(machine: Machine, game: GameRecord) -> bool:
-    """Whether the stakes it gives back are posted: a cut came between that and its end."""
+    """Return whether the returned stakes are posted already, because a power loss came before the game's end."""
     return game.returned or machine.journal.knows(f"{game.play_id}.push")
 
 
-def _ended(
+def _closing_state(
     machine: Machine, game: GameRecord, paid: tuple[Transfer, ...], stakes: tuple[tuple[str, int], ...]
 ) -> dict[str, object]:
-    """What the end of a game sets in memory; the win shown is all that came back, levels included."""
+    """Return the machine state at the end of a game; the recorded win includes returned stakes and levels."""
     total_cents = sum(part.amount_cents for part in paid)
     return {
         PlayKey.GAME: None,
         PlayKey.LAST: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
         **protection.counted(machine, won_cents=total_cents),
-        **_table(machine, game, stakes),
+        **_table_state(machine, game, stakes),
     }
 
 
-def _table(machine: Machine, game: GameRecord, stakes: tuple[tuple[str, int], ...]) -> dict[str, object]:
-    """How the game leaves its table; nothing of a game that has none."""
+def _table_state(
+    machine: Machine, game: GameRecord, stakes: tuple[tuple[str, int], ...]
+) -> dict[str, object]:
+    """Return the state of the table after the game, empty if the game has no table."""
     digest = game.game.digest
-    after = None if game.outcome is None else own_of(machine, digest, game.outcome.table)
-    if after is None and own_of(machine, digest, game.table) is None:
+    own_state = None if game.outcome is None else own_of(machine, digest, game.outcome.table)
+    if own_state is None and own_of(machine, digest, game.table) is None:
         return {}
-    left = TableRecord(game=game.game, denomination_cents=game.denomination_cents, table=after, staked=stakes)
-    return {f"{TableKey.TABLE}{digest}": None if after is None else left}
+    table = TableRecord(
+        game=game.game, denomination_cents=game.denomination_cents, table=own_state, staked=stakes
+    )
+    return {f"{TableKey.TABLE}{digest}": None if own_state is None else table}

@@ -1,4 +1,4 @@
-"""Play: rounds from wager to result, the player's own limits, and what too little credit is worth."""
+"""The play feature: rounds from wager to result, the player's own limits, and residual credit."""
 
 from typing import Final
 

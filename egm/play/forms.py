@@ -1,4 +1,4 @@
-"""Forms of play: prizes in kind as cash, the check before a large payment, rulings on a game."""
+"""Staff forms about play: prizes in kind paid as cash, the check before a large payment, rulings on a game."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
-"""Installed games: loaded, analysed, and admitted only above the jurisdiction's floor.
+"""Installed games: loaded, analysed, and admitted only with a return above the jurisdiction's minimum.
 
-The return is computed here from the very definition that is about to be played, every time the machine
-starts. Where the place wants a certificate, one is wanted besides: of this digest, for this place, with this
-return; no certificate can go stale, for none stands in for the computation.
+The return is computed here, from the definition that will be played, every time the machine starts. A profile
+may also require a certificate: for this digest and jurisdiction, with this return. A certificate never
+replaces the computation, so it cannot become stale.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -28,15 +28,15 @@ from paytables import Analysis, BetAnalysis, Depth, Game, PaytableError, analyse
 from paytables.odds import awards
 from paytables.wording import percent
 
-#: The fault of a machine that does not offer all that its cabinet file names.
+#: The fault of a machine that does not offer everything its cabinet file names.
 _FAULT: Final = "cabinet_file"
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledGame:
-    """A game admitted to this cabinet, with its least exact return over every way to bet.
+    """A game admitted to this cabinet, with its lowest exact return over all ways to bet.
 
-    ``long_odds`` are those of its awards that the place wants told.
+    ``long_odds`` are the odds of its awards that the profile requires to be displayed.
     """
 
     game: Game
@@ -47,17 +47,17 @@ class InstalledGame:
     certificate: Certificate | None = None
     chances: tuple[Chances, ...] = ()
     returns: Mapping[str, str] = field(default_factory=dict)
-    """Of a table, the return of each kind of bet by its group, in percent; the main bet is the first."""
+    """For a table: the return of each kind of bet by spot group, in percent; the main bet is first."""
 
     @property
     def return_percent(self) -> str:
-        """The least return as people read it: hundredths of a percent, rounded down."""
+        """Return the lowest return for display: in percent, rounded down to hundredths."""
         return percent(self.least_return)
 
 
 @dataclass(frozen=True, slots=True)
 class Certifying:
-    """Whose certificates count (a public key in hex, or empty), and whether every game must have one."""
+    """The trusted certifier (a public key in hex, or empty), and whether every game must have a certificate."""
 
     key: str = ""
     required: bool = False
@@ -65,23 +65,23 @@ class Certifying:
     def certificate(
         self, slot: GameSlot, game: Game, profile: Profile, least: Fraction
     ) -> Certificate | None:
-        """The game's certificate, held against it. Raises OperatorError where it is missing or of another."""
+        """Return the game's verified certificate, or None. Raises OperatorError if it is missing or does not match."""
         if slot.certificate is None:
             if self.required:
                 raise OperatorError(
-                    f"{game.id}: has no certificate, and the profile {profile.id} wants one of every game"
+                    f"{game.id}: has no certificate, but the profile {profile.id} requires one for every game"
                 )
             return None
         if not self.key:
-            raise OperatorError(f"{game.id}: has a certificate, and machine.certifier names no key")
-        found = Certificate.read(slot.certificate, self.key)
-        found.hold(game.id, game.digest, profile.id, least)
-        return found
+            raise OperatorError(f"{game.id}: has a certificate, but machine.certifier names no key")
+        certificate = Certificate.read(slot.certificate, self.key)
+        certificate.hold(game.id, game.digest, profile.id, least)
+        return certificate
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A game this cabinet will not offer, and why."""
+    """A game that this cabinet does not offer, and the reason."""
 
     game: str
     reason: str
@@ -93,20 +93,20 @@ def admit(
     levels: tuple[LevelSlot, ...] = (),
     prizes: Prizes = largest_prizes,
     certifying: Certifying = Certifying(),
-    doing: Callable[[int, str], None] = lambda _number, _game: None,
+    report_progress: Callable[[int, str], None] = lambda _number, _game: None,
     *,
     has_wheel: bool = False,
 ) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
-    """Load each game and admit it, or say why not (Québec ss. 85, 93, 122).
+    """Load each game; return the games admitted and those refused with a reason (Québec ss. 85, 93, 122).
 
-    ``levels``: what the cabinet file says of the games' progressive levels. ``prizes`` knows the largest
-    prize of a game, where the profile limits prizes. ``certifying``: whose certificates count. ``doing`` is
-    told each game, and its number, before it is examined. ``has_wheel``: a real wheel is there to decide one.
+    ``levels``: the games' progressive levels in the cabinet file. ``prizes`` returns the largest prizes of a
+    game, for profiles that limit prizes. ``certifying``: the trusted certifier. ``report_progress`` is called
+    with each game and its number before it is examined. ``has_wheel``: whether the cabinet has a real wheel.
     """
     admitted: dict[str, InstalledGame] = {}
     refused: list[Refusal] = []
     for number, slot in enumerate(slots, 1):
-        doing(number, slot.game)
+        report_progress(number, slot.game)
         try:
             resident = _examine(slot, profile, levels, prizes, certifying, has_wheel=has_wheel)
         except (PaytableError, OperatorError) as error:
@@ -130,13 +130,13 @@ def _examine(
 ) -> InstalledGame:
     game = load_game(slot.game)
     if game.rules.by_wheel and not has_wheel:
-        raise OperatorError(f"{game.id}: a real wheel decides it, and no device of the cabinet is one")
+        raise OperatorError(f"{game.id}: needs a real wheel, but the cabinet file has no wheel device")
     missing = [code for code in profile.languages if code not in game.title or code not in game.help]
     if missing:
         raise OperatorError(f"{game.id}: no title or help text in {', '.join(missing)}")
     if game.prizes_in_kind() and profile.by_hand.prizes_in_kind == "refused":
         raise OperatorError(
-            f"{game.id}: it can win merchandise; the profile {profile.id} has prizes of money"
+            f"{game.id}: it can win merchandise, but the profile {profile.id} allows only money prizes"
         )
     floor = profile.returns.floor(game.family)
     counted = profile.progressives.counted
@@ -154,12 +154,12 @@ def _examine(
     denominations_cents = _denominations(game, slot, profile, prizes)
     pools = pools_of(game, denominations_cents, levels)
     _within_limit(pools, profile)
-    stored = tuple(cents for cents in denominations_cents if available_bets(pools, game, cents))
-    if not stored:
-        raise OperatorError(f"{game.id}: no controller's level is named for any of its stakes")
+    offered_cents = tuple(cents for cents in denominations_cents if available_bets(pools, game, cents))
+    if not offered_cents:
+        raise OperatorError(f"{game.id}: the cabinet file names no controller level for any of its stakes")
     return InstalledGame(
         game,
-        stored,
+        offered_cents,
         least,
         pools,
         long_odds(bets, profile.awards),
@@ -170,10 +170,10 @@ def _examine(
 
 
 def bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
-    """The least return of each kind of bet at a table, in percent, by the group of its spots.
+    """Return the lowest return of each kind of bet at a table, in percent, by the group of its spots.
 
-    The main bet is the first. One that is staked with others of its own (an ante with what goes with it) is
-    known by the spot that they go with.
+    The main bet is first. A bet staked together with others that need it (an ante with its raises) is listed
+    under the spot that the others need.
     """
     spots = {spot.id: spot for spot in game.rules.layout()}
     least: dict[str, Fraction] = {}
@@ -182,75 +182,81 @@ def bet_returns(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, str]:
         if laid and laid[0] in spots and all(spots[name].needs in laid for name in laid[1:]):
             group = spots[laid[0]].group
             least[group] = min(bet.rtp, least.get(group, bet.rtp))
-    return {group: percent(each) for group, each in least.items()}
+    return {group: percent(rtp) for group, rtp in least.items()}
 
 
 def _bets_offered(game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...]) -> tuple[BetAnalysis, ...]:
-    """The ways to bet here: without those that play for a side bet's level that the house does not keep."""
-    kept = {slot.level for slot in levels if slot.game == game.id}
-    missing = {play.level for play in game.every_level() if play.spots} - kept
-    return tuple(bet for bet in analysis.bets if missing.isdisjoint(each.level for each in bet.progressives))
+    """Return the ways to bet here: without side bets whose progressive level the operator has not set up."""
+    configured = {slot.level for slot in levels if slot.game == game.id}
+    missing = {play.level for play in game.every_level() if play.spots} - configured
+    return tuple(
+        bet
+        for bet in analysis.bets
+        if missing.isdisjoint(progressive.level for progressive in bet.progressives)
+    )
 
 
 def _chance_decides(game: Game, analysis: Analysis, profile: Profile) -> None:
-    """Something is drawn, every prize of the pay table can be won, and within the odds the place allows."""
+    """Raise OperatorError unless numbers are drawn and every prize can be won within the profile's odds limit."""
     limit = profile.awards.longest_one_in
     for bet in analysis.bets:
         if bet.cycle == 1:
-            raise OperatorError(f"{game.id}: its first result is always the same: nothing is left to chance")
+            raise OperatorError(f"{game.id}: its first result is always the same: no number is drawn")
         for prize in bet.never_won:
             raise OperatorError(f"{game.id}: no result of bet {bet.bet} wins {prize.name}")
         for award in awards(bet):
             if limit is not None and award.rate * limit < 1:
                 raise OperatorError(
                     f"{game.id}: {award.name} is won once in {award.one_in:,} games at bet {bet.bet}; "
-                    f"the profile {profile.id} wants once in {limit:,} at least"
+                    f"the profile {profile.id} requires at least once in {limit:,}"
                 )
     if profile.awards.every_prize_at_every_bet:
         for bet_name, names in analysis.not_bought().items():
             raise OperatorError(
                 f"{game.id}: bet {bet_name} cannot win {', '.join(names)}; "
-                f"the profile {profile.id} wants every prize at every bet"
+                f"the profile {profile.id} requires every prize at every bet"
             )
 
 
 def _money(amount_cents: int, profile: Profile) -> str:
-    """An amount of the place's money, for the operator."""
+    """Return an amount in the profile's currency, formatted for the operator."""
     return format_currency(Decimal(amount_cents).scaleb(-2), profile.currency, locale="en_CA")
 
 
 def _within_limit(pools: Pools, profile: Profile) -> None:
-    """Where the place limits prizes, every level of the game must have a ceiling within it (Québec VLT)."""
+    """Raise OperatorError if the profile limits prizes and a level has no ceiling within the limit (Québec VLT)."""
     cap_cents = profile.play.win_limit_cents
     if cap_cents is None:
         return
     for pool in pools.by_id.values():
         ceiling_cents = pool.definition.terms.ceiling_cents
         if ceiling_cents is None or ceiling_cents > cap_cents:
-            shown = (
+            problem = (
                 "has no ceiling" if ceiling_cents is None else f"may show {_money(ceiling_cents, profile)}"
             )
             raise OperatorError(
-                f"{pool.game}: its progressive level {pool.level} {shown}; "
+                f"{pool.game}: its progressive level {pool.level} {problem}; "
                 f"the profile {profile.id} allows prizes of {_money(cap_cents, profile)}"
             )
 
 
 def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes) -> tuple[int, ...]:
-    """The denominations the cabinet file asks for and the profile allows; OperatorError without any."""
-    asked = slot.denominations_cents or game.denominations_cents
-    foreign = sorted(set(asked) - set(game.denominations_cents))
+    """Return the denominations of the cabinet file that the profile allows. Raises OperatorError without any."""
+    requested_cents = slot.denominations_cents or game.denominations_cents
+    foreign = sorted(set(requested_cents) - set(game.denominations_cents))
     if foreign:
         raise OperatorError(f"{game.id}: the definition does not offer denominations {foreign} (minor units)")
     rules = profile.play
     offered = [
-        cents for cents in sorted(asked) if not rules.credit_limit_cents or cents <= rules.credit_limit_cents
+        cents
+        for cents in sorted(requested_cents)
+        if not rules.credit_limit_cents or cents <= rules.credit_limit_cents
     ]
     least = min(map(game.round_cost, game.bet_options))
     offered = [cents for cents in offered if least * cents <= rules.bet_limit_cents]
     if not offered:
         raise OperatorError(
-            f"{game.id}: its smallest bet, {least} credits at {sorted(asked)} minor units, "
+            f"{game.id}: its smallest bet, {least} credits at {sorted(requested_cents)} minor units, "
             f"is over the limits of the profile {profile.id}"
         )
     cap_cents = rules.win_limit_cents
@@ -261,9 +267,9 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
         most = largest_win_cents(game, cents, rules.bet_limit_cents, prizes(game))
         if most is None:
             raise OperatorError(
-                f"{game.id}: its largest prize has no exact figure, and this profile limits prizes"
+                f"{game.id}: its largest prize has no exact figure, but the profile {profile.id} limits prizes"
             )
-        if game.rules.layout():  # each wager is judged by itself, before it is taken
+        if game.rules.layout():  # at a table, each wager is checked separately before it is accepted
             most = min(win * cents for win, _ in prizes(game) if win is not None)
         largest[cents] = most
     within = tuple(cents for cents in offered if largest[cents] <= cap_cents)
@@ -277,7 +283,7 @@ def _denominations(game: Game, slot: GameSlot, profile: Profile, prizes: Prizes)
 
 
 def note_cabinet_file(machine: Machine, why: str) -> None:
-    """Tell staff that the machine does not offer all that its cabinet file names, or that it does now."""
+    """Raise, replace or clear the staff fault that the machine does not offer everything its cabinet file names."""
     standing = machine.faults.get(_FAULT)
     if standing is not None and standing["detail"] != why:
         note_fault(machine, _FAULT, "")

@@ -1,6 +1,6 @@
-"""How the last rounds at a table ended, newest first, as recorded games tell it; of a shoe, since it was new.
+"""The results of the last rounds at a table, newest first, from the recorded games; since the last new shoe.
 
-They are shown to the player, and foretell nothing.
+They are shown to the player and do not predict later rounds.
 """
 
 from collections.abc import Mapping
@@ -14,66 +14,69 @@ from egm.records.games import CHOICE, open_game
 from meters.entry import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_START
 
-#: So many results of a table are kept; after a start they are looked for in so many entries.
-KEPT: Final = 200
-_LOOKED_AT: Final = 1_000
+#: Number of results held per table, and number of journal entries searched for them after a start.
+MAX_RESULTS: Final = 200
+MAX_ENTRIES_READ: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a round ended; ``round_id`` where several seats have played it, each with a game of its own."""
+    """The result of a round; ``round_id`` is set if several seats played it, each with a separate game."""
 
-    said: str
+    text: str
     round_id: str = ""
 
 
 @dataclass(slots=True)
 class LastResults:
-    """What has been read of the journal: results by definition, and how far."""
+    """Results read from the journal by definition, and the entry up to which the journal is read."""
 
     by_digest: dict[str, tuple[Result, ...]] = field(default_factory=dict)
     read_to: int = 0
-    begun: dict[str, tuple[GameRecord, Mapping[str, object]]] = field(default_factory=dict)
-    """Games whose end has not been read: which, and what they show so far."""
+    started_games: dict[str, tuple[GameRecord, Mapping[str, object]]] = field(default_factory=dict)
+    """Started games whose end is not read yet, with their display so far, by play id."""
 
 
 def last_results(machine: Machine) -> tuple[str, ...]:
-    """The results of the selected table, newest first; of no other game, and of no round still shown."""
+    """Return the results of the selected table, newest first, without a round that is still being shown."""
     game = machine.games.get(machine.selection.game_id)
     if game is None or not game.rules.layout():
         return ()
-    known, opened = machine.state(LastResults), open_game(machine)
-    kinds, since = (PLAY_START, CHOICE, *PLAY_ENDS), known.read_to
+    results, opened = machine.state(LastResults), open_game(machine)
+    kinds, since = (PLAY_START, CHOICE, *PLAY_ENDS), results.read_to
     if since < machine.journal.sequence:
-        known.read_to = machine.journal.sequence
-        new = machine.journal.entries(kinds, since=since, limit=_LOOKED_AT, newest_first=True)
+        results.read_to = machine.journal.sequence
+        new = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
         for entry in reversed(list(new)):
-            _read(known, entry)
+            _read(results, entry)
     shown_id = "" if opened is None else opened.round_id
-    ended = known.by_digest.get(game.digest, ())
-    return tuple(each.said for each in ended if not shown_id or each.round_id != shown_id)
+    ended = results.by_digest.get(game.digest, ())
+    return tuple(result.text for result in ended if not shown_id or result.round_id != shown_id)
 
 
-def _read(known: LastResults, entry: StoredEntry) -> None:
+def _read(results: LastResults, entry: StoredEntry) -> None:
     where = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind == PLAY_START:
         game = from_json(GameRecord, entry.record, where)
-        known.begun[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
+        results.started_games[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
     elif entry.kind == CHOICE:
         choice = from_json(GameChoice, entry.record, where)
-        if choice.play_id in known.begun and choice.outcome is not None:
-            known.begun[choice.play_id] = (known.begun[choice.play_id][0], choice.outcome.display)
+        if choice.play_id in results.started_games and choice.outcome is not None:
+            results.started_games[choice.play_id] = (
+                results.started_games[choice.play_id][0],
+                choice.outcome.display,
+            )
     elif isinstance(entry.record, Mapping):
-        begun = known.begun.pop(str(entry.record.get("play_id")), None)
-        if begun is not None and "result" in begun[1]:
-            _ended(known, *begun)
+        started = results.started_games.pop(str(entry.record.get("play_id")), None)
+        if started is not None and "result" in started[1]:
+            _add_result(results, *started)
 
 
-def _ended(known: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
-    """Keep a result; a round of several seats has one, whoever comes to its end first."""
+def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
+    """Add a result; a round of several seats has one, from the first game that ends."""
     digest = game.game.digest
-    kept = known.by_digest.get(digest, ())
-    if game.round_id and any(each.round_id == game.round_id for each in kept):
+    earlier = results.by_digest.get(digest, ())
+    if game.round_id and any(result.round_id == game.round_id for result in earlier):
         return
-    before = () if display.get("new_shoe") else kept
-    known.by_digest[digest] = (Result(str(display["result"]), game.round_id), *before)[:KEPT]
+    remaining = () if display.get("new_shoe") else earlier
+    results.by_digest[digest] = (Result(str(display["result"]), game.round_id), *remaining)[:MAX_RESULTS]

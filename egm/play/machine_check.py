@@ -1,4 +1,4 @@
-"""The check of the machine before a large hand-pay: game recomputed, books audited (Monaco 21.1)."""
+"""The machine check before a large hand-pay: game recomputed, accounts audited (Monaco 21.1)."""
 
 import hashlib
 
@@ -18,19 +18,19 @@ from paytables import PaytableError
 
 
 def record_machine_check(machine: Machine, event: Event) -> None:
-    """Check the machine and keep what was found (Monaco 21.1): game, books, meters, head of the journal."""
+    """Check the machine and record the result (Monaco 21.1): game, accounts, meters, journal head."""
     game, last = open_game(machine), last_game(machine)
     game = last[0] if game is None and last is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
-    found = {
+    results = {
         "game": "none" if game is None else _replayed(machine, game),
         "books": _audited(machine),
     }
     machine.record(
         "machine.checked",
         details={
-            **found,
+            **results,
             "play_id": None if game is None else game.play_id,
             "digest": None if game is None else game.game.digest,
             "software": _software(machine),
@@ -41,9 +41,10 @@ def record_machine_check(machine: Machine, event: Event) -> None:
             "remark": str(event.data.get("remark", "")),
         },
     )
-    right = all(part in {"right", "none"} for part in found.values())
+    is_sound = all(result in {"right", "none"} for result in results.values())
     machine.notice = Notice(
-        code="machine_checked" if right else "machine_check_failed", severity="info" if right else "alarm"
+        code="machine_checked" if is_sound else "machine_check_failed",
+        severity="info" if is_sound else "alarm",
     )
 
 
@@ -56,7 +57,7 @@ def _replayed(machine: Machine, game: GameRecord) -> str:
 
 
 def _software(machine: Machine) -> dict[str, str] | None:
-    """The software as its manufacturer signed it, in one digest; None where nobody vouches for it."""
+    """Return version, signer and one digest of the signed software, or None if the software is not signed."""
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     if installed is None:
         return None

@@ -1,11 +1,11 @@
-"""Mystery levels a controller keeps: it finds who has won as it counts, and the machine makes that durable.
+"""Mystery levels on a controller: it determines the winner while counting, and the machine records the win.
 
-The wager feeds the level like any other; whether its contribution carried the level to the secret amount is
-known once it is counted, while the game is shown: the game ends no sooner. What was won is added to the game,
-with the secret that was fixed beforehand, and paid with it.
+The wager contributes to the level like any other. Whether its contribution reached the secret amount is known
+only after the controller has counted it, while the game is shown; the game does not end before that. A prize
+won is added to the game, with the secret that was committed beforehand, and paid with it.
 
-Where the controller is silent the game waits, or an attendant lets it end as the profile says. A prize heard
-of after that is owed to whoever played that game: it locks the machine, and is paid by hand (I-09).
+If the controller does not reply, the game waits, or an attendant ends it as the profile allows. A prize
+reported after that is owed to the player of that game: it locks the machine and is paid by hand (I-09).
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
-from egm.play import showing as play
+from egm.play import showing
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.messages import Won
@@ -27,10 +27,10 @@ from meters import Phase, Transfer
 
 
 def record_mystery(machine: Machine, event: Event) -> None:
-    """Add a prize to the game that won it; a game already closed has it paid by hand, when that is possible.
+    """Add a prize to the game that won it; if that game is closed, pay it by hand as soon as possible.
 
-    Told again, it changes nothing. A prize for no wager of this machine is recorded, and not paid; one that
-    is not proved is held until persons have ruled on it (:mod:`egm.progressive.unproved`).
+    A repeated report changes nothing. A prize that belongs to no wager of this machine is recorded but not
+    paid. A prize without valid proof is held until staff have ruled on it (:mod:`egm.progressive.unproved`).
     """
     level, won = str(event.data["level"]), event.data["won"]
     if machine.journal.knows(unproved.entry_of(won.claim)):
@@ -63,12 +63,12 @@ def record_mystery(machine: Machine, event: Event) -> None:
 
 
 def ruled_prize_can_end(machine: Machine, _: Event) -> bool:
-    """Persons have ruled on a prize that was held, and nothing is in the way of doing it."""
+    """Return whether a held prize has a ruling that can be carried out now."""
     return any(True for _ in _ruled(machine))
 
 
 def end_ruled_prizes(machine: Machine, _: Event) -> None:
-    """Do what persons have ruled of each held prize: it is paid by hand, or goes back to its level."""
+    """Carry out the rulings on held prizes: pay each by hand, or return it to its level."""
     for key, ruling, game, level, won in _ruled(machine):
         if ruling == unproved.PAY:
             _pay_by_hand(machine, game, level, won, {key: None})
@@ -77,7 +77,7 @@ def end_ruled_prizes(machine: Machine, _: Event) -> None:
 
 
 def _ruled(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
-    """Each prize whose ruling can be done now: its key, the ruling, its game, level and prize."""
+    """Yield each prize whose ruling can be carried out now: its key, ruling, game, level and prize."""
     for claim, held in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD).items():
         if held.ruling is None or not _is_free(machine, open_game(machine)):
             continue
@@ -87,19 +87,19 @@ def _ruled(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, Won]]:
             yield f"{ProgressiveKey.HELD}{claim}", held.ruling, game, level, won
 
 
-def tell_award(machine: Machine, event: Event) -> None:
-    """The screen is told the open game again, with the amount now locked (AR 29.1(b))."""
+def send_award_to_screen(machine: Machine, event: Event) -> None:
+    """Send the open game to the screen again, with the amount that is now locked (AR 29.1(b))."""
     game = open_game(machine)
     if game is not None and any(
         award.claim == event.data["claim"] for award in progressives.awards(machine, game)
     ):
-        _tell(machine)
+        _send_to_screen(machine)
 
 
-def _tell(machine: Machine) -> None:
-    told = play.message(machine, resumed=False)
-    if told is not None:
-        machine.outbox.show(told)
+def _send_to_screen(machine: Machine) -> None:
+    message = showing.build_message(machine, resumed=False)
+    if message is not None:
+        machine.outbox.show(message)
 
 
 # ---------------------------------------------------------------------------------------------- which game
@@ -108,13 +108,13 @@ def _fed(game: GameRecord, level: str, sequence: int) -> bool:
 
 
 def _earlier(machine: Machine, level: str, sequence: int) -> GameRecord | None:
-    """The game whose wager made a contribution, from the newest back."""
+    """Return the game whose wager made the contribution, searching from the newest, or None."""
     for entry in machine.journal.entries(("game.start", CARRIED_GAME), newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-        made = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
-        if sequence in made:
+        sequences = [s.sequence for s in game.levels.fed if s.pool == level and s.sequence is not None]
+        if sequence in sequences:
             return game
-        if made and max(made) < sequence:
+        if sequences and max(sequences) < sequence:
             return None
     return None
 
@@ -125,7 +125,7 @@ def _is_void(machine: Machine, game: GameRecord) -> bool:
 
 
 def _is_free(machine: Machine, game: GameRecord | None) -> bool:
-    """Whether a hand-pay can be opened now: no game is on, and nothing else is being paid."""
+    """Return whether a hand-pay can be opened now: no game is open, and nothing else is being paid."""
     return (
         game is None
         and machine.memory.get(MoneyKey.HANDPAY) is None
@@ -137,8 +137,8 @@ def _is_free(machine: Machine, game: GameRecord | None) -> bool:
 
 
 def _details(machine: Machine, game: GameRecord | None, level: str, won: Won) -> MysteryWon:
-    """The prize with its secret, and the commitment this machine had heard of it, if any."""
-    heard = unproved.commitment_heard(machine, level, won.trigger.number)
+    """Return the record of the prize with its secret, and the commitment this machine had received, if any."""
+    commitment = unproved.commitment_heard(machine, level, won.trigger.number)
     return MysteryWon(
         play_id=None if game is None else game.play_id,
         pool=level,
@@ -147,14 +147,14 @@ def _details(machine: Machine, game: GameRecord | None, level: str, won: Won) ->
         amount_cents=won.amount_cents,
         order=won.order,
         trigger=won.trigger.to_json(),
-        commitment=heard,
+        commitment=commitment,
         proved=not unproved.doubt_prize(machine, level, won),
     )
 
 
 def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | None) -> dict[str, object]:
-    """What memory keeps until the controller has closed the claim."""
-    kept = ClaimRecord(
+    """Return the machine state that holds the claim until the controller has closed it."""
+    record = ClaimRecord(
         pool=level,
         level=_name(game, level),
         mystery=True,
@@ -167,11 +167,11 @@ def _claim(machine: Machine, game: GameRecord, level: str, won: Won, way: str | 
         way=way,
         unanswered=False,
     )
-    return {f"{ProgressiveKey.CLAIM}{won.claim}": kept}
+    return {f"{ProgressiveKey.CLAIM}{won.claim}": record}
 
 
 def _name(game: GameRecord, level: str) -> str:
-    """The game's own name of a level."""
+    """Return the game's own name of a level."""
     return next((name for name, pool in game.levels.pools.items() if pool == level), level)
 
 
@@ -190,7 +190,7 @@ def _win(machine: Machine, game: GameRecord, level: str, won: Won) -> None:
         details=replace(_details(machine, game, level, won), hits=(hit,)),
     )
     machine.state(GameInProgress).record = game.hitting((hit,))
-    _tell(machine)
+    _send_to_screen(machine)
 
 
 def _return(
@@ -201,7 +201,7 @@ def _return(
     why: str,
     state: Mapping[str, object] | None = None,
 ) -> None:
-    """The prize goes back to the level: its game was void, or persons have declined it."""
+    """Record that the prize goes back to its level: its game was void, or staff have declined it."""
     machine.record(
         MYSTERY_WON,
         transaction_id=unproved.entry_of(won.claim),
@@ -217,7 +217,7 @@ def _pay_by_hand(
     won: Won,
     state: Mapping[str, object] | None = None,
 ) -> None:
-    """Reserve the prize of a game already closed for an attendant to pay."""
+    """Reserve the prize of a closed game for a hand-pay."""
     reservation = unproved.entry_of(won.claim)
     handpay = HandpayRecord(
         id=reservation,

@@ -1,11 +1,12 @@
-"""Player protection: reminders of time and money, limits, and the pause at a limit; as the profile says.
+"""Player protection: reminders of time and money, limits, and the pause at a limit, as the profile requires.
 
-A *session* runs from the first wager until credits have been zero for the profile's time. What it cost is
-counted in the very transactions of its games, so it is exact after a restart; its time is the time that has
-run, and while the power is off the time of day (:meth:`egm.kernel.timekeeping.Timekeeper.steady`): a clock
-that is set, by however little, neither ends a pause nor reaches a limit.
-Reminders come between games only, and nothing here touches a draw (N-09). Where a profile keeps no count of
-sessions, none is kept.
+A session runs from the first wager until the credits have been zero for the profile's time. Its cost is
+counted in the transactions of its games, so it is exact after a restart. Its duration is elapsed time while
+the power is on and time of day while it is off (:meth:`egm.kernel.timekeeping.Timekeeper.steady`): adjusting
+the clock, by however little, neither ends a pause nor reaches a limit.
+
+Reminders appear between games only, and nothing here affects a draw (N-09). If a profile does not count
+sessions, none are counted.
 """
 
 from dataclasses import dataclass, replace
@@ -21,15 +22,15 @@ from egm.record_codec import omitted
 from egm.records.keys import MoneyKey, PlayKey
 from egm.records.tables import standing_tables
 
-#: What a limit of the player's own is of, and the most it may be: a week, and more than any meter counts.
+#: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
 _OWN_MOST: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
-#: Kinds of reminder that pause the play.
+#: Kinds of reminder that pause play.
 LIMITS: Final = frozenset({"time_limit", "spend_limit"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """What is counted since the player came, and which reminders of it have been given."""
+    """The counts of the current session, and how many reminders have been given in it."""
 
     since: str
     wagered_cents: int
@@ -39,13 +40,13 @@ class SessionRecord:
 
     @property
     def spent_cents(self) -> int:
-        """What it has cost so far."""
+        """Return the net cost of the session so far, in minor units."""
         return self.wagered_cents - self.won_cents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderRecord:
-    """The reminder that stands; ``until`` a pause is over, or empty; ``own``: at a limit of the player's."""
+    """The active reminder; ``until``: end of the pause, or empty; ``own``: whether it is the player's own limit."""
 
     kind: ReminderKind
     minutes: int
@@ -56,19 +57,19 @@ class ReminderRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLimits:
-    """The player's own limits; 0, or none, where there is no limit."""
+    """The player's own limits; 0 or None means no limit."""
 
     minutes: int | None = omitted(None)
     cents: int | None = omitted(None)
 
     def of(self, what: str) -> int:
-        """The limit of ``minutes`` or ``cents``."""
+        """Return the limit of ``minutes`` or ``cents``, or 0."""
         return (self.minutes if what == "minutes" else self.cents) or 0
 
 
 # ---------------------------------------------------------------------------------------------- the count
 def counted(machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0) -> dict[str, SessionRecord]:
-    """The machine state a game's transaction sets with what it moved: the session's count, or nothing."""
+    """Return the session state with the amounts of a game's transaction added, empty if sessions are not counted."""
     if not machine.profile.protection.counts:
         return {}
     session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _fresh(machine)
@@ -91,13 +92,13 @@ def _own_limits(machine: Machine) -> OwnLimits:
 
 
 def _minutes(machine: Machine, session: SessionRecord) -> int:
-    """Whole minutes since the session began; a clock set back counts as none."""
+    """Return the whole minutes since the session began; 0 if the clock was set back."""
     played = machine.times.steady() - datetime.fromisoformat(session.since)
     return max(0, int(played / timedelta(minutes=1)))
 
 
 def time_due_at(machine: Machine) -> datetime | None:
-    """When time alone makes a reminder due, or ends a pause; None: never."""
+    """Return when time alone makes a reminder due or ends a pause, or None for never."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
@@ -111,7 +112,7 @@ def time_due_at(machine: Machine) -> datetime | None:
 
 
 def _limits(machine: Machine) -> tuple[int | None, int | None]:
-    """The minutes and minor units at which play pauses: the lesser of the place's and the player's."""
+    """Return the minutes and minor units at which play pauses: the lower of the profile's and the player's limits."""
     rules, own = machine.profile.protection, _own_limits(machine)
     minutes = [limit for limit in (rules.limit_minutes, own.minutes) if limit]
     cents = [limit for limit in (rules.limit_spend_cents, own.cents) if limit]
@@ -119,20 +120,20 @@ def _limits(machine: Machine) -> tuple[int | None, int | None]:
 
 
 def _time_reminder_at(machine: Machine, session: SessionRecord) -> int | None:
-    """The minute the next reminder of time is due at: after each of the steps, the last again and again."""
+    """Return the minute of the next time reminder, or None: one after each step, the last step repeating."""
     steps, number = machine.profile.protection.remind_minutes, session.time_reminders + 1
     return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
 
 
 def _time_reminders_by(machine: Machine, minutes: int) -> int:
-    """How many reminders of time are due by a minute, however far a clock that was set has put it."""
+    """Return the number of time reminders due by a minute, also after a large clock adjustment."""
     steps = machine.profile.protection.remind_minutes
     early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
     return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
 
 
-def due(machine: Machine) -> ReminderKind | None:
-    """The kind of reminder that is due now, the most pressing; None while one stands, or none is due."""
+def due_reminder(machine: Machine) -> ReminderKind | None:
+    """Return the most urgent kind of reminder due now, or None if one is active already or none is due."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None or machine.memory.get(PlayKey.REMINDER) is not None:
         return None
@@ -150,35 +151,35 @@ def due(machine: Machine) -> ReminderKind | None:
 
 
 def play_is_paused(machine: Machine) -> bool:
-    """A limit is reached: nothing is played until its pause is over, or the session."""
+    """Return whether a limit is reached; play is paused until the pause or the session ends."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind in LIMITS
 
 
 def limit_pays_out(machine: Machine, _: Event) -> bool:
-    """A limit is reached, and the place then pays the player out."""
+    """Return whether a limit is reached and the profile then pays the player out."""
     return machine.profile.protection.at_limit == "cash_out" and play_is_paused(machine)
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def no_reminder_stands(machine: Machine, _: Event) -> bool:
-    """Nothing waits to be read, and play is not paused."""
+    """Return whether no reminder is active and play is not paused."""
     return machine.memory.get(PlayKey.REMINDER) is None
 
 
 def reminder_is_due(machine: Machine, _: Event) -> bool:
-    """It is time to remind."""
-    return due(machine) is not None
+    """Return whether a reminder is due."""
+    return due_reminder(machine) is not None
 
 
 def reminder_may_go(machine: Machine, _: Event) -> bool:
-    """A reminder stands that the player may wave away; a pause is not one."""
+    """Return whether the active reminder may be dismissed by the player; a pause may not."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return reminder is not None and reminder.kind not in LIMITS
 
 
 def pause_is_over(machine: Machine, _: Event) -> bool:
-    """A pause stands whose time has come."""
+    """Return whether the current pause has ended."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     return (
         reminder is not None
@@ -188,18 +189,18 @@ def pause_is_over(machine: Machine, _: Event) -> bool:
 
 
 def session_is_over(machine: Machine, _: Event) -> bool:
-    """A session was counted, and nothing of the player's is left on the machine, nor on its tables."""
-    begun = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
+    """Return whether a session was counted and the player has left no credits, payments or bets on the machine."""
+    is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
     busy = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
     )
-    return begun and not busy and machine.credit_cents == 0 and not standing_tables(machine)
+    return is_counted and not busy and machine.credit_cents == 0 and not standing_tables(machine)
 
 
 def limit_is_offered(machine: Machine, event: Event) -> bool:
-    """The place lets players set limits, and this one binds no less than the one in force.
+    """Return whether players may set limits and this one is at least as strict as the current one.
 
-    Limits are for a player who has credits; 0 takes one away, which like raising it waits for a new session.
+    Only a player with credits may set a limit. Removing it (0) or raising it has to wait for a new session.
     """
     value, options = event.data.get("value"), event.data.get("options") or {}
     of = options.get("of") if isinstance(options, dict) else None
@@ -213,8 +214,8 @@ def limit_is_offered(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def remind(machine: Machine, _: Event) -> None:
-    """Put the reminder up; it stands over a restart until it is answered or its session has ended."""
-    kind, session = due(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
+    """Show the due reminder; it stays, also after a restart, until it is answered or its session has ended."""
+    kind, session = due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:
         raise InvariantError("a reminder that is not due")
     minutes, spent_cents = _minutes(machine, session), session.spent_cents
@@ -223,8 +224,11 @@ def remind(machine: Machine, _: Event) -> None:
         over = machine.times.steady() + timedelta(minutes=rules.pause_minutes)
         until = over.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
-    mine, binding = _own_limits(machine).of("minutes" if kind == "time_limit" else "cents"), _limits(machine)
-    is_own = bool(mine) and mine == binding[0 if kind == "time_limit" else 1]
+    own_limit, binding = (
+        _own_limits(machine).of("minutes" if kind == "time_limit" else "cents"),
+        _limits(machine),
+    )
+    is_own = bool(own_limit) and own_limit == binding[0 if kind == "time_limit" else 1]
     reminder = ReminderRecord(kind=kind, minutes=minutes, spent_cents=spent_cents, until=until, own=is_own)
     machine.record(
         "protection.reminder",
@@ -242,13 +246,13 @@ def remind(machine: Machine, _: Event) -> None:
 
 
 def acknowledge(machine: Machine, _: Event) -> None:
-    """The player has read it."""
+    """Clear the reminder after the player has read it."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.record("protection.acknowledged", state={PlayKey.REMINDER: None}, details={"kind": reminder.kind})
 
 
 def end_pause(machine: Machine, _: Event) -> None:
-    """The pause is over: play may go on, and time and money are counted from here."""
+    """End the pause: play may continue, and time and money are counted from zero."""
     reminder = machine.memory.require(ReminderRecord, PlayKey.REMINDER)
     machine.record(
         "protection.pause_over",
@@ -258,7 +262,7 @@ def end_pause(machine: Machine, _: Event) -> None:
 
 
 def end_session(machine: Machine, _: Event) -> None:
-    """The player has left; what he set and what he was told goes with him."""
+    """End the session of a player who has left, and clear their limits and reminders."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     details = (
         {} if session is None else {"minutes": _minutes(machine, session), "spent_cents": session.spent_cents}
@@ -271,7 +275,7 @@ def end_session(machine: Machine, _: Event) -> None:
 
 
 def set_limit(machine: Machine, event: Event) -> None:
-    """Take the player's own limit."""
+    """Set the player's own limit."""
     of, value = str(event.data["options"]["of"]), int(event.data["value"])
     own = _own_limits(machine)
     limits = replace(own, minutes=value) if of == "minutes" else replace(own, cents=value)
@@ -281,7 +285,7 @@ def set_limit(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- what is seen
 def reminder_view(machine: Machine) -> messages.Reminder | None:
-    """The reminder that stands, for the screen."""
+    """Return the active reminder for the screen, or None."""
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is None:
         return None
@@ -295,7 +299,7 @@ def reminder_view(machine: Machine) -> messages.Reminder | None:
 
 
 def session_view(machine: Machine) -> messages.Session | None:
-    """The session, for the screen."""
+    """Return the session for the screen, or None."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
         return None
@@ -309,6 +313,6 @@ def session_view(machine: Machine) -> messages.Session | None:
 
 
 def protection_view(machine: Machine) -> messages.Protection:
-    """What the place wants in sight."""
+    """Return what the profile requires to be visible: clock, limits and help line."""
     rules = machine.profile.protection
     return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)

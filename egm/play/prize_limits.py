@@ -1,9 +1,9 @@
-"""The largest prize of a game, which some places limit: computed once for each definition, then remembered.
+"""The largest prize of a game, which some jurisdictions limit: computed once per definition, then cached.
 
-It takes a search over a game's windows: some seconds, and no laboratory package. The result
-is kept in the journal, chained and signed like everything there, under the digests of the definition and of
-the code that computed it; when either is another, it is computed anew. (Returns are computed at every start:
-see :mod:`egm.play.installed_games`.)
+The computation searches a game's reel windows, which takes some seconds and no laboratory package. The result
+is stored in the journal, chained and signed like everything there, under the digests of the definition and of
+the code that computed it; if either changes, it is computed again. (Returns are computed at every start: see
+:mod:`egm.play.installed_games`.)
 """
 
 import hashlib
@@ -22,18 +22,19 @@ Prizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 
 
 def largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
-    """Compute them, in seconds."""
+    """Compute the largest prizes of a game; this takes seconds."""
     return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, Depth.HIGHEST).bets)
 
 
 def largest_win_cents(
     game: Game, denomination_cents: int, bet_limit_cents: int, prizes: tuple[tuple[int | None, int], ...]
 ) -> int | None:
-    """The most one game can win at this denomination, within the bet limit, in minor units.
+    """Return the most one game can win at this denomination within the bet limit, in minor units, or None.
 
-    A dearer bet multiplies prizes, and a double-up what was won: both are part of it, and it is never stated
-    too low. None where a prize has no exact figure. Some bet must be within the limit. At a table bets of any
-    cost may be laid together, and none of them wins a greater share than the best of them alone.
+    A larger bet multiplies prizes, and a double-up multiplies the win: both are included, so the figure is
+    never too low. None means that a prize has no exact figure. Some bet must be within the limit. At a table,
+    bets of any cost may be laid together; no combination wins a greater multiple of its cost than the best
+    single bet.
     """
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
     laid_freely = bool(game.rules.layout())
@@ -51,7 +52,7 @@ def largest_win_cents(
 
 
 def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
-    """The same, from this machine's memory where it has been computed by the same code before."""
+    """Return a ``compute`` function that caches its results in the journal, for the current code."""
     code = code_digest()
 
     def prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
@@ -59,23 +60,23 @@ def remembered(journal: Journal, compute: Prizes = largest_prizes) -> Prizes:
         stored: Any = journal.state(key)
         if stored is not None and stored["code"] == code:
             return tuple((win, cost) for win, cost in stored["prizes"])
-        found = compute(game)
-        known = {"code": code, "prizes": [list(each) for each in found]}
+        largest = compute(game)
+        record = {"code": code, "prizes": [list(prize) for prize in largest]}
         journal.append(
             Transaction(
                 id=journal.fresh_id("game.examined"),
                 kind="game.examined",
-                state={key: known},
-                record={"game": game.id, "digest": game.digest, **known},
+                state={key: record},
+                record={"game": game.id, "digest": game.digest, **record},
             )
         )
-        return found
+        return largest
 
     return prizes
 
 
 def code_digest() -> str:
-    """SHA-256 over the code that plays and analyses games."""
+    """Return the SHA-256 digest of the code that plays and analyses games."""
     root = Path(paytables.__file__).parent
     files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
     lines = (f"{digest}  {name}\n" for name, digest in measure(files).items())

@@ -1,10 +1,10 @@
-"""Prizes in kind: owed by name, delivered by an attendant, and never money.
+"""Prizes in kind: owed by name, delivered by an attendant, and never counted as money.
 
-A game that won one ends in a hand-pay that owes it, in the very transaction that closes the game. Its stated
-value stands in a book of its own, which no money can enter or leave: no meter of money moves when the prize
-is handed over, and the meter ``att_merchandise`` does. Where the place lets the player take the value
-instead, staff exchange the prize: one transaction reserves the money and makes it what is owed, and the next
-gives up the older reservation. A cut between the two finds both reserved and only one of them owed
+A game that won one ends in a hand-pay for the prize, in the same transaction that closes the game. The
+prize's stated value is booked in separate accounts that no money can enter or leave: when the prize is handed
+over, no money meter moves, but the meter ``att_merchandise`` does. If the profile lets the player take the
+value instead, staff exchange the prize: one transaction reserves the money as the new hand-pay, and the next
+voids the older reservation. A power loss between the two leaves both reserved but only one of them owed
 (:func:`end_exchange`).
 """
 
@@ -25,7 +25,7 @@ from meters import Phase, Transfer
 
 # ---------------------------------------------------------------------------------------------- what was won
 def won(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
-    """The prizes in kind a decided game has won, in order, as its definition states them."""
+    """Return the prizes in kind that a decided game has won, in order, as its definition states them."""
     named = () if game.outcome is None else game.outcome.merchandise
     if not named:
         return ()
@@ -38,7 +38,7 @@ def won(machine: Machine, game: GameRecord) -> tuple[PrizeRecord, ...]:
 
 
 def transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
-    """What delivering prizes moves: each from what the house offers to what it has given."""
+    """Return the transfers that deliver prizes: each moves from the offered to the given prizes."""
     return tuple(
         Transfer(f"{BOOK}{prize.id}:offered", f"{BOOK}{prize.id}:given", prize.value_cents)
         for prize in prizes
@@ -46,10 +46,10 @@ def transfers(prizes: Sequence[PrizeRecord]) -> tuple[Transfer, ...]:
 
 
 def register(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) -> None:
-    """Write the prizes into the win register (FR68-20): machine, game, prize and its stated value."""
+    """Record the prizes in the win register (FR68-20): machine, game, prize and its stated value."""
     for number, prize in enumerate(prizes, start=1):
         entry_id = f"{game.play_id}.prize-{number}"
-        if not machine.journal.knows(entry_id):  # else a cut came between this and the game's end
+        if not machine.journal.knows(entry_id):  # else recorded before a power loss
             machine.record(
                 "merchandise.won",
                 transaction_id=entry_id,
@@ -64,7 +64,7 @@ def register(machine: Machine, game: GameRecord, prizes: Sequence[PrizeRecord]) 
 
 
 def views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
-    """The same, for the screen."""
+    """Return the prizes for the screen."""
     return tuple(
         PrizeInKind(id=prize.id, names=dict(prize.names), value_cents=prize.value_cents) for prize in prizes
     )
@@ -74,7 +74,7 @@ def views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 
 
 def prize_may_be_cash(machine: Machine, _: Event) -> bool:
-    """A prize in kind is owed, and the place lets the player take its value instead."""
+    """Return whether a prize in kind is owed and the profile lets the player take its value instead."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         machine.profile.by_hand.prizes_in_kind == "or_cash" and handpay is not None and bool(handpay.prizes)
@@ -83,7 +83,7 @@ def prize_may_be_cash(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- the exchange
 def exchange_prizes(machine: Machine, event: Event) -> None:
-    """The player takes the stated value: it becomes part of the money an attendant pays as a jackpot."""
+    """Exchange the prizes for their stated value, which an attendant pays as part of a jackpot."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(held for held in machine.journal.pending() if held.id == handpay.id)
     value_cents = handpay.worth_cents - handpay.amount_cents
@@ -113,20 +113,20 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 
 def _in_cash(flow: Transfer) -> Transfer:
-    """A flow of the older reservation, its prize turned into money."""
+    """Return a flow of the older reservation, with a prize replaced by money."""
     if not flow.source.startswith(BOOK):
         return flow
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
 
 
 def exchange_is_unfinished(machine: Machine, _: Event) -> bool:
-    """A prize was exchanged for cash, and its own reservation still stands."""
+    """Return whether an exchanged prize's older reservation is still open."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return handpay is not None and bool(handpay.instead_of)
 
 
 def end_exchange(machine: Machine, _: Event) -> None:
-    """Give up the reservation that an exchange has replaced: at once, or after a restart in between."""
+    """Void the reservation that an exchange has replaced: immediately, or after a restart in between."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     older = handpay.instead_of
     machine.record(

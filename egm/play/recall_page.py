@@ -1,7 +1,7 @@
-"""Game recall pages: the last plays, each with everything of it, and its picture step by step.
+"""Game recall pages: the last plays, each with all its data and a step-by-step replay of its picture.
 
-A play is shown from its recorded draws and choices by the definition it was played by, as a restart would
-(E-01 to E-03). Where that is not to be had the recorded outcome is shown as it stands.
+A play is replayed from its recorded draws and choices with the definition it was played with, as after a
+restart (E-01 to E-03). If it does not replay, the recorded outcome is shown.
 """
 
 from collections.abc import Mapping
@@ -36,22 +36,22 @@ from meters.recall import Play
 from meters.transaction import JSON
 from paytables import Choice, Game, PaytableError, ReplayDraw
 
-#: Plays listed: the newest, however many more the journal holds.
+#: Number of plays listed, from the newest.
 _LISTED: Final = 50
 
 
 class PlayList(Place):
-    """The last plays, newest first; the one still open leads."""
+    """The service page of the last plays, newest first; an open play comes first."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """A line a play."""
+        """Return the page with one row per play."""
         rows = tuple(_line(machine, play) for play in recall.plays(machine.journal, _LISTED))
-        place = ("position",) if machine.position.of > 1 else ()
-        table = Table(columns=columns("time", *place, "game", "bet", "win", "state"), rows=rows)
+        position_column = ("position",) if machine.position.of > 1 else ()
+        table = Table(columns=columns("time", *position_column, "game", "bet", "win", "state"), rows=rows)
         return ServicePage(id="", title=say("service.menu.recall"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a play."""
+        """Open the selected play."""
         play = _find(machine, action)
         if play is None:
             return refuse("not_offered")
@@ -61,30 +61,30 @@ class PlayList(Place):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """One step of a recalled play: a question with its options, or the outcome."""
+class ReplayStep:
+    """One step of a recalled play: a decision with its options, or the outcome."""
 
     display: dict[str, JSON]
-    asked: str = ""
+    decision_kind: str = ""
     options: tuple[int | str, ...] = ()
     answer: int | str | None = None
     seat: int = 0
-    """Whose question it is, at a table of several."""
+    """The seat the decision is for, at a table of several."""
 
 
 @dataclass(slots=True)
 class PlayDetail(Place):
-    """One play: its figures, then its picture."""
+    """The service page of one play: its data, then its picture."""
 
     play: Play
-    steps: tuple[Shown, ...]
+    steps: tuple[ReplayStep, ...]
     positions: Mapping[int, int] = field(default_factory=dict)
-    """Of a round of several: which position sat at each seat."""
+    """Player position by seat, for a round of several seats."""
     at: int = -1
-    """The step shown; -1: the figures."""
+    """Index of the step shown; -1 for the data page."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """The figures, or the picture of one step."""
+        """Return the data page, or the picture of one step."""
         title = say("service.recall.title", play=self.play.play_id)
         if self.at < 0:
             show = Action(
@@ -92,13 +92,13 @@ class PlayDetail(Place):
             )
             tables = _figures(machine, self.play, self.steps, self.positions)
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
-        forward, here = self.at + 1 < len(self.steps), self.positions.get(self.steps[self.at].seat)
-        of = () if here is None else (("recall.of", say("handpay.position", number=here)),)
+        forward, position = self.at + 1 < len(self.steps), self.positions.get(self.steps[self.at].seat)
+        position_row = () if position is None else (("recall.of", say("handpay.position", number=position)),)
         return ServicePage(
             id="",
             title=title,
             replay=self._replay(),
-            tables=(pairs(of),) if of and self.steps[self.at].asked else (),
+            tables=(pairs(position_row),) if position_row and self.steps[self.at].decision_kind else (),
             actions=(
                 BACK,
                 Action(id="earlier", label=say("service.recall.earlier"), style="back", enabled=self.at > 0),
@@ -108,7 +108,7 @@ class PlayDetail(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Step by step, or back to the figures."""
+        """Go to another step, or back to the data page."""
         targets = {"show": 0, "figures": -1, "earlier": self.at - 1, "later": self.at + 1}
         if action not in targets or targets[action] >= len(self.steps) or targets[action] < -1:
             return refuse("not_offered")
@@ -116,7 +116,7 @@ class PlayDetail(Place):
         return Stay()
 
     def _replay(self) -> Replay:
-        shown, game = self.steps[self.at], _game(self.play)
+        step, game = self.steps[self.at], _game(self.play)
         win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
         return Replay(
             play_id=self.play.play_id,
@@ -131,11 +131,11 @@ class PlayDetail(Place):
             win_cents=self.play.win_cents,
             step=self.at + 1,
             steps=len(self.steps),
-            asked=shown.asked,
-            options=shown.options,
-            answer=shown.answer,
-            answered=None if shown.answer is None else choice_words(shown.asked, shown.answer),
-            display=shown.display,
+            asked=step.decision_kind,
+            options=step.options,
+            answer=step.answer,
+            answered=None if step.answer is None else choice_words(step.decision_kind, step.answer),
+            display=step.display,
         )
 
 
@@ -144,20 +144,20 @@ def _find(machine: Machine, play_id: str) -> Play | None:
 
 
 def _positions(machine: Machine, play: Play) -> dict[int, int]:
-    """Which position sat at each seat of a round that several have played; nothing of any other."""
+    """Return the player position at each seat of a shared round, empty for any other play."""
     round_id = _start(play).round_id
     beside = recall.plays(machine.journal, _LISTED) if round_id else ()
-    games = ((_start(each), each.position) for each in beside)
+    games = ((_start(other), other.position) for other in beside)
     return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
 
 
 def _start(play: Play) -> GameRecord:
-    """A play as it began."""
+    """Return the play's game record at its start."""
     return from_json(GameRecord, play.start.record, f"entry {play.start.sequence}, {play.start.kind}")
 
 
 def _game(play: Play) -> GameRecord:
-    """A play with every step after its beginning."""
+    """Return the play's game record with all later steps applied."""
     game = _start(play)
     for step in play.steps:
         game = game.after(from_json(GameChoice, step.record, f"entry {step.sequence}, {step.kind}"))
@@ -191,7 +191,7 @@ def _title(machine: Machine, named: GameName) -> Words:
 
 
 def _definition(machine: Machine, named: GameName) -> Game | None:
-    """The definition a play was made by; None where it is not to be had any more."""
+    """Return the definition a play was made with, or None if it is no longer available."""
     try:
         return definition_of(machine, named)
     except LocalError:
@@ -199,9 +199,9 @@ def _definition(machine: Machine, named: GameName) -> Game | None:
 
 
 def _figures(
-    machine: Machine, play: Play, shown: tuple[Shown, ...], positions: Mapping[int, int]
+    machine: Machine, play: Play, steps: tuple[ReplayStep, ...], positions: Mapping[int, int]
 ) -> tuple[Table, ...]:
-    """Everything of a play in figures (E-01, E-04)."""
+    """Return all data of a play as tables (E-01, E-04)."""
     game = _game(play)
     rules, unit_cents = _definition(machine, game.game), game.denomination_cents
     paid = play.win_cents or 0
@@ -219,10 +219,13 @@ def _figures(
         (coded("source", source.partition(":")[2].partition(":")[0] or source), money(cents))
         for source, cents in play.added_cents.items()
     ]
-    asked = dict(enumerate(shown, 1))
+    steps_by_number = dict(enumerate(steps, 1))
     choices = [
-        (_choice(n, asked.get(n), positions), choice_words(_asked(asked.get(n)), game.steps[n].choice))
-        for n in _numbered(play)
+        (
+            _choice(n, steps_by_number.get(n), positions),
+            choice_words(_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
+        )
+        for n in _step_numbers(play)
     ]
     rows += [(say("service.recall.level", level=level), money(cents)) for level, cents in play.levels_won]
     if play.prizes_won:
@@ -236,49 +239,49 @@ def _figures(
     )
 
 
-def _asked(shown: Shown | None) -> str:
-    return "" if shown is None else shown.asked
+def _decision_kind(step: ReplayStep | None) -> str:
+    return "" if step is None else step.decision_kind
 
 
-def _choice(n: int, shown: Shown | None, positions: Mapping[int, int]) -> Words:
-    """An answer by its number, and at a round of several by whose it was."""
-    position = None if shown is None else positions.get(shown.seat)
+def _choice(index: int, step: ReplayStep | None, positions: Mapping[int, int]) -> Words:
+    """Return the label of an answer: its number, and in a shared round the position that gave it."""
+    position = None if step is None else positions.get(step.seat)
     if position is None:
-        return say("service.recall.choice", number=n)
-    return say("service.recall.choice_of", number=n, position=position)
+        return say("service.recall.choice", number=index)
+    return say("service.recall.choice_of", number=index, position=position)
 
 
-def _numbered(play: Play) -> range:
-    """The numbers of the last steps of a long feature (E-02)."""
+def _step_numbers(play: Play) -> range:
+    """Return the numbers of the steps shown, the last ones of a long feature (E-02)."""
     return range(len(play.steps) - len(play.shown_steps) + 1, len(play.steps) + 1)
 
 
-def _steps(machine: Machine, play: Play) -> tuple[Shown, ...]:
-    """Take the play's steps again from its records. Where that is not possible, what was recorded."""
+def _steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
+    """Replay the play's steps from its records; if that fails, return the recorded outcome only."""
     game = _game(play)
-    shown: list[Shown] = []
+    steps: list[ReplayStep] = []
     try:
         conversation = Conversation(definition_of(machine, game.game), game.wager, game.table)
         for step in game.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
-            if shown:
-                shown[-1] = replace(shown[-1], answer=answer)
+            if steps:
+                steps[-1] = replace(steps[-1], answer=answer)
             conversation.advance(ReplayDraw(step.draws), None if answer is None else Choice(answer))
-            shown.append(_shown(conversation))
+            steps.append(_step_shown(conversation))
     except (LocalError, PaytableError, ValueError):
-        shown = []
-    if shown:
-        return tuple(shown)
-    return () if game.outcome is None else (Shown(display=dict(game.outcome.display)),)
+        steps = []
+    if steps:
+        return tuple(steps)
+    return () if game.outcome is None else (ReplayStep(display=dict(game.outcome.display)),)
 
 
-def _shown(conversation: Conversation) -> Shown:
+def _step_shown(conversation: Conversation) -> ReplayStep:
     if conversation.outcome is not None:
-        return Shown(display=dict(conversation.outcome.display))
+        return ReplayStep(display=dict(conversation.outcome.display))
     decision = conversation.decision
     if decision is None:
-        raise LocalError("a game that neither asks nor ends")
-    return Shown(dict(decision.prompt), decision.kind, tuple(decision.options), seat=decision.seat)
+        raise LocalError("the game has neither a decision nor an outcome")
+    return ReplayStep(dict(decision.prompt), decision.kind, tuple(decision.options), seat=decision.seat)
 
 
 PAGES: Final = (Entry("recall", "games", Permission.READ_RECALL, PlayList),)

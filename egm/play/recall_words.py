@@ -1,4 +1,4 @@
-"""A recorded wager and its prizes in the words of its game: names of modes, areas, spots and symbols."""
+"""Text for a recorded wager and its prizes, with the game's own names of modes, areas, spots and symbols."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from paytables import Game, Settlement, Wager
 
 Label = tuple[str | Words, Words]
 _TIMES: Final = "\u00d7"
-#: What a bet is settled as at any table; other names are of a game's own pays.
+#: Settlement names that exist at any table; all other names are pays of the game itself.
 _SETTLED: Final = frozenset(
     {
         *("won", "lost", "push", "half", "freed", "insured", "void", "taken down"),
@@ -22,13 +22,13 @@ _LINE_PAY: Final = re.compile(r"(\d+) (\S+)")
 
 
 def wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Label]:
-    """What was bought: mode, level, draws, cards or areas. ``unit_cents``: what a credit cost."""
-    shown: Mapping[str, Any] = {} if game is None else game.presentation()
+    """Yield what was bought: mode, level, draws, cards or areas. ``unit_cents`` is the value of a credit."""
+    presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     options = dict(wager.options)
     yield "wager.credits", number(wager.credits)
     mode = options.pop("mode", "")
-    if mode and (named := _named(shown.get("bets", ()), "mode", mode)).kind == "local":
-        yield "wager.mode", named  # a game with one way to bet has no name for it
+    if mode and (named := _named(presentation.get("bets", ()), "mode", mode)).kind == "local":
+        yield "wager.mode", named  # a game with only one way to bet has no name for it
     if "hands" in options:
         yield "wager.hands", number(int(options.pop("hands")))
     if "level" in options:
@@ -36,47 +36,49 @@ def wager_rows(game: Game | None, wager: Wager, unit_cents: int) -> Iterator[Lab
     if "draws" in options:
         yield "wager.draws", number(int(options.pop("draws")))
     for bonus in options.pop("bonuses", ()):
-        yield "wager.bonus", _named(shown.get("bonuses", ()), "id", bonus)
+        yield "wager.bonus", _named(presentation.get("bonuses", ()), "id", bonus)
     for area, credits_ in options.pop("bets", {}).items():
-        yield _named(_places(shown), "id", area), money(int(credits_) * unit_cents)
-    for place, card in enumerate(options.pop("selections", ()), 1):
-        yield say("service.wager.card", number=place), plain(_numbers(card.get("groups", ())))
+        yield _named(_betting_areas(presentation), "id", area), money(int(credits_) * unit_cents)
+    for card_number, card in enumerate(options.pop("selections", ()), 1):
+        yield say("service.wager.card", number=card_number), plain(_numbers(card.get("groups", ())))
         for size, credits_ in card.get("stakes", {}).items():
             yield say("service.wager.stake", count=str(size)), money(int(credits_) * unit_cents)
-    for name, value in options.items():  # of a family told apart from none of these
+    for name, value in options.items():  # options of game families not handled above
         yield coded("service.wager", name), plain(value)
 
 
-def choice_words(asked: str, choice: object) -> Words:
-    """What the player answered, as the question's picture says it: reels and boxes count from 1."""
-    if asked == "hold" and isinstance(choice, int):
+def choice_words(kind: str, choice: object) -> Words:
+    """Return the player's answer as text, as the decision's picture shows it: reels and boxes count from 1."""
+    if kind == "hold" and isinstance(choice, int):
         held = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
         return say("service.recall.held", reels=", ".join(held)) if held else say("service.recall.held_none")
-    if asked == "set" and isinstance(choice, int):
-        low = [str(place + 1) for place in range(choice.bit_length()) if choice >> place & 1]
+    if kind == "set" and isinstance(choice, int):
+        low = [str(card + 1) for card in range(choice.bit_length()) if choice >> card & 1]
         return say("service.recall.low_hand", places=", ".join(low))
-    if asked == "pick" and isinstance(choice, int):
+    if kind == "pick" and isinstance(choice, int):
         return say("service.recall.box", number=choice + 1)
     return coded("decide", str(choice))
 
 
 def _numbers(groups: Sequence[Any]) -> str:
-    """The numbers of a card's groups; a bare count of numbers was a quick pick."""
-    told = (
-        " ".join(map(str, group)) if isinstance(group, list) else f"({group})"  # (6): six by quick pick
+    """Return the numbers of a card's groups; a group given only as a count was a quick pick."""
+    texts = (
+        " ".join(map(str, group))
+        if isinstance(group, list)
+        else f"({group})"  # "(6)" is a quick pick of six numbers
         for group in groups
     )
-    return "  ·  ".join(told)
+    return "  ·  ".join(texts)
 
 
 def win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[Row, ...]:
-    """A line a prize: what, where, and its worth."""
-    shown: Mapping[str, Any] = {} if game is None else game.presentation()
+    """Return one row per prize: name, place and amount."""
+    presentation: Mapping[str, Any] = {} if game is None else game.presentation()
     return tuple(
         Row(
             cells=(
-                _prize(shown, win),
-                _became(shown, win.name) if win.spot else _where(shown, win),
+                _prize(presentation, win),
+                _settlement_text(presentation, win.name) if win.spot else _location_text(presentation, win),
                 money(win.credits * unit_cents),
             )
         )
@@ -84,31 +86,34 @@ def win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> 
     )
 
 
-def _prize(shown: Mapping[str, Any], win: Settlement) -> Words:
-    """Its name: so many of a symbol, an area of the wheel, a catch, or as the definition calls it."""
-    told = win.detail
+def _prize(presentation: Mapping[str, Any], win: Settlement) -> Words:
+    """Return the prize's name: a count of symbols, an area of the wheel, a Keno catch, or the definition's name."""
+    detail = win.detail
     if win.spot:
-        return _named(_places(shown), "id", win.spot)
-    if "area" in told:
-        return _named(shown.get("areas", ()), "id", told["area"])
-    if "selection" in told:
+        return _named(_betting_areas(presentation), "id", win.spot)
+    if "area" in detail:
+        return _named(presentation.get("areas", ()), "id", detail["area"])
+    if "selection" in detail:
         return say(
-            "service.wager.catch", hits=len(told.get("hits", ())), numbers=len(told.get("numbers", ()))
+            "service.wager.catch", hits=len(detail.get("hits", ())), numbers=len(detail.get("numbers", ()))
         )
-    found = _LINE_PAY.fullmatch(win.name)
-    if found is None:
-        return _became(shown, win.name)
-    count, symbol = found.groups()
-    names = {**shown.get("names", {}), **{k: v["name"] for k, v in shown.get("symbols", {}).items()}}
+    line_pay = _LINE_PAY.fullmatch(win.name)
+    if line_pay is None:
+        return _settlement_text(presentation, win.name)
+    count, symbol = line_pay.groups()
+    names = {
+        **presentation.get("names", {}),
+        **{k: v["name"] for k, v in presentation.get("symbols", {}).items()},
+    }
     called = names.get(symbol)
     if not isinstance(called, Mapping):
         return plain(win.name)
-    return local({language: f"{count} {_TIMES} {words}" for language, words in called.items()})
+    return local({language: f"{count} {_TIMES} {text}" for language, text in called.items()})
 
 
-def _where(shown: Mapping[str, Any], prize: Settlement) -> Words:
+def _location_text(presentation: Mapping[str, Any], prize: Settlement) -> Words:
     win = prize.detail
-    stage = shown.get("stages", {}).get(win.get("stage"), {})
+    stage = presentation.get("stages", {}).get(win.get("stage"), {})
     if stage.get("name"):
         return local(stage["name"])
     match win.get("on"):
@@ -124,7 +129,7 @@ def _where(shown: Mapping[str, Any], prize: Settlement) -> Words:
 
 
 def _named(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
-    """The name of the entry whose ``key`` is ``value``; the bare value where there is none."""
+    """Return the name of the entry whose ``key`` is ``value``, or the value itself if there is none."""
     for entry in entries:
         called = entry.get("names", entry.get("name"))
         if entry.get(key) == value and isinstance(called, Mapping):
@@ -132,13 +137,13 @@ def _named(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
     return plain(value)
 
 
-def _became(shown: Mapping[str, Any], name: str) -> Words:
-    """What became of a bet at a table: won, lost and the like, or a pay of the game's own."""
+def _settlement_text(presentation: Mapping[str, Any], name: str) -> Words:
+    """Return the result of a table bet as text: won, lost and the like, or a pay of the game itself."""
     if name in _SETTLED:
         return coded("felt", f"as_{name.replace(' ', '_')}")
-    return _named(shown.get("pays", ()), "name", name)
+    return _named(presentation.get("pays", ()), "name", name)
 
 
-def _places(shown: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Where bets lie: the areas of a wheel, the spots of a table."""
-    return [*shown.get("areas", ()), *shown.get("spots", ())]
+def _betting_areas(presentation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the areas of a wheel and the spots of a table that bets can lie on."""
+    return [*presentation.get("areas", ()), *presentation.get("spots", ())]

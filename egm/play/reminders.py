@@ -1,4 +1,4 @@
-"""Reminders as an attachment: the time that passes, for :mod:`egm.play.player_protection`."""
+"""The reminders service: raises the time-dependent events of :mod:`egm.play.player_protection`."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,7 @@ from egm.records.keys import PlayKey
 
 
 class Reminders:
-    """Asks the state table, as time passes and things happen, whether it is time to remind or to end."""
+    """Checks, as time passes and after every event, whether a reminder is due or a pause or session has ended."""
 
     name = "protection"
 
@@ -23,17 +23,18 @@ class Reminders:
         self._left_ns: int | None = None
 
     async def run(self) -> None:
-        """Look whenever something has happened, and when the next thing is due."""
+        """Check after every event, and at the time the next reminder or end is due."""
         while True:
             self._news.clear()
             self._look()
             with contextlib.suppress(TimeoutError):
-                # Not wait_for: it may swallow a cancellation of that instant (python/cpython issue 86296).
+                # Not wait_for: it may swallow a cancellation that arrives at the same moment (python/cpython
+                # issue 86296).
                 async with asyncio.timeout(self._seconds()):
                     await self._news.wait()
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Look again."""
+        """Trigger another check."""
         self._news.set()
 
     def _look(self) -> None:
@@ -47,17 +48,17 @@ class Reminders:
             self._left_ns = None
             self._raise(EventType.SESSION_OVER)
 
-    def _raise(self, due: EventType) -> None:
-        if self._context.engine.accepts(due):
-            self._context.handle(Event(due))
+    def _raise(self, event_type: EventType) -> None:
+        if self._context.engine.accepts(event_type):
+            self._context.handle(Event(event_type))
 
     def _gap_seconds(self) -> float:
-        """How long until the player counts as gone."""
-        gone_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
-        return self._machine.profile.protection.session_gap_minutes * 60 - gone_ns / 1e9
+        """Return the seconds until the player counts as having left."""
+        absent_ns = self._context.clock.monotonic_ns() - (self._left_ns or 0)
+        return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
     def _seconds(self) -> float | None:
-        """How long until time alone makes something due; None: never."""
+        """Return the seconds until time alone makes something due, or None for never."""
         at = time_due_at(self._machine)
         waits = [] if at is None else [(at - self._machine.times.steady()).total_seconds()]
         waits += [] if self._left_ns is None else [self._gap_seconds()]
@@ -65,7 +66,7 @@ class Reminders:
 
 
 def reminders(context: MachineContext) -> Iterable[Attachment]:
-    """One where the place keeps count of sessions, or one counted before is not over yet."""
+    """Return the service if the profile counts sessions, or one counted earlier has not ended."""
     machine = context.engine.machine
-    left = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
-    return (Reminders(context),) if machine.profile.protection.counts or left else ()
+    is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
+    return (Reminders(context),) if machine.profile.protection.counts or is_counted else ()

@@ -1,8 +1,8 @@
-"""Residual credit: too small for anything, it is given up or staked on one draw, where the place offers it.
+"""Residual credit, too small to play or pay out: it is given up or staked on one draw, if the profile offers that.
 
-Played off, so many minor units are as many chances of winning the smallest amount that can be used here, out
-of as many as that amount has: its return is exactly the whole of the stake. Stake and win have meters of
-their own (NZ 1.22.40; Annex D), and the draw is in the journal.
+A residual of *n* minor units is played for the smallest usable amount of *m* minor units with a chance of *n*
+in *m*, so its return is exactly 100 %. Stake and win have separate meters (NZ 1.22.40; Annex D), and the draw
+is in the journal.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ PURPOSE: Final = "residual"
 
 
 def view(machine: Machine) -> Residual | None:
-    """What a player may do with the rest on the meter; None where there is none, or nothing may be done."""
+    """Return what the player may do with the residual credit, or None if there is nothing to offer."""
     played = residual_may_be_played(machine, Event(EventType.RESIDUAL))
     if not played and not residual_may_go(machine, Event(EventType.RESIDUAL)):
         return None
@@ -31,13 +31,13 @@ def view(machine: Machine) -> Residual | None:
 
 # ---------------------------------------------------------------------------------------------- guards
 def residual_may_go(machine: Machine, _: Event) -> bool:
-    """The place lets a rest be given up, and the credit buys no game here and no coin."""
+    """Return whether the profile lets residual credit be given up and the credit is too small for a game or coin."""
     offered = machine.profile.pay_out.residual == "given_up"
     return offered and 0 < machine.credit_cents < residual_terms(machine).useful_cents
 
 
 def residual_may_be_played(machine: Machine, _: Event) -> bool:
-    """The place lets a rest be played off, machine and player may play, and the credit buys nothing here."""
+    """Return whether the profile offers to play residual credit off, play is possible, and the credit is too small."""
     return (
         machine.profile.pay_out.residual == "played"
         and machine.chance is not None
@@ -49,7 +49,7 @@ def residual_may_be_played(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def remove_residual(machine: Machine, _: Event) -> None:
-    """The player gives up a rest that is too small for anything (NZ 1.22.40)."""
+    """Remove residual credit that the player gives up (NZ 1.22.40)."""
     amount_cents = machine.credit_cents
     machine.record(
         "residual.removed",
@@ -61,10 +61,10 @@ def remove_residual(machine: Machine, _: Event) -> None:
 
 
 def play_residual(machine: Machine, _: Event) -> None:
-    """Stake the rest on one draw: drawn, decided and journalled at once, like a game."""
+    """Stake the residual credit on one draw: drawn, decided and journalled immediately, like a game."""
     if machine.chance is None:
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": "no generator"}))
-    machine.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
+    machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     amount_cents, prize_cents = machine.credit_cents, residual_terms(machine).useful_cents
     try:
         with machine.chance.step() as step:

@@ -1,4 +1,4 @@
-"""A game taken up again after a restart, a door or a tilt: from its record, never drawn again."""
+"""Resume the open game after a restart, a door or a tilt: from its record, never drawn again."""
 
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
@@ -7,40 +7,40 @@ from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import NO_REPLAY, Conversation, Recorded, replay
 from egm.play.definitions import definition_of
 from egm.play.rounds import the_game
-from egm.play.showing import show
+from egm.play.showing import send_screen_update
 from egm.records.game_record import GameRecord
 from egm.records.games import GameInProgress
 
 
 def conversation_is_open(machine: Machine, _: Event) -> bool:
-    """A game is still held as if it were shown."""
+    """Return whether a game's conversation is still in memory although the game is no longer shown."""
     return machine.state(GameInProgress).conversation is not None
 
 
 def end_conversation(machine: Machine, _: Event) -> None:
-    """What the screen says of a game that is not shown any more is not heard."""
+    """Drop the conversation, so that screen messages about a game no longer shown are ignored."""
     machine.state(GameInProgress).conversation = None
 
 
 def game_is_not_taken_up(machine: Machine, _: Event) -> bool:
-    """A game is open, and its conversation is not: after a restart, a door or a tilt."""
+    """Return whether the open game has no conversation in memory: after a restart, a door or a tilt."""
     return machine.state(GameInProgress).conversation is None
 
 
 def take_game_up(machine: Machine, _: Event) -> Event | None:
-    """Take the open game up from its record, and show it again. It is never drawn again.
+    """Resume the open game from its record and show it again; return a fault event if that is impossible.
 
-    A decided game is shown and paid as it is recorded, whatever has become of what decided it; where its
-    draws do not give the recorded outcome any more, that is recorded beside it, for a person to look into. A
-    game not decided yet goes on by the definition it began with. One that cannot is defective: the machine
-    tilts until it can, or until persons rule on it.
+    A decided game is shown and paid as recorded, even if its definition has changed. If its draws no longer
+    give the recorded outcome, the difference is recorded for staff to investigate. An undecided game
+    continues with the definition it started with. If it cannot, it is defective: the machine tilts until it
+    can continue, or until staff rule on it.
     """
     try:
         game = the_game(machine)
         machine.state(GameInProgress).conversation = _taken_up(machine, game)
     except NO_REPLAY as error:
         return Event(EventType.FAULT_RAISED, {"code": "game_defective", "detail": str(error)})
-    show(machine, resumed=True)
+    send_screen_update(machine, resumed=True)
     return None
 
 
@@ -50,7 +50,7 @@ def _taken_up(machine: Machine, game: GameRecord) -> "Conversation | Recorded":
     except NO_REPLAY as error:
         if game.outcome is None:
             raise
-        merchandise.won(machine, game)  # what a prize in kind is worth, the definition alone says
+        merchandise.won(machine, game)  # only the definition has the value of a prize in kind
         _note_difference(machine, game, error)
         return Recorded()
 

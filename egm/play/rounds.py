@@ -1,9 +1,9 @@
 """Game rounds: each is decided and durable before it is shown, and never decided twice.
 
-``start_game`` draws every number of the first step, evaluates, and journals wager, draws and outcome as one
-transaction; only then is the screen told. An answer goes the same way: what it stakes, what it chooses and
-what is drawn for it are one transaction, so that no stake is ever without its card. The end of a game is
-:mod:`egm.play.endings`. Between the two the game is in the memory under :attr:`PlayKey.GAME`, and a restart
+``start_game`` draws every number of the first step, evaluates it, and journals wager, draws and outcome as
+one transaction; only then is the screen updated. An answer is handled the same way: its stake, the choice and
+the numbers drawn for it are one transaction, so that no stake is ever recorded without its card. The end of a
+game is in :mod:`egm.play.endings`. Until then the game is stored under :attr:`PlayKey.GAME`, and a restart
 replays it from its recorded draws (:mod:`egm.play.resuming`): the same numbers, the same outcome, the same
 picture.
 """
@@ -16,7 +16,7 @@ from egm.kernel.events import Event, EventType, SupersededBy
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play import player_protection as protection
-from egm.play.choosing import is_taken_here
+from egm.play.choosing import is_accepted_here
 from egm.play.common_round import RoundInCommon, may_answer, round_of, step_known
 from egm.play.conversation import (
     NO_REPLAY,
@@ -25,8 +25,8 @@ from egm.play.conversation import (
     has_won,
     without_chance,
 )
-from egm.play.definitions import GameDefectiveError, definition_of, keeping
-from egm.play.showing import question, show
+from egm.play.definitions import GameDefectiveError, definition_of, definition_state
+from egm.play.showing import question, send_screen_update
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import bet_in_force
 from egm.progressive.round import Round
@@ -42,35 +42,35 @@ from rng import OutOfService, RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 def bet_is_laid(machine: Machine, _: Event) -> bool:
-    """Something is staked, or bets stand that can be played on."""
+    """Return whether a bet is selected, or standing bets can be played on."""
     return machine.selection.bet_credits > 0 or bet_in_force(machine) is not None
 
 
 def bet_is_taken(machine: Machine, _: Event) -> bool:
-    """The bet is one that the game, as its table stands, and the profile offer."""
+    """Return whether the game, in its table's state, and the profile accept the bet."""
     bet = bet_in_force(machine)
-    return bet is not None and is_taken_here(machine, bet)
+    return bet is not None and is_accepted_here(machine, bet)
 
 
 def bet_is_covered(machine: Machine, _: Event) -> bool:
-    """The credits pay for the bet."""
+    """Return whether the credits cover the bet."""
     bet = bet_in_force(machine)
     return bet is not None and bet.cents <= machine.credit_cents
 
 
 def raises_are_covered(machine: Machine, _: Event) -> bool:
-    """The credits pay for the bet and for what its round, played as it is certified, may still cost."""
+    """Return whether the credits cover the bet and what its round may still cost with the certified strategy."""
     bet = bet_in_force(machine)
     return bet is not None and bet.cents + bet.reserve_cents <= machine.credit_cents
 
 
 def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
-    """The generator is in service."""
+    """Return whether the random number generator is in service."""
     return machine.chance is not None and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
 
 
 def choice_may_be_taken(machine: Machine, event: Event) -> bool:
-    """The generator is in service, or the choice needs no number: what is won already can be collected."""
+    """Return whether the generator is in service or the choice needs no number (such as collecting a win)."""
     if "spin" in event.data or step_known(machine, event):
         return True
     value = event.data.get("value")
@@ -78,7 +78,7 @@ def choice_may_be_taken(machine: Machine, event: Event) -> bool:
 
 
 def has_won_already(machine: Machine) -> bool:
-    """Some answer to the open question ends the game with a win, and needs no number for it."""
+    """Return whether some answer to the pending decision ends the game with a win without drawing a number."""
     game = open_game(machine)
     if game is None:
         return False
@@ -97,7 +97,7 @@ def _without_chance(machine: Machine) -> list[tuple[JSON, Outcome | None]]:
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """The open decision has this option, and whoever answers it may: player, wheel or another seat."""
+    """Return whether the pending decision has this option, and this player, wheel or seat may choose it."""
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None
     if decision is None or (decision.kind == WHEEL_DECIDES) != ("spin" in event.data):
@@ -106,13 +106,13 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
 
 
 def waits_for_wheel(machine: Machine) -> bool:
-    """The open game waits for a real wheel's number, and none is recorded of its spin."""
+    """Return whether the open game waits for a real wheel's number and none is recorded for its spin."""
     game = open_game(machine)
     return game is not None and is_decided_by_wheel(machine) and recorded_number(machine, game) is None
 
 
 def is_decided_by_wheel(machine: Machine) -> bool:
-    """The open game asks where the ball of a real wheel came to rest, and has not taken its number."""
+    """Return whether the open game is decided by a real wheel whose number it has not taken yet."""
     game = open_game(machine)
     if game is None or game.outcome is not None or len(game.steps) > 1:
         return False
@@ -122,25 +122,25 @@ def is_decided_by_wheel(machine: Machine) -> bool:
 
 
 def choice_is_covered(machine: Machine, event: Event) -> bool:
-    """The credits and the limits of the place allow what the choice adds to the stake."""
-    asked = question(machine)
-    return asked is not None and event.data.get("value") in asked.options
+    """Return whether the credits and the profile's limits allow what the choice adds to the stake."""
+    decision = question(machine)
+    return decision is not None and event.data.get("value") in decision.options
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_game(machine: Machine, _: Event) -> None:
     """Draw, evaluate, and journal the wager with its outcome; then show it."""
-    machine.journal.check()  # nothing is played on a memory that has just gone bad (A-03)
+    machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet = bet_in_force(machine)
     if bet is None:
-        raise InvariantError("a game begins without a bet")
+        raise InvariantError("a game was started without a bet")
     rules, common = bet.game, machine.state(RoundInCommon)
     round_, wager = common.begins, bet.wager
     if round_ is not None:
         wager = rules.rules.seated(wager, common.place, round_.wagers)
     conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
-    dealings = progressives.begin(machine, bet, play_id)
-    step = _advance(machine, conversation, None, dealings, None if round_ is None else round_.at(0))
+    progressive_round = progressives.begin(machine, bet, play_id)
+    step = _advance(machine, conversation, None, progressive_round, None if round_ is None else round_.at(0))
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
@@ -153,36 +153,36 @@ def start_game(machine: Machine, _: Event) -> None:
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,
         table=bet.table,
-        levels=dealings.played,
+        levels=progressive_round.played,
         round_id="" if round_ is None else round_.round_id,
     )
     wagered = machine.take(bet.cents, "house:wager")
     machine.record(
         "game.start",
         transaction_id=f"{play_id}.start",
-        transfers=(*wagered, *dealings.transfers),
+        transfers=(*wagered, *progressive_round.transfers),
         dims=game.dims,
         counts={"games_played": 1},
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
-            **keeping(machine, rules),
+            **definition_state(machine, rules),
             **left_in_common(machine, rules.rules, game),
-            **progressives.state_of(machine, game, dealings),
+            **progressives.state_of(machine, game, progressive_round),
             **protection.counted(machine, wagered_cents=bet.cents),
         },
         details=game,
     )
     machine.state(GameInProgress).conversation, machine.state(GameInProgress).record = conversation, game
     if round_ is not None:
-        round_.took(0, step)
+        round_.add_step(0, step)
     common.plays = round_
-    show(machine, resumed=False)
+    send_screen_update(machine, resumed=False)
 
 
 def continue_game(machine: Machine, event: Event) -> None:
-    """Journal the choice, what it stakes and the draws it led to; then show what follows.
+    """Journal the choice, its stake and the draws it leads to; then show the result.
 
-    In a round that several play it may be another seat's, which stakes nothing here.
+    In a shared round, the choice may be another seat's, which stakes nothing here.
     """
     choice = event.data["value"]
     game = the_game(machine)
@@ -190,7 +190,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     if game.wager.seat is not None:
         round_ = round_of(machine, game)
         invariant(round_ is not None, f"{game.play_id}: the steps of its round are not gathered")
-    dealings = progressives.go_on(machine, game)
+    progressive_round = progressives.go_on(machine, game)
     conversation = machine.state(GameInProgress).conversation
     if "seat" in event.data:
         own = conversation.decision.seat == (game.wager.seat or 0)
@@ -199,19 +199,21 @@ def continue_game(machine: Machine, event: Event) -> None:
     staked_credits = conversation.decision.adds(choice)
     staked_cents = staked_credits * game.denomination_cents
     staked = machine.take(staked_cents, "house:wager")
-    step = _advance(machine, conversation, choice, dealings, None if round_ is None else round_.at(number))
-    taken = GameChoice(
+    step = _advance(
+        machine, conversation, choice, progressive_round, None if round_ is None else round_.at(number)
+    )
+    game_choice = GameChoice(
         play_id=game.play_id,
         choice=choice,
         draws=step.draws,
         outcome=conversation.outcome,
         staked_credits=staked_credits,
         standing_credits=conversation.standing_credits,
-        hits=tuple(dealings.hits),
+        hits=tuple(progressive_round.hits),
         round_id="" if round_ is None else round_.round_id,
     )
-    after = game.after(taken)
-    transfers = (*staked, *dealings.transfers)
+    after = game.after(game_choice)
+    transfers = (*staked, *progressive_round.transfers)
     machine.record(
         CHOICE,
         transaction_id=f"{game.play_id}.choice-{number}",
@@ -219,19 +221,19 @@ def continue_game(machine: Machine, event: Event) -> None:
         dims=game.dims if transfers else {},
         state={
             **left_in_common(machine, conversation.game.rules, after),
-            **progressives.state_of(machine, game, dealings),
+            **progressives.state_of(machine, game, progressive_round),
             **(protection.counted(machine, wagered_cents=staked_cents) if staked else {}),
         },
-        details=taken,
+        details=game_choice,
     )
     machine.state(GameInProgress).record = after
     if round_ is not None:
-        round_.took(number, step)
-    show(machine, resumed=False)
+        round_.add_step(number, step)
+    send_screen_update(machine, resumed=False)
 
 
 class _NoNumbers:
-    """The step of a generator that has failed: a choice that needs no number can still be taken."""
+    """A step without a generator: a choice that needs no number can still be made after the generator has failed."""
 
     draws: tuple[()] = ()
 
@@ -245,46 +247,51 @@ def _next_step(machine: Machine) -> AbstractContextManager[Any]:
 
 
 def _advance(
-    machine: Machine, conversation: Conversation, choice: JSON, dealings: Round, known: Step | None
+    machine: Machine,
+    conversation: Conversation,
+    choice: JSON,
+    progressive_round: Round,
+    recorded: Step | None,
 ) -> Step:
-    """Take a step with fresh numbers; a failure before anything is journalled turns to its own event.
+    """Take a step with fresh numbers and return it with the game's own draws.
 
-    ``known``: the same step as another seat of its round has recorded it, whose numbers are this one's too.
-    The wager feeds its levels and the mystery prizes are drawn in the game's first step; what the outcome
-    hit is locked in the step that decides it. Returns the step with the game's own draws.
+    If the generator fails before anything is journalled, the effect is replaced by a CHANCE_FAILED event.
+    ``recorded`` is the same step as recorded by another seat of the round; its numbers are used here too. In the
+    game's first step the wager contributes to its levels and the mystery prizes are drawn; in the step that
+    decides the game the levels it hit are locked.
     """
     try:
         with _next_step(machine) as step:
-            if known is None:
+            if recorded is None:
                 conversation.advance(step, None if choice is None else Choice(choice))
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
-                known = Step(choice=choice, draws=draws)
+                recorded = Step(choice=choice, draws=draws)
             else:
-                _follow(conversation, known)
+                _follow(conversation, recorded)
             if choice is None:
-                dealings.feed(step)
+                progressive_round.feed(step)
             if conversation.outcome is not None:
-                dealings.award(conversation.outcome.progressives)
-            return known
+                progressive_round.award(conversation.outcome.progressives)
+            return recorded
     except RngError as error:
         machine.state(
             GameInProgress
-        ).conversation = None  # it broke off in the middle: the journal knows where it stood
+        ).conversation = None  # it broke off in the middle: the game is resumed from the journal
         raise SupersededBy(Event(EventType.CHANCE_FAILED, {"detail": str(error)})) from error
 
 
-def _follow(conversation: Conversation, known: Step) -> None:
-    """Take a step as it is known. Raises InvariantError where this seat would have drawn otherwise."""
-    numbers = ReplayDraw(known.draws)
+def _follow(conversation: Conversation, recorded: Step) -> None:
+    """Take a recorded step. Raises InvariantError if this seat would have drawn differently."""
+    numbers = ReplayDraw(recorded.draws)
     try:
-        conversation.advance(numbers, None if known.choice is None else Choice(known.choice))
+        conversation.advance(numbers, None if recorded.choice is None else Choice(recorded.choice))
         numbers.finish()
     except ReplayError as why:
-        raise InvariantError(f"a seat asks otherwise than its round: {why}") from why
+        raise InvariantError(f"a seat draws differently from its round: {why}") from why
 
 
 def the_game(machine: Machine) -> GameRecord:
-    """The open game. Raises GameDefectiveError where there is none."""
+    """Return the open game. Raises GameDefectiveError if there is none."""
     game = open_game(machine)
     if game is None:
         raise GameDefectiveError("there is no game in progress")

@@ -1,4 +1,4 @@
-"""Rules of play: wagers and choices, the outcome shown and paid, limits, reminders, residual credit."""
+"""State-table rules of play: wagers and choices, outcomes, limits, reminders, residual credit."""
 
 from typing import Final
 
@@ -34,7 +34,7 @@ from egm.play.choosing import (
 from egm.play.endings import end_game, end_game_by_hand, is_this_game, win_is_paid_by_hand
 from egm.play.forms import FORMS
 from egm.play.machine_check import record_machine_check
-from egm.play.mysteries import end_ruled_prizes, record_mystery, ruled_prize_can_end, tell_award
+from egm.play.mysteries import end_ruled_prizes, record_mystery, ruled_prize_can_end, send_award_to_screen
 from egm.play.player_protection import (
     acknowledge,
     end_pause,
@@ -93,7 +93,7 @@ _PLAYING: Final = only(State.PLAYING)
 
 _HANDPAY: Final = only(State.HANDPAY)
 
-#: What holds before a game begins.
+#: The guards on starting a game.
 MAY_PLAY: Final = (
     no_reminder_stands,
     bet_is_laid,
@@ -165,7 +165,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.MENU, _PLAYING, (game_waits_for_chance, menu_may_open), (open_menu,), Next.DERIVED, TELL),
     # ------------------------------------------------------------------ mystery prizes a controller tells of
-    Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, tell_award), Next.DERIVED_ONCE_TESTED),
+    Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, send_award_to_screen), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, LISTENING, (ruled_prize_can_end,), (end_ruled_prizes,), Next.DERIVED),
     # ------------------------------------------------------------------ what persons decide about a game

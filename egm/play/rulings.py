@@ -21,18 +21,18 @@ from paytables import Settlement
 
 # ---------------------------------------------------------------------------------------------- guards
 def game_is_forfeit(machine: Machine, event: Event) -> bool:
-    """A game is open, the jurisdiction forfeits disrupted games, and a reason is given."""
+    """Return whether a game is open, the jurisdiction forfeits disrupted games, and a reason is given."""
     forfeits = machine.profile.by_hand.forfeits
     return "game" in forfeits and open_game(machine) is not None and says(event, "reason")
 
 
 def game_may_be_forfeit(machine: Machine, _: Event) -> bool:
-    """Nothing recorded decides the open game, and it has won nothing yet."""
+    """Return whether no record decides the open game and it has won nothing yet."""
     return _may_be_void(machine, Ruling.DISRUPTED)
 
 
 def game_cannot_end(machine: Machine, _: Event) -> bool:
-    """The open game cannot be taken up from its record; or a number is missing, with nothing won yet."""
+    """Return whether the open game cannot be resumed, or lacks a number and has won nothing yet."""
     return _may_be_void(machine, Ruling.DEFECT)
 
 
@@ -40,14 +40,14 @@ def _may_be_void(machine: Machine, ruling: Ruling) -> bool:
     game = open_game(machine)
     if game is None:
         return False
-    found = OpenGame(
+    facts = OpenGame(
         is_decided=game.outcome is not None,
         can_be_replayed=conversation_of(machine, game) is not None,
         next_is_recorded=_next_is_recorded(machine, game),
         has_won=has_won_already(machine),
         lacks_numbers=not chance_is_ready(machine) or waits_for_wheel(machine),
     )
-    return reason_not_void(ruling, found) is None
+    return reason_not_void(ruling, facts) is None
 
 
 def _next_is_recorded(machine: Machine, game: GameRecord) -> bool:
@@ -55,12 +55,12 @@ def _next_is_recorded(machine: Machine, game: GameRecord) -> bool:
 
 
 def game_waits_for_chance(machine: Machine, event: Event) -> bool:
-    """The open game needs a number, and the generator has failed or the wheel has told none."""
+    """Return whether the open game needs a number that the failed generator or the wheel has not delivered."""
     return game_waits_for_generator(machine, event) or (_needs_a_number(machine) and waits_for_wheel(machine))
 
 
 def game_waits_for_generator(machine: Machine, _: Event) -> bool:
-    """The open game needs a number, and the generator has failed."""
+    """Return whether the open game needs a number and the generator has failed."""
     return not chance_is_ready(machine) and _needs_a_number(machine)
 
 
@@ -76,18 +76,18 @@ def forfeit_game(machine: Machine, event: Event) -> None:
 
 
 def refund_game(machine: Machine, event: Event) -> None:
-    """Declare a game that the machine cannot finish void, and give its stakes back (Québec s.95)."""
+    """Declare void a game that the machine cannot finish, and return its stakes (Québec s.95)."""
     refund = machine.profile.pay_out.defect == "refund"
     void_game(machine, refund=refund, **ruling_details(machine, event, ruling=Ruling.DEFECT.value))
 
 
 def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
-    """Close the open game; with ``refund``, give back what of its stakes is not decided.
+    """Close the open game; with ``refund``, return its undecided stakes.
 
-    What was staked of each kind of credit goes back to that kind, and what was hit of progressive levels to
-    the levels. Bets of a table that the game has decided already stay decided, and what they won is paid; its
-    table stays as it stood before. The entry says who ruled so and why, and what the record held: whether the
-    game was decided, and what it had won.
+    Each stake goes back to the kind of credit it came from, and progressive levels that were hit get their
+    amounts back. Table bets that the game has already decided stay decided, and their wins are paid; the
+    table stays as it was before the game. The entry records who ruled and why, and what the record contained:
+    whether the game was decided, and what it had won.
     """
     game = open_game(machine)
     if game is None:
@@ -112,7 +112,7 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
         details={
             "play_id": game.play_id,
             "refund_cents": back_cents,
-            **({"settled": [each.to_json() for each in decided]} if decided else {}),
+            **({"settled": [settlement.to_json() for settlement in decided]} if decided else {}),
             "recorded": {
                 "decided": game.outcome is not None or recorded_number(machine, game) is not None,
                 "win_cents": None if game.outcome is None else game.returned_cents,
@@ -127,14 +127,14 @@ def void_game(machine: Machine, /, *, refund: bool, **details: object) -> None:
 def _settled(
     machine: Machine, game: GameRecord, decided: tuple[Settlement, ...]
 ) -> tuple[tuple[Transfer, ...], tuple[Transfer, ...]]:
-    """Return the refund of the stakes that nothing has decided, and what the decided bets come to."""
+    """Return the refund of the undecided stakes, and the payment of the decided bets."""
     unit_cents, staked = game.denomination_cents, staked_in(machine, game)
-    over_cents = sum(each.staked for each in decided) * unit_cents
-    push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
+    over_cents = sum(settlement.staked for settlement in decided) * unit_cents
+    push_cents = sum(settlement.credits for settlement in decided if settlement.gives_back) * unit_cents
     staked_cents = sum(cents for _, cents in staked)
     amounts_cents = (over_cents - push_cents, push_cents, staked_cents - over_cents)
     _, pushed, undecided = parted(staked, amounts_cents, machine.position)
-    win_cents = sum(each.credits for each in decided) * unit_cents - push_cents
+    win_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
     credit = machine.credit(CreditKind.CASHABLE)
     return (
         tuple(Transfer("house:refund_defect", account, cents) for account, cents in undecided),

@@ -1,4 +1,4 @@
-"""What the screen is told of the open game: its outcome, or the question it waits on."""
+"""Build screen messages for the open game: its outcome, or the decision it is waiting for."""
 
 from egm.kernel import messages
 from egm.kernel.machine import Machine
@@ -14,7 +14,7 @@ from paytables import WHEEL_DECIDES, Decision, Settlement
 
 
 def question(machine: Machine) -> Decision | None:
-    """What the open game asks, with the options that the credit and the limits of the place allow."""
+    """Return the open game's decision with the options that the credits and limits allow, or None."""
     game, conversation = open_game(machine), machine.state(GameInProgress).conversation
     decision: Decision | None = None if conversation is None else conversation.decision
     if game is None or decision is None or not decision.stakes:
@@ -25,8 +25,8 @@ def question(machine: Machine) -> Decision | None:
     return decision.within(max(room_cents, 0) // game.denomination_cents)
 
 
-def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
-    """What the screen must be told of the open game."""
+def build_message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
+    """Return the screen message for the open game, or None if there is nothing to show."""
     game = open_game(machine)
     conversation: Conversation | Recorded | None = machine.state(GameInProgress).conversation
     if game is None or (conversation is None and machine.memory.get(ProgressiveKey.AWAITING) is None):
@@ -55,8 +55,8 @@ def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Deci
         kind=decision.kind,
         options=tuple(decision.options) if _asks_here(game, decision) else (),
         display={
-            key: told
-            for key, told in decision.prompt.items()
+            key: value
+            for key, value in decision.prompt.items()
             if key != "advice" or machine.profile.play.advice
         },
         costs={str(option): decision.adds(option) for option in decision.options if decision.adds(option)},
@@ -67,23 +67,23 @@ def message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Deci
 
 
 def _asks_here(game: GameRecord, decision: Decision) -> bool:
-    """Whether this position's player is asked, and neither a wheel nor another seat of his round."""
+    """Return whether the decision is this position's player's, not a wheel's or another seat's."""
     return decision.kind != WHEEL_DECIDES and decision.seat == (game.wager.seat or 0)
 
 
-def show(machine: Machine, *, resumed: bool) -> None:
-    """Tell the screen."""
-    told = message(machine, resumed=resumed)
-    if told is not None:
-        machine.outbox.show(told)
+def send_screen_update(machine: Machine, *, resumed: bool) -> None:
+    """Send the open game's outcome or pending decision to the screen."""
+    screen_message = build_message(machine, resumed=resumed)
+    if screen_message is not None:
+        machine.outbox.show(screen_message)
 
 
 def _cues(conversation: Conversation | Recorded | None, seat: int) -> tuple[dict[str, JSON], ...]:
-    """What is animated since the last message; derived by replay, and another seat's eyes' not at all."""
-    seen = () if conversation is None else conversation.cues
-    return tuple(cue.to_json() for cue in seen if cue.seat in {None, seat})
+    """Return the animation cues added since the last message, without cues for other seats."""
+    cues = () if conversation is None else conversation.cues
+    return tuple(cue.to_json() for cue in cues if cue.seat in {None, seat})
 
 
 def _settled(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:
-    """What became of the bets of a table; other games tell it in their display."""
-    return tuple(each.to_json() for each in settlements if each.staked)
+    """Return the settled bets as JSON. Only table games have settlements."""
+    return tuple(settlement.to_json() for settlement in settlements if settlement.staked)

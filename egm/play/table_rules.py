@@ -1,4 +1,4 @@
-"""Rules of bets that stand: taken down at a cash-out, played on, or given back where they cannot be."""
+"""State-table rules of standing bets: taken down at a cash-out, played on, or returned."""
 
 from typing import Final
 
@@ -15,9 +15,9 @@ from egm.play.tables import (
     bets_stand,
     give_bets_back,
     give_bets_back_first,
-    say_bets_stay,
+    notify_bets_stay,
+    return_abandoned_bets,
     take_bets_down,
-    take_off_nobodys_bets,
 )
 from egm.records.keys import TableKey
 from egm.staff.form import form_rule
@@ -25,7 +25,7 @@ from egm.staff.form import form_rule
 _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CASH_OUT, only(State.OUT_OF_SERVICE), (bets_stand,), (give_bets_back,), Next.SAME, TELL),
     Rule(EventType.CASH_OUT, only(State.IDLE), (bets_may_leave,), (take_bets_down,), Next.SAME, TELL),
-    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (say_bets_stay,), Next.SAME, TELL),
+    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (notify_bets_stay,), Next.SAME, TELL),
     form_rule(
         FORMS,
         EventType.ORPHAN_CREDITS,
@@ -34,7 +34,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         give_bets_back_first,
         Next.SAME,
     ),
-    Rule(EventType.AFTER_EVENT, PAYABLE, (bets_are_nobodys,), (take_off_nobodys_bets,)),
+    Rule(EventType.AFTER_EVENT, PAYABLE, (bets_are_nobodys,), (return_abandoned_bets,)),
 )
 
 TABLES: Final = Feature(name="tables", keys=TableKey, rules=_RULES)

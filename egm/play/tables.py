@@ -1,9 +1,10 @@
-"""Bets that stand on a table between two games, when the player leaves or the table cannot be played on.
+"""Standing bets on a table between two games: what happens when the player leaves or the table closes.
 
-They were wagered, and are the player's until a round decides them. What the rules let him take down is given
-back when he cashes out. What they do not (a pass line with its point) is played on, which costs nothing: the
-machine says so and pays when it is decided. Where it cannot play on, by its own fault or because the place
-has paused him, everything goes back. Nothing here is drawn, and no bet is ever given up by leaving.
+Standing bets are wagered and belong to the player until a round decides them. Bets that the game's rules
+allow to be taken down are returned at a cash-out. Others (a pass line with its point) are played on at no
+cost: the machine shows a notice, and pays when they are decided. If play is not possible, because of a fault
+or because the profile has paused the player, all bets are returned. Nothing is drawn here, and no bet is lost
+by leaving.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Felt, Notice, SpotNow
 from egm.money.host.controls import game_is_allowed
 from egm.play import player_protection as protection
-from egm.play.choosing import bet_is_left_behind, clear_bet
+from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.progressive.pools import Pools, shut
 from egm.records.game_record import TableRecord, TableReturned
 from egm.records.games import PUSH
@@ -29,14 +30,14 @@ from paytables import Game, Spot
 
 # ---------------------------------------------------------------------------------------------- what is seen
 def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
-    """Of the selected game: the credits that stand on its spots, the spots that take no bet, how it stands.
+    """Return the selected game's standing credits by spot, its closed spots, and the state of its table.
 
-    How it stands is the rules' own word, and under ``spots`` whatever of a spot is otherwise than published:
-    as the table stands, and within what the place lets a round cost.
+    The state is the game's own, plus, under ``spots``, every value of a spot that differs from the published
+    layout because of the table's state or the profile's limit on a round.
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else table_of(machine, game.digest)
-    at = game if game is None or table is None else _at(machine, table)
+    at = game if game is None or table is None else _game_at(machine, table)
     if game is None or at is None:
         return {}, (), Felt()
     standing: dict[str, int] = {}
@@ -56,7 +57,7 @@ def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
 
 
 def _now(spot: Spot, most: Mapping[str, int]) -> SpotNow:
-    """A spot as a screen is told it, where no more than the ``most`` may be bet."""
+    """Return a spot's current values for the screen, with ``most`` as the upper limit by spot."""
     return SpotNow(
         odds=spot.odds,
         least=spot.least,
@@ -68,31 +69,31 @@ def _now(spot: Spot, most: Mapping[str, int]) -> SpotNow:
 
 # ---------------------------------------------------------------------------------------------- guards
 def bets_stand(machine: Machine, _: Event) -> bool:
-    """Bets stand on some table, and no game is open."""
+    """Return whether bets stand on some table while no game is open."""
     return bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
 
 
 def bets_may_leave(machine: Machine, event: Event) -> bool:
-    """Some bets that stand can be given back: the rules let them be taken down, or play has stopped."""
+    """Return whether some standing bets can be returned: the game's rules allow it, or play has stopped."""
     return bets_stand(machine, event) and any(
-        not _goes_on(machine, table) or _taken_down_credits(machine, table)
+        not _is_playable(machine, table) or _taken_down_credits(machine, table)
         for table in standing_tables(machine)
     )
 
 
 def bets_are_nobodys(machine: Machine, event: Event) -> bool:
-    """Bets stand on a table that this machine has no more as it was, or are laid by a player who has left."""
-    gone = bets_stand(machine, event) and any(
-        _at(machine, table) is None for table in standing_tables(machine)
+    """Return whether bets stand on a table that no longer exists as it was, or chips remain from a player who left."""
+    has_orphaned_table = bets_stand(machine, event) and any(
+        _game_at(machine, table) is None for table in standing_tables(machine)
     )
-    return gone or bet_is_left_behind(machine)
+    return has_orphaned_table or has_abandoned_chips(machine)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def take_bets_down(machine: Machine, _: Event) -> Event:
-    """Give back what can be; then the player cashes out."""
+    """Return all bets that can be returned; then cash out."""
     for table in standing_tables(machine):
-        if _goes_on(machine, table):
+        if _is_playable(machine, table):
             _take_down(machine, table)
         else:
             _give_back(machine, table, "stopped")
@@ -100,52 +101,53 @@ def take_bets_down(machine: Machine, _: Event) -> Event:
 
 
 def give_bets_back(machine: Machine, _: Event) -> Event:
-    """The machine is out of service: every bet goes back; then the player cashes out."""
+    """Return every bet because the machine is out of service; then cash out."""
     return give_bets_back_first(machine, Event(EventType.CASH_OUT))
 
 
 def give_bets_back_first(machine: Machine, event: Event) -> Event:
-    """Whoever staked them has left: they are his credits again, and the next player finds no bet of his.
+    """Return every bet to the credits before the event, because its player has left.
 
-    Then what was asked for happens to all that is left.
+    The event then applies to all the credits, and the next player finds none of the bets.
     """
     for table in standing_tables(machine):
         _give_back(machine, table, "stopped")
     return event
 
 
-def say_bets_stay(machine: Machine, _: Event) -> None:
-    """What stands cannot be taken down: it is played on, at no cost, until it is decided.
+def notify_bets_stay(machine: Machine, _: Event) -> None:
+    """Show a notice that the standing bets cannot be taken down and are played on at no cost.
 
-    Of the game that is up first; of another it is said where, for playing on here would decide nothing.
+    Bets of the selected game come first; for another game the notice names it, because playing here would not
+    decide its bets.
     """
-    tables, here = standing_tables(machine), machine.selection.game_id
-    table = next((each for each in tables if each.game.id == here), tables[0])
+    tables, selected_id = standing_tables(machine), machine.selection.game_id
+    table = next((standing for standing in tables if standing.game.id == selected_id), tables[0])
     values: dict[str, int | str] = {"amount_cents": table.standing_cents}
-    if table.game.id == here:
+    if table.game.id == selected_id:
         machine.notice = Notice(code="bets_stay", severity="warning", values=values)
     else:
         values["game"] = table.game.id
         machine.notice = Notice(code="bets_stay_elsewhere", severity="warning", values=values)
 
 
-def take_off_nobodys_bets(machine: Machine, _: Event) -> None:
-    """Where a game is another since its last round, its table is void, and every bet on it goes back.
+def return_abandoned_bets(machine: Machine, _: Event) -> None:
+    """Return all bets of tables whose game has changed since its last round, and clear chips of a player who left.
 
-    What was laid and not staked is laid no more when no credit is left: the next player has not laid it.
+    Chips that are laid but not staked are cleared when no credit is left: the next player has not laid them.
     """
-    if bet_is_left_behind(machine):
+    if has_abandoned_chips(machine):
         clear_bet(machine)
     for table in standing_tables(machine):
-        if _at(machine, table) is None:
+        if _game_at(machine, table) is None:
             _give_back(machine, table, "changed")
             values: dict[str, int | str] = {"amount_cents": table.standing_cents}
             machine.notice = Notice(code="bets_given_back", severity="warning", values=values)
 
 
 # ---------------------------------------------------------------------------------------------- parts of it
-def _at(machine: Machine, table: TableRecord) -> Game | None:
-    """The game as its table stands; None where this machine has it so no more, or not for its credits."""
+def _game_at(machine: Machine, table: TableRecord) -> Game | None:
+    """Return the game in its table's state, or None if it is no longer installed at the bets' denomination."""
     resident, game_id = machine.state(InstalledGames), table.game.id
     installed = resident.games.get(game_id) or machine.games.get(game_id)
     offered = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
@@ -157,8 +159,8 @@ def _at(machine: Machine, table: TableRecord) -> Game | None:
         return None
 
 
-def _goes_on(machine: Machine, table: TableRecord) -> bool:
-    """Whether the player may play on here and now."""
+def _is_playable(machine: Machine, table: TableRecord) -> bool:
+    """Return whether the player may continue to play at the table now."""
     game_id = table.game.id
     offered = machine.denominations_cents.get(game_id, ()) if game_id in machine.games else ()
     return (
@@ -169,19 +171,21 @@ def _goes_on(machine: Machine, table: TableRecord) -> bool:
 
 
 def _taken_down_credits(machine: Machine, table: TableRecord) -> int:
-    game = _at(machine, table)
-    return 0 if game is None else sum(each.credits for each in game.rules.take_down()[0])
+    game = _game_at(machine, table)
+    return 0 if game is None else sum(settlement.credits for settlement in game.rules.take_down()[0])
 
 
 def _take_down(machine: Machine, table: TableRecord) -> None:
-    """Give back what the rules let the player take down of one table; the rest stays."""
-    game = _at(machine, table)
+    """Return the bets of one table that the player may take down; the others stay."""
+    game = _game_at(machine, table)
     if game is None or not _taken_down_credits(machine, table):
         return
-    settled, left = game.rules.take_down()
-    back_cents = sum(each.credits for each in settled) * table.denomination_cents
-    kept_cents = sum(each.staked for each in settled) * table.denomination_cents - back_cents
-    _post(machine, table, "taken_down", back_cents, left, kept_cents=kept_cents)
+    settled, remaining = game.rules.take_down()
+    back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
+    commission_cents = (
+        sum(settlement.staked for settlement in settled) * table.denomination_cents - back_cents
+    )
+    _post(machine, table, "taken_down", back_cents, remaining, commission_cents=commission_cents)
 
 
 def _give_back(machine: Machine, table: TableRecord, why: Literal["stopped", "changed"]) -> None:
@@ -193,18 +197,22 @@ def _post(
     table: TableRecord,
     why: Literal["taken_down", "stopped", "changed"],
     back_cents: int,
-    left: JSON,
+    remaining: JSON,
     *,
-    kept_cents: int = 0,
+    commission_cents: int = 0,
 ) -> None:
-    """``kept_cents``: what of the bets taken down the rules keep, a commission paid for taking them."""
-    stays_cents = table.standing_cents - back_cents - kept_cents
-    _, standing, back = parted(table.staked, (kept_cents, stays_cents, back_cents), machine.position)
-    kept, cents = own_of(machine, table.game.digest, left), table.denomination_cents
+    """Record the returned bets and the remaining table.
+
+    ``commission_cents`` is the part of the bets taken down that the operator keeps, such as a commission paid
+    when the bet was made.
+    """
+    stays_cents = table.standing_cents - back_cents - commission_cents
+    _, standing, back = parted(table.staked, (commission_cents, stays_cents, back_cents), machine.position)
+    own_state, cents = own_of(machine, table.game.digest, remaining), table.denomination_cents
     after = (
         None
-        if kept is None
-        else TableRecord(game=table.game, denomination_cents=cents, table=kept, staked=standing)
+        if own_state is None
+        else TableRecord(game=table.game, denomination_cents=cents, table=own_state, staked=standing)
     )
     machine.record(
         "table.returned",

@@ -1,7 +1,7 @@
-"""The rule on declaring an open game void: the machine obeys it, and the audit holds the journal to it.
+"""The rule on declaring an open game void; the machine applies it, and the audit checks the journal against it.
 
-A ruling reaches only what is not decided. A game whose outcome is recorded is paid as it is recorded,
-whatever has become of what decided it; a bet that an undecided round has settled already is paid as well.
+A ruling affects only undecided stakes. A game with a recorded outcome is paid as recorded, even if its
+definition has changed since; a bet that an undecided round has already settled is paid as well.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from enum import StrEnum, unique
 
 @unique
 class Ruling(StrEnum):
-    """Why two persons declare a game void."""
+    """The reason why two persons declare a game void."""
 
     DEFECT = "defect"
     """The machine cannot finish it: its undecided stakes are refunded (Québec s.95)."""
@@ -20,18 +20,18 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenGame:
-    """What the journal says of an open game on which persons are to rule."""
+    """The facts in the journal about an open game that staff are to rule on."""
 
     is_decided: bool
-    """Its outcome is recorded."""
+    """An outcome is recorded."""
     can_be_replayed: bool
-    """Its definition is at hand, and its recorded draws give what was recorded."""
+    """The definition is available, and the recorded draws reproduce the record."""
     next_is_recorded: bool
-    """The number of its spin, or the step another seat took for all, is recorded and waits to be taken."""
+    """The number of its spin, or a step drawn by another seat, is recorded but not taken yet."""
     has_won: bool
-    """Some answer ends it with a win and needs no number."""
+    """Some answer ends the game with a win without drawing a number."""
     lacks_numbers: bool
-    """The generator is out of service, or the real wheel that decides it has reported no number."""
+    """The generator is out of service, or the real wheel that decides the game has reported no number."""
 
 
 def reason_not_void(ruling: Ruling, game: OpenGame) -> str | None:

@@ -12,7 +12,7 @@ from typing import Final
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.play.common_round import gathered
+from egm.play.common_round import collect_round
 from egm.records.game_record import GameRecord
 from egm.records.games import GameInProgress, open_game
 from egm.seats.table import Seat, SharedTable, Turn
@@ -40,7 +40,7 @@ def _due(table: SharedTable, seat: Seat) -> tuple[GameRecord, Event] | None:
     if asked is None or asked[0].wager.seat is None:
         return None
     game, decision = asked
-    round_ = gathered(seat.machine, game, [each.machine for each in table.seats.values()])
+    round_ = collect_round(seat.machine, game, [each.machine for each in table.seats.values()])
     known = round_.at(len(game.steps))
     if known is None:
         return None

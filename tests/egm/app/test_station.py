@@ -14,7 +14,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.messages import Pressed
 from egm.links.screen.client import Client
 from egm.play.installed_games import admit
-from egm.play.showing import message
+from egm.play.showing import build_message
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig
 
@@ -108,7 +108,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_also_if_it_is_decided_onl
         room.machine.state(Devices).acceptor = room.hands
         room.insert(500)
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
-        outcome = message(room.machine, resumed=False)
+        outcome = build_message(room.machine, resumed=False)
         station.open(Ports(drivers=(), kinds={}))
         assert ends_after(station, 10.0, lambda: station.show(outcome))
         station._show_timer.cancel()

@@ -136,7 +136,7 @@ def test_a_game_that_draws_nothing_is_refused(tmp_path):
     sure.write_text(whole[: whole.index("heights")] + one, "utf-8")
     installed, refused = admit((GameSlot(game=str(sure)),), load_profile("generic"))
     assert installed == {}
-    assert "nothing is left to chance" in refused[0].reason
+    assert "no number is drawn" in refused[0].reason
 
 
 def test_games_that_cannot_live_here():

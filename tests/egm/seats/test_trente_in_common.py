@@ -128,9 +128,9 @@ def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path
     left, ends, turn = DECKS * 52, 0, 0
     while ends < shoes:
         seats_of = ([one, two], [one], [one, two], [two])[turn % 4]
-        game, took = coup(rooms, seats_of)
+        game, add_step = coup(rooms, seats_of)
         turn += 1
-        left -= took
+        left -= add_step
         if game.outcome.display["result"] == "void" or left <= STOP:
             assert left == STOP
             assert game.outcome.table is None

@@ -119,7 +119,7 @@ def test_a_game_of_a_wheel_is_not_offered_without_one(tmp_path):
     slot = GameSlot(game=str(definition(tmp_path)))
     installed, (refused,) = admit((slot,), load_profile("quebec-casino"))
     assert not installed
-    assert "a real wheel decides it, and no device of the cabinet is one" in refused.reason
+    assert "needs a real wheel, but the cabinet file has no wheel device" in refused.reason
 
 
 def test_nobody_at_the_screen_answers_for_the_wheel(room):

@@ -205,7 +205,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     )
     fill_in(room, "machine_check", **ONE)
     assert room.notice == "machine_check_failed"
-    assert "another outcome" in register(room, "checks")[-1]["game"]
+    assert "different outcome" in register(room, "checks")[-1]["game"]
 
     def wrong():
         raise SelfAuditFailed("credits are 5, and 4 by the books")

@@ -205,7 +205,7 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ("none", f"{GAME}: has no certificate, and the profile monaco wants one"),
+        ("none", f"{GAME}: has no certificate, but the profile monaco requires one"),
         ("key", "is not the laboratory's key"),
         ("no key", "machine.certifier names no key"),
         ("game", f"its certificate is of {OTHER}"),
