@@ -42,8 +42,8 @@ def proven_terminal(link: Path) -> str | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:  # locked: its owner is running
-        said = os.read(descriptor, _TEXT_BYTES).decode(errors="replace")
-        return said if said == leads_to else None
+        stated = os.read(descriptor, _TEXT_BYTES).decode(errors="replace")
+        return stated if stated == leads_to else None
     finally:
         os.close(descriptor)
     return None

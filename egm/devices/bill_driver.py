@@ -206,7 +206,7 @@ class BillDriver(LineDriver[M]):
             self._doubted = True  # possibly a late reply from before the order: accept it the second time
             return
         ours = self._left
-        if ours is not None and (ours.content, ours.code) == (content, code) and self._is_kept(ours):
+        if ours is not None and (ours.content, ours.code) == (content, code) and self._answer_applies(ours):
             self._offer, self._left = ours, None  # the line was silent, and the item has stayed
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
@@ -228,7 +228,7 @@ class BillDriver(LineDriver[M]):
             offer.answer = Answer.RETURN
             offer.reason = ReturnReason.NOT_ENABLED
 
-    def _is_kept(self, offer: _Offer) -> bool:
+    def _answer_applies(self, offer: _Offer) -> bool:
         """Return whether the answer given to an offer of the last session still applies (never a stack order)."""
         return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
@@ -257,7 +257,7 @@ class BillDriver(LineDriver[M]):
             return Answer.UNDECIDED
         if offer.answer is Answer.STACK and self._timer.seconds > REFUSED_SECONDS:
             return Answer.RETURN
-        if offer.answer is Answer.STACK and self._since_asked() > FRESH_SECONDS:
+        if offer.answer is Answer.STACK and self._since_query() > FRESH_SECONDS:
             self._wake.set()  # this process was not scheduled meanwhile: query once more
             return Answer.UNDECIDED
         return offer.answer

@@ -154,10 +154,10 @@ class LineDriver(ABC, Generic[M]):
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
-        self._asked = asked = loop.time()
+        self._asked = asked_at = loop.time()
         messages = await self._hear()
         if messages:
-            self.exchanges.answer_seconds += loop.time() - asked
+            self.exchanges.answer_seconds += loop.time() - asked_at
         return messages
 
     async def _hear(self) -> list[M]:
@@ -182,7 +182,7 @@ class LineDriver(ABC, Generic[M]):
         self._unanswered()
         return []
 
-    def _since_asked(self) -> float:
+    def _since_query(self) -> float:
         """Return the seconds since the last query was sent; its reply cannot be older."""
         return asyncio.get_running_loop().time() - self._asked
 
@@ -227,7 +227,7 @@ class LineDriver(ABC, Generic[M]):
         """Note that the device has sent a valid message."""
         if not self._silent_questions:
             self._unreadable = 0
-            self._came_up()
+            self._line_up()
 
     async def _pause(self) -> None:
         """Wait for the next cycle; a new command ends the wait."""
@@ -245,9 +245,9 @@ class LineDriver(ABC, Generic[M]):
     def _answered(self) -> None:
         self._silent_questions = 0
         if not self._unreadable:
-            self._came_up()
+            self._line_up()
 
-    def _came_up(self) -> None:
+    def _line_up(self) -> None:
         if self._up is not True:
             self._up = True
             self._emit(CommUp(device=self._name))

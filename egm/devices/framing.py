@@ -60,8 +60,8 @@ class FrameReader(Generic[T]):
 
     def flush(self, protocol: str) -> list[T | ProtocolError]:
         """Return the refusal of an unfinished message after a pause on the line."""
-        rest, self._buffer = self._buffer, b""
-        return [ProtocolError(protocol, "message broken off", rest)] if rest else []
+        unfinished, self._buffer = self._buffer, b""
+        return [ProtocolError(protocol, "message broken off", unfinished)] if unfinished else []
 
 
 def skip_to(buffer: bytes, start: int, protocol: str) -> Cut[Any] | None:

@@ -12,7 +12,7 @@ from egm.devices.printer_status import PrinterStatus
 from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number
 
 BARCODE_SECONDS: Final = 0.7
-_REST_SECONDS: Final = 0.5
+_SETTLE_SECONDS: Final = 0.5
 _TAKE_SECONDS: Final = 1.0
 _REMEMBERED_TICKETS: Final = 50
 
@@ -75,7 +75,7 @@ class PrinterTwin(Twin[M]):
         self._forgets = False
         self._in_path = True
         self.printed.append({**self._job, "barcode_complete": True})
-        self._after(_REST_SECONDS, self._finished)
+        self._after(_SETTLE_SECONDS, self._finished)
 
     def _finished(self) -> None:
         self._busy = False

@@ -102,5 +102,5 @@ def minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
     places = exponent + get_currency_precision(currency)
     if places >= 0:
         return int(base * 10**places)
-    whole, rest = divmod(base, 10**-places)
-    return None if rest else whole
+    units, remainder = divmod(base, 10**-places)
+    return None if remainder else units

@@ -210,7 +210,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if answer is Answer.RETURN:
             await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
         elif answer is Answer.STACK or ordered:
-            if self._since_asked() > FRESH_SECONDS:
+            if self._since_query() > FRESH_SECONDS:
                 return  # this process was not scheduled meanwhile: query once more
             await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
         elif answer is Answer.HOLD and now >= self._next_hold:
@@ -230,7 +230,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             if self._applied.get(header) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            if not await self._tell(header, data):
+            if not await self._command(header, data):
                 return
             self._applied[header] = data
         if self._worth.is_known:

@@ -276,8 +276,8 @@ def read_name(data: bytes, digits: int) -> tuple[str, int | None]:
     if name and not name.strip("."):
         return "", 0
     value = name[2 : 2 + digits]
-    whole = len(name) == digits + 3 and value.isascii() and value.isdigit()
-    return name[:2], int(value) if whole else None
+    is_name = len(name) == digits + 3 and value.isascii() and value.isdigit()
+    return name[:2], int(value) if is_name else None
 
 
 def read_count(data: bytes) -> int:

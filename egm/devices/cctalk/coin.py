@@ -254,7 +254,7 @@ class CctalkCoinDriver(CctalkDriver):
             if self._applied.get(setting) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            taken = await self._tell(setting[0], data)
+            taken = await self._command(setting[0], data)
             if (
                 not taken and setting[0] is not Header.SORTER_PATH
             ):  # a device without a sorter does not know it

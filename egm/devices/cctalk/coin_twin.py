@@ -58,8 +58,8 @@ class CctalkCoinTwin(CctalkTwin):
     def _coin_id(self, slot: int) -> bytes:
         """Return the coin of a slot: country, three-digit value, issue; dots if it accepts nothing."""
         cents = next((cents for cents, known in self._slots.items() if known == slot), None)
-        told = self._other_worth.get(slot, cents)
-        return b"......" if not told else f"{self._country}{told:03}A".encode("ascii")
+        name = self._other_worth.get(slot, cents)
+        return b"......" if not name else f"{self._country}{name:03}A".encode("ascii")
 
     def power_lost(self) -> None:
         """Lose events and settings, but not the lifetime counter."""

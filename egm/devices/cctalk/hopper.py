@@ -145,7 +145,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._total_at_rest = None if paying else total
 
     async def _dispense(self, record: PayoutRecord) -> None:
-        if await self._tell(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
+        if await self._command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 

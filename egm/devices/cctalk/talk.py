@@ -79,7 +79,7 @@ class CctalkDriver(LineDriver[Frame]):
         if self._found.get(FaultCode.FAILURE) == _no_answer_to(header):
             self._set_found(FaultCode.FAILURE, None)
 
-    async def _tell(self, header: Header, data: bytes) -> bool:
+    async def _command(self, header: Header, data: bytes) -> bool:
         """Send a command; return whether it was acknowledged."""
         return await self._ask(header, data) == b""
 

@@ -45,7 +45,7 @@ _HOLD_SECONDS: Final = 4.0
 #: Interval of resets for an acceptor in a fault that it cannot leave by itself.
 _RESET_SECONDS: Final = 3.0
 #: Attempts at a query that an acceptor may not support.
-_ASKED_MOST: Final = 3
+_QUERIES_MAX: Final = 3
 _IDLE_POLL_SECONDS: Final = 0.2
 _BUSY_POLL_SECONDS: Final = 0.1
 #: Pause between a command and the next query.
@@ -65,7 +65,7 @@ _POWER_UP: Final = frozenset(
 )
 #: The note is being returned to the player, or about to be.
 _OUTWARD: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
-_AT_REST: Final = frozenset({Status.IDLE, Status.DISABLED})
+_IDLE_STATES: Final = frozenset({Status.IDLE, Status.DISABLED})
 _NEEDS_RESET: Final = frozenset({Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE})
 _TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISABLED})
 
@@ -127,7 +127,7 @@ class Id003Driver(BillDriver[Frame]):
                 case CurrencyTable(rows=rows):
                     self._note_table({row.note: _reported_worth(row) for row in rows})
                 case Version(text=text):
-                    self._questions[Command.VERSION] = _ASKED_MOST
+                    self._questions[Command.VERSION] = _QUERIES_MAX
                     self._emit(Identified(device=self.name, identity=text))
                 case _:  # an acknowledgement, or an invalid reply
                     pass
@@ -137,7 +137,7 @@ class Id003Driver(BillDriver[Frame]):
     def _status_seen(self, report: StatusReport) -> None:
         status = report.status
         entered, self._status = status is not self._status, status
-        self.poll_seconds = _IDLE_POLL_SECONDS if status in _AT_REST else _BUSY_POLL_SECONDS
+        self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATES else _BUSY_POLL_SECONDS
         self._show_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
         if entered and (status in _POWER_UP or status is Status.INITIALIZE):
             self._applied.clear()
@@ -146,7 +146,7 @@ class Id003Driver(BillDriver[Frame]):
             self._ready = None
         if status in _CLEAR:
             self._clear(f"the acceptor is {status.name.lower()}")
-            if status in _AT_REST and (status is Status.IDLE) is self._wanted:
+            if status in _IDLE_STATES and (status is Status.IDLE) is self._wanted:
                 self._show_ready(accepting=self._wanted)
         elif status is Status.ESCROW:
             self._offered(self._content(report), report.data)
@@ -185,7 +185,7 @@ class Id003Driver(BillDriver[Frame]):
 
     def _question_due(self) -> Frame | None:
         """Return the next query to send before the settings; an acceptor that cannot answer is set nevertheless."""
-        if self._questions[Command.VERSION] < _ASKED_MOST:
+        if self._questions[Command.VERSION] < _QUERIES_MAX:
             self._questions[Command.VERSION] += 1
             return Frame(Command.VERSION)
         return self._values_due()
@@ -194,7 +194,7 @@ class Id003Driver(BillDriver[Frame]):
         """Return the query for the values of the note codes, until it is answered."""
         if self._worth.is_known:
             return None
-        if self._questions[Command.CURRENCY] < _ASKED_MOST:
+        if self._questions[Command.CURRENCY] < _QUERIES_MAX:
             self._questions[Command.CURRENCY] += 1
             return Frame(Command.CURRENCY)
         self._note_table(dict.fromkeys(self._notes))

@@ -146,12 +146,12 @@ class IoBoardDriver(LineDriver[Message]):
             self._ack = edge.number
             self._edge(edge)
         complete = len(status.edges) < codec.EDGES_MAX
-        if complete and (not self._known or status.lost or self._stands_apart(status)):
+        if complete and (not self._known or status.lost or self._levels_differ(status)):
             self._levels = status.levels
             self._known = True
             self._show_inputs()
 
-    def _stands_apart(self, status: Status) -> bool:
+    def _levels_differ(self, status: Status) -> bool:
         """Return whether the levels differ from what the edges led to: then edges were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
