@@ -1,7 +1,7 @@
 """Admission of games to test machines, computed once per process for equal definitions, rules and levels.
 
-Thousands of test machines are built of the same few games. :func:`egm.play.installed_games.admit` is a pure
-function of what it reads, and its results are immutable, so they are shared.
+Thousands of test machines use the same few games. :func:`egm.play.installed_games.admit` is a pure function
+of its input, and its results are immutable, so they are shared.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from egm.profiles import Profile
 from paytables.definition import source_of
 from paytables.errors import PaytableError
 
-#: Admissions to keep; a large table's analysis holds some ten megabytes.
+#: Cached admissions; a large table's analysis holds some ten megabytes.
 _ADMISSIONS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of an admission, equal when everything it reads is equal."""
+    """The arguments of an admission; equal if everything it reads is equal."""
 
     content: tuple[str, ...]
     slots: tuple[GameSlot, ...] = field(compare=False)
@@ -35,7 +35,7 @@ def admit_once(
     """Return what ``admit`` returns for a cabinet with a wheel."""
     try:
         digests = tuple(source_of(slot.game).digest for slot in slots)
-    except PaytableError:  # a missing definition: admit says so
+    except PaytableError:  # admit reports the missing definition
         return admit(slots, profile, levels, has_wheel=True)
     content = (repr(slots), repr(levels), profile.model_dump_json(), *digests)
     return _admit(_Request(content, slots, profile, levels))

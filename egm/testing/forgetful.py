@@ -1,10 +1,9 @@
-"""Media that forget: what was not synced when the power went is lost, torn or reordered.
+"""Simulated media that lose unsynced data: at a power loss it is lost, torn or reordered.
 
-The files lie in a real folder and hold what programs see, so that whatever else reads them there does;
-beside each stands how to undo what no sync has made durable. At a cut any subset of the unsynced writes
-survives, the newest survivor torn at any byte, and of the names that were made, renamed or removed in a
-folder that was not synced since, any prefix. SQLite reaches its files through a VFS (apsw), all else through
-:class:`ForgetfulStorage`.
+The files are in a real folder with the content that programs see, so that other readers work; beside each the
+undo information for unsynced changes is held. At a power loss any subset of the unsynced writes survives, the
+newest survivor torn at any byte, and of the names created, renamed or removed in an unsynced folder, any
+prefix. SQLite accesses its files through a VFS (apsw), everything else through :class:`ForgetfulStorage`.
 """
 
 import random
@@ -24,7 +23,7 @@ _numbers: Final = count()
 
 @dataclass(slots=True)
 class _Change:
-    """One unsynced change of a file: what it replaced, and what was written (None: another size only)."""
+    """One unsynced change of a file: what it replaced, and what was written (None: only the size changed)."""
 
     offset: int
     replaced: bytes
@@ -34,13 +33,13 @@ class _Change:
 
 @dataclass(slots=True)
 class _File:
-    """A file under whatever name: its unsynced changes, and its bytes while it has no name."""
+    """A file under any name: its unsynced changes, and its bytes while it has no name."""
 
     changes: list[_Change] = field(default_factory=list)
     nameless: bytes = b""
 
     def found(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
-        """What the medium holds of it after a cut."""
+        """Return what the medium holds of it after a power loss."""
         content = bytearray(seen)
         for change in reversed(self.changes):
             _put(content, change.offset, change.replaced)
@@ -68,14 +67,14 @@ def _resize(content: bytearray, size: int) -> None:
 
 
 _Naming = tuple[Path | None, Path | None, _File]
-"""A file's name before (None: it is made) and after (None: it is removed)."""
+"""A file's old name (None: created) and new name (None: removed)."""
 
 
 class Medium:
-    """What a computer's disks have not made durable yet, and the computer's power.
+    """The unsynced changes on a computer's disks, and the computer's power.
 
-    At operation ``cut_at`` the power goes and ``gone`` is called; nothing that the dying process still does
-    to the disks has an effect.
+    At operation ``cut_at`` the power fails and ``gone`` is called; later disk operations of the dying process
+    have no effect.
     """
 
     def __init__(self, dice: random.Random) -> None:
@@ -100,7 +99,7 @@ class Medium:
             self.gone()
 
     def restore(self) -> None:
-        """Make the files what the media hold, after a cut or without one. Nobody may have them open."""
+        """Reset the files to what the media hold, after a power loss or without one. Nobody may have them open."""
         survival = self._dice.choice((0.0, 0.5, 0.9, 1.0))
         after = dict(self._durable)
         for naming in self._namings:
@@ -122,10 +121,10 @@ class Medium:
 
     # ------------------------------------------------------------ what happens to files
     def opened(self, path: Path, *, made: bool) -> _File:
-        """A file was opened under a name, that was free before if it was ``made``."""
+        """Note a file opened under a name, which did not exist before if it was ``made``."""
         if made and not self.dead:
             self._named((None, path, _File()))
-        if path not in self._names:  # from before: it is durable
+        if path not in self._names:  # it existed before, so it is durable
             self._names[path] = self._durable[path] = _File()
         return self._names[path]
 
@@ -168,14 +167,14 @@ class Medium:
         self._namings = waiting
 
     def write(self, file: _File, fd: "_Bytes", offset: int, data: bytes) -> None:
-        """Write bytes: from a cut on they may be lost, torn or whole."""
+        """Write bytes: after a power loss they may be lost, torn or complete."""
         if not self.dead:
             file.changes.append(_Change(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
             fd.write(offset, data)
             self._count()
 
     def truncate(self, file: _File, fd: "_Bytes", size: int) -> None:
-        """Give a file another size."""
+        """Change the size of a file."""
         if not self.dead:
             before = fd.size()
             file.changes.append(_Change(size, fd.read(size, max(0, before - size)), before, None))
@@ -200,7 +199,7 @@ def _name(names: dict[Path, _File], naming: _Naming) -> None:
 
 @dataclass(slots=True)
 class _Bytes:
-    """An open file's bytes, by whichever calls reach them."""
+    """An open file's bytes, for all ways of access."""
 
     read: Callable[[int, int], bytes]
     write: Callable[[int, bytes], object]
@@ -209,7 +208,7 @@ class _Bytes:
 
 
 class _ForgetfulFile:
-    """:class:`~meters.storage.StorageFile` on a medium that forgets."""
+    """:class:`~meters.storage.StorageFile` on a simulated medium."""
 
     def __init__(self, medium: Medium, path: Path, beneath: StorageFile, file: _File) -> None:
         self._medium, self._path, self._beneath, self._file = medium, path, beneath, file
@@ -225,7 +224,7 @@ class _ForgetfulFile:
         self._medium.truncate(self._file, self._bytes, size)
 
     def allocate(self, size: int) -> None:
-        """Set the size, and have the medium keep it."""
+        """Set the size, with space reserved on the medium."""
         self.truncate(size)
         self.sync()
 
@@ -235,9 +234,9 @@ class _ForgetfulFile:
 
 
 class ForgetfulStorage(DiskStorage):
-    """The journal's storage on a medium that forgets. Its random bytes are the seed's.
+    """The journal's storage on a simulated medium. Its random bytes come from the seed.
 
-    One for each life of a process: :meth:`leave` ends what it has open.
+    Use one for each run of a process: :meth:`leave` closes what it has open.
     """
 
     def __init__(self, medium: Medium, random_bytes: Callable[[int], bytes]) -> None:
@@ -253,12 +252,12 @@ class ForgetfulStorage(DiskStorage):
         self._vfs.unregister()
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open ``path``, making it unless ``read_only``."""
+        """Open ``path``, creating it unless ``read_only``."""
         self._databases.append(_ForgetfulDatabase(path, self._vfs.name, read_only=read_only))
         return self._databases[-1]
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
-        """Open ``path``, making it when ``write``."""
+        """Open ``path``, creating it if ``write``."""
         made = write and not path.exists()
         beneath = super().open_file(path, write=write)
         if not write:
@@ -279,17 +278,17 @@ class ForgetfulStorage(DiskStorage):
         self._medium.sync_folder(folder)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """One after the other: a cut falls between any two."""
+        """Sync one after the other, so that the power may fail between any two."""
         for file in files:
             file.sync()
 
     def random_bytes(self, count: int) -> bytes:
-        """Return bytes of the seed's."""
+        """Return bytes generated from the seed."""
         return self._random_bytes(count)
 
 
 class _ForgetfulDatabase:
-    """:class:`~meters.storage.Database` by apsw. Locks and the WAL's index are the process's, no medium's."""
+    """:class:`~meters.storage.Database` by apsw. Locks and the WAL's index belong to the process, not a medium."""
 
     def __init__(self, path: Path, vfs: str, *, read_only: bool) -> None:
         write = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -310,7 +309,7 @@ class _ForgetfulDatabase:
 
 
 class _told:  # noqa: N801 (a context manager, as those of contextlib)
-    """SQLite's refusals, in the words of :mod:`meters.storage`."""
+    """Translates SQLite's errors into those of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:
         pass
@@ -333,7 +332,7 @@ class _Rows(list[tuple[object, ...]]):
 
 
 class _Vfs(apsw.VFS):
-    """SQLite's view of a medium: its own VFS of unix, and what forgets between the two."""
+    """SQLite's view of a medium: its own unix VFS, with the simulation in between."""
 
     def __init__(self, medium: Medium) -> None:
         self.name = f"forgetful{next(_numbers)}"
@@ -355,7 +354,7 @@ class _Vfs(apsw.VFS):
 
 
 class _VfsFile(apsw.VFSFile):
-    """One file of SQLite's."""
+    """One of SQLite's files."""
 
     def __init__(self, medium: Medium, path: Path, name: str | apsw.URIFilename, flags: list[int]) -> None:
         made = not path.exists()
@@ -391,5 +390,5 @@ class _VfsFile(apsw.VFSFile):
             self._sync_name = False
 
     def xDeviceCharacteristics(self) -> int:  # noqa: N802
-        """No promise at all: no atomic writes, no ordered appends, no safe overwrite."""
+        """Promise nothing: no atomic writes, no ordered appends, no safe overwrite."""
         return 0

@@ -1,4 +1,4 @@
-"""The staff's hands on the service menu of a machine: turn keys, type, touch, read."""
+"""Staff actions on the service menu of a machine: turn keys, type, touch, read."""
 
 from collections.abc import Iterator
 
@@ -13,19 +13,19 @@ from egm.staff.service.menu import SUBJECTS
 from egm.testing.machine import MachineRig
 
 TEXTS = {language: Texts(language) for language in LANGUAGES}
-#: The main menu and its subjects, by their titles.
+#: The titles of the main menu and its subjects.
 TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
-#: Staff number of each role; the PIN is the number, four times over with a digit that breaks the row.
+#: Staff number of each role; the PIN is the number, four times with a digit that breaks the sequence.
 NUMBERS = {role: str(place) for place, role in enumerate(Role, 1)}
 
 
 def pin_of(number: str) -> str:
-    """The PIN of a staff number, too long to turn up in a digest by chance: it is looked for in journals."""
+    """Return the PIN of a staff number, too long to occur in a digest by chance: tests search journals for it."""
     return f"90{number}748159362"[:12]
 
 
 def staff() -> Roster:
-    """One person a role, with PINs digested as cheaply as scrypt lets one."""
+    """Return one person per role, with PINs digested at scrypt's lowest cost."""
     people = {number: Person(number, role.value.title(), role) for role, number in NUMBERS.items()}
     return Roster(people=people, pins={number: PinDigest.of(pin_of(number), cost=2) for number in people})
 
@@ -45,7 +45,7 @@ class Menu:
 
     @property
     def page(self) -> ServicePage:
-        """The page shown; every text of it must exist in both languages."""
+        """Return the page shown; every text of it must exist in both languages."""
         page = self.machine.state(ServiceDesk).page(self.machine)
         assert page is not None, "no page is open"
         for words in words_of(page):
@@ -55,12 +55,12 @@ class Menu:
 
     @property
     def is_open(self) -> bool:
-        """Whether a page is shown."""
+        """Return whether a page is shown."""
         return self.machine.state(ServiceDesk).page(self.machine) is not None
 
     @property
     def notice(self) -> str:
-        """The key of what the page says of the last answer."""
+        """Return the key of the page's notice about the last answer."""
         notice = self.page.notice
         return "" if notice is None else str(notice.value)
 
@@ -70,9 +70,9 @@ class Menu:
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
-        """Touch an action, with what is typed into the prompt; it must be offered and lit.
+        """Touch an action, with input for the prompt; it must be offered and enabled.
 
-        What stands in another subject of the menu is walked to, as a person would.
+        An item in another subject of the menu is navigated to, as a person would.
         """
         if page is None and action not in offered(self.page) and self.page.title.value in TITLES:
             self._walk_to(action)
@@ -94,7 +94,7 @@ class Menu:
                 self.touch("back")
 
     def everything(self) -> set[str]:
-        """What can be reached from the main menu: the lines of every subject."""
+        """Return everything that can be reached from the main menu: the lines of every subject."""
         found: set[str] = set()
         for subject in [each for each in offered(self.home().page) if each.startswith("subject:")]:
             self.touch(subject)
@@ -111,35 +111,35 @@ class Menu:
         """Type a staff number and its PIN."""
         number = NUMBERS[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
-            self.touch("back")  # a wrong PIN is asked for again; this is for another number
+            self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
         return self.enter(number).enter(pin_of(number) if pin is None else pin)
 
     def sign_in(self, role: Role) -> "Menu":
-        """Turn the key and prove who one is."""
+        """Turn the key and sign in."""
         self.open().prove(role)
         assert self.page.person is not None, f"{role} was not let in: {self.notice}"
         return self
 
     def home(self) -> "Menu":
-        """Back to the main menu."""
+        """Return to the main menu."""
         while self.page.title.value != "service.menu.title":
             self.touch("back")
         return self
 
     def fill(self, form: str, *values: str, second: Role | None = None) -> "Menu":
-        """Fill a form in from the main menu and confirm it."""
+        """Open a form from the main menu, fill it in and confirm it."""
         self.touch(f"form:{form}")
         return self.complete(*values, second=second)
 
     def complete(self, *values: str, second: Role | None = None) -> "Menu":
-        """Fill in the form that is open and confirm it."""
+        """Fill in the open form and confirm it."""
         for value in values:
             self.enter(value)
         self.touch("confirm")
         return self if second is None else self.prove(second)
 
     def lines(self) -> dict[str, str]:
-        """The page's two-column lines, in English."""
+        """Return the page's two-column lines, in English."""
         return {
             said(row.cells[0], "en"): said(row.cells[-1], "en")
             for table in self.page.tables
@@ -148,7 +148,7 @@ class Menu:
 
 
 def words_of(page: ServicePage) -> Iterator[Words]:
-    """Every text of a page."""
+    """Yield every text of a page."""
     yield page.title
     yield from (words for words in (page.person, page.notice) if words is not None)
     if page.prompt is not None:
@@ -165,7 +165,7 @@ def words_of(page: ServicePage) -> Iterator[Words]:
 
 
 def said(words: Words, language: str) -> str:
-    """A text in words. Raises CatalogueError where the catalogue has none."""
+    """Return a text in a language. Raises CatalogueError if the catalogue lacks it."""
     return _said(words, TEXTS[language])
 
 
@@ -174,7 +174,7 @@ def _said(words: Words, texts: Texts) -> str:
 
 
 def offered(page: ServicePage) -> list[str]:
-    """The actions that may be touched."""
+    """Return the enabled actions."""
     found = [action.id for action in page.actions if action.enabled]
     found += [row.action for table in page.tables for row in table.rows if row.action]
     if page.pattern == "calibrate":
