@@ -83,8 +83,8 @@ class Chain:
 def most_of_a_throw(places: Mapping[str, Place], laid: State) -> dict[int, int]:
     """Return the most credits that one throw may return to each seat: the next, or a later one.
 
-    Each bet counts with the best that such dice may make of it, whatever the point by then: exact for bets of
-    one throw, and never too low.
+    For each pair of dice, every bet counts with its best result at any point: an upper bound, exact for bets of
+    one throw.
     """
     best = {bet: _best(places, bet, laid.point) for bet in laid.bets}
     return {
