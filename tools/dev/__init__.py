@@ -1,1 +1,1 @@
-"""What developers of this project run: benches, evidence, fuzzing, generated documents. Never installed."""
+"""Developer commands of this project: benchmarks, evidence, fuzzing and generated documents. Never installed."""

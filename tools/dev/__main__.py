@@ -15,7 +15,7 @@ from tools.dev.commands import COMMANDS
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 def main() -> None:
-    """What developers run; of `make` there are benches, mutants, generated pages."""
+    """Run a developer command; `make` runs the benchmarks, mutants and generated pages."""
 
 
 if __name__ == "__main__":

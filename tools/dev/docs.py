@@ -1,7 +1,7 @@
-"""``make docs``: the parts of the documents that are written from the code itself.
+"""``make docs``: write the parts of documents that are generated from the code.
 
 A document holds a generated part between ``<!-- begin:NAME -->`` and ``<!-- end:NAME -->``; everything
-outside the marks belongs to whoever writes the document. :data:`BLOCKS` names the parts.
+outside the marks is written by hand. :data:`BLOCKS` names the parts.
 """
 
 import re
@@ -68,9 +68,9 @@ BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
 
 
 def fill(name: str, text: str, blocks: Mapping[str, Callable[[], str]] = BLOCKS) -> str:
-    """The document ``text`` with every generated part written anew; ``name`` is for messages.
+    """Return the document ``text`` with every generated part rewritten; ``name`` is for messages.
 
-    Raises :class:`DocumentError` for a mark without its partner or a part nobody knows how to write.
+    Raises :class:`DocumentError` for a mark without its partner or for an unknown part.
     """
 
     def write(match: re.Match[str]) -> str:
@@ -85,7 +85,7 @@ def fill(name: str, text: str, blocks: Mapping[str, Callable[[], str]] = BLOCKS)
 
 
 def parts(text: str) -> set[str]:
-    """The names of the generated parts of a document."""
+    """Return the names of the generated parts of a document."""
     return {match["name"] for match in _BLOCK.finditer(text)}
 
 

@@ -50,7 +50,7 @@ class Inventor:
         return self._dice.choice(kinds[self._dice.choice(sorted(kinds))])
 
     def make(self, rule: Rule, ledger: Ledger, facts: Facts, time: str, **told: Any) -> dict[str, Any]:
-        """An entry as ``rule`` asks it, after these books; ``told``: names whose value is chosen."""
+        """Return an entry that satisfies ``rule`` after these books; ``told`` gives names whose value is chosen."""
         return _Making(rule, ledger, facts, time, told, self._dice, self._seen).whole()
 
 
@@ -74,7 +74,7 @@ class _Making:
         self._scope: Scope | None = None
 
     def whole(self) -> dict[str, Any]:
-        """The entry, in three passes: what is derived is known when the rest is there."""
+        """Return the entry, built in three passes because derived values need the others."""
         raw: dict[str, Any] = {"id": self._id, "kind": self._kind, "time": self._time}
         if self._rule.phase is not Phase.POST:
             raw["phase"] = str(self._rule.phase)
@@ -99,7 +99,7 @@ class _Making:
             }
 
     def _remember(self) -> None:
-        """What the memory holds under the keys that the rule reads is known by its names."""
+        """Bind the names of the rule to what the memory holds under its keys."""
         for key, pattern in self._rule.before.items():
             held = self._ledger.state.get(_filled(key, self._names))
             if held is None:
@@ -249,7 +249,7 @@ def _is_of(kind: str, value: Any) -> bool:
 
 
 def _filled(text: str, names: Mapping[str, Any]) -> str:
-    """A template with what is known, and something plausible for the rest."""
+    """Return a template filled with known values, and with plausible ones for the rest."""
     template, made = Template(text), ""
     for n, part in enumerate(template.parts):
         name, _, number = part.partition(":")

@@ -1,7 +1,7 @@
-"""A long calculation that goes on where it was stopped: the results of its cases, kept as they come.
+"""A long calculation that can be resumed: the results of its cases are stored as they arrive.
 
-The file has a line that says what they are of, then every result in the order of its case: its length in four
-bytes, then numpy arrays one after another, compressed. A result that is cut short is worked out again.
+The file has a line that identifies the calculation, then every result in the order of its case: its length in
+four bytes, then numpy arrays one after another, compressed. A truncated result is computed again.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ DURABLE_EVERY: Final = 32
 
 
 class OtherCalculationError(Exception):
-    """What is kept is of something else than what is asked for."""
+    """The stored results belong to a different calculation."""
 
 
 class Kept:
-    """What is kept of one calculation at ``path``; ``of`` says of what, and another's is refused.
+    """The stored results of one calculation at ``path``; ``of`` identifies it.
 
-    Raises :class:`OtherCalculationError`, naming what differs, and OSError.
+    Raises :class:`OtherCalculationError`, naming the difference, and OSError.
     """
 
     def __init__(self, path: Path, of: Mapping[str, str]) -> None:
@@ -93,7 +93,7 @@ class Kept:
 
 
 def _read(file: BinaryIO) -> Arrays | None:
-    """The next result, or None where there is no whole one."""
+    """Return the next result, or None if there is no complete one."""
     length = int.from_bytes(file.read(4))
     data = file.read(length)
     if not length or len(data) != length:

@@ -1,8 +1,8 @@
-"""The liar's game: honest journals, one lie at a time, and who finds it.
+"""The liar's game: falsify honest journals, one lie at a time, and see who finds it.
 
-Each lie is judged by what it touches. Every lie must be named by the audit, or stand in :data:`WITNESSED`:
-what an export alone cannot tell, and who outside can. That an entry was rewritten at all is always found by a
-head of the journal that had left the machine (``egm audit verify --witness``).
+Each lie is judged by what it touches. Every lie must be named by the audit or be listed in :data:`WITNESSED`:
+what an export alone cannot show, and who outside can. Any rewritten entry is always found with a journal head
+that left the machine earlier (``egm audit verify --witness``).
 """
 
 from collections import Counter
@@ -213,7 +213,7 @@ def _is_act(kind: str) -> bool:
 
 
 def witnessed(about: str, lie: Lie) -> Witnessed | None:
-    """The line of :data:`WITNESSED` for a lie about something, if there is one."""
+    """Return the line of :data:`WITNESSED` that covers the lie, or None."""
     for row in WITNESSED:
         if (
             fnmatchcase(lie.kind, row.kind)
@@ -227,7 +227,7 @@ def witnessed(about: str, lie: Lie) -> Witnessed | None:
 
 @dataclass(slots=True)
 class Score:
-    """How many lies were told, by what they touch and by kind of entry; and those nobody named."""
+    """Number of lies by what they touch and by kind of entry, and those that were not found."""
 
     told: Counter[tuple[str, str]] = field(default_factory=Counter)
     named: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -237,7 +237,7 @@ class Score:
 
     @property
     def undetected(self) -> list[tuple[str, Lie]]:
-        """Those that no witness is stated for."""
+        """Return the undetected lies for which no outside evidence is listed."""
         return [each for each in self.passed if witnessed(*each) is None]
 
     def to_json(self) -> dict[str, Any]:
@@ -288,9 +288,9 @@ def play(
     key: MachineKey | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Score:
-    """Tell so many lies about honest journals in turn, and have each audited. The same seed is the same game.
+    """Apply ``lies`` lies to honest journals in turn, and audit each. The same seed gives the same game.
 
-    Raises ValueError where a journal is not found honest to begin with.
+    Raises ValueError if a journal is not honest to begin with.
     """
     made = key or MachineKey(bytes(range(32)))
     liars = []

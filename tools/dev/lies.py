@@ -1,10 +1,10 @@
-"""Lies: one change to an honest journal by somebody who holds the machine's key, and seals it anew.
+"""Lies: one change to an honest journal by someone who holds the machine's key and signs the result again.
 
-Any leaf of any entry may be altered or left out, or all that agree with it. An entry may be removed, told
-twice, told before the one before it, or where it never happened. Entries of every kind are made up; games are
-void instead of ended, another seat's, or begun while the machine is stopped. The liar is careful: chain,
-checkpoints and every id that follows from an entry's place are made to fit again. What is left to find him by
-is what entries say of each other.
+Any leaf of any entry may be altered or removed, alone or with all that agree with it. An entry may be
+removed, repeated, swapped with the one before it, or copied elsewhere. Entries of every kind are invented;
+games are voided instead of ended, moved to another seat, or started while the machine is stopped. The liar is
+careful: the chain, checkpoints and all ids derived from an entry's number are made consistent again. Only
+contradictions between entries can reveal a lie.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from tools.dev.inventions import Inventor
 Raw: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
 
-#: What the liar makes fit again by himself is no lie of its own.
+#: Fields that the liar makes consistent again; changing them alone is not a lie.
 _REFITTED: Final = frozenset({"sequence", "previous"})
-#: Entries that tell the journal's head before them, and the name they tell it by.
+#: Entries that contain the journal head before them, and the field that holds it.
 _HEADS: Final = {"machine.checked": "head", "handpay.paid": "witness"}
 _ACCOUNTS: Final = tuple(
     re.sub(r"<\w+>", lambda word: {"<position>": "1", "<kind>": "cashable"}.get(word[0], "x"), line.pattern)
@@ -49,7 +49,7 @@ REMOVED_LAST: Final = "removed as the last at its position"
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """What was done to which entry (its number before): ``path`` leads to the field, empty for the entry."""
+    """A change to one entry (by its original number); ``path`` leads to the field, empty for the whole entry."""
 
     sequence: int
     kind: str
@@ -63,7 +63,7 @@ class Lie:
 
 
 def adopted(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
-    """The entries as ``key``'s own machine would have written them: the liar's starting point."""
+    """Return the entries as the machine of ``key`` would have written them: the liar's starting point."""
     before = json.loads(bodies[0])
     old_key, new_key = before["record"]["public_key"], key.public_key.hex()
     text = bodies[0].decode().replace(old_key, new_key).replace(before["id"], f"genesis:{key.fingerprint}")
@@ -75,7 +75,7 @@ def adopted(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
 
 
 def mark_of(first: Raw) -> str:
-    """What the ids of a journal that begins with ``first`` end with."""
+    """Return the suffix of the ids of a journal that begins with ``first``."""
     return hashlib.sha256(canonical(first | {"previous": GENESIS_HASH, "sequence": 1})).hexdigest()[:8]
 
 
@@ -105,7 +105,7 @@ def sealed(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Iterator[b
 
 
 class Liar:
-    """Tells one lie at a time about the same honest entries; the same seed tells the same lies."""
+    """Generates one lie at a time about the same honest entries; the same seed gives the same lies."""
 
     def __init__(self, entries: Sequence[Raw], seed: int) -> None:
         self._entries = entries
@@ -236,7 +236,7 @@ class Liar:
 
     # ------------------------------------------------------------------ what never happened
     def _books(self, at: int) -> tuple[Ledger, Facts]:
-        """The books, and what is known, before an entry."""
+        """Return the books and the derived facts before an entry."""
         ledger, facts = Ledger(), Facts()
         for body in sealed(self._entries[:at], _ANY_KEY, self.mark):
             entry = decode(body)
@@ -246,7 +246,7 @@ class Liar:
         return ledger, facts
 
     def _made_up(self, at: int) -> tuple[Lie, list[Raw]] | None:
-        """An entry of any kind there is, as its rule asks it."""
+        """Return a journal with an invented entry of any kind, built from its rule."""
         at = self._dice.choice(
             (at, len(self._entries))
         )  # nothing contradicts the last but what was before it
@@ -258,7 +258,7 @@ class Liar:
         return Lie(at + 1, raw["kind"], (), "made up"), self._in_order(order)
 
     def _void(self, _: int) -> tuple[Lie, list[Raw]] | None:
-        """A game is void instead of ended, or before it has; its stake goes back or not."""
+        """Return a journal with a game voided instead of ended, or before its end; its stake is refunded or not."""
         ends = self._by_kind.get("game.end", [])
         if not ends:
             return None
@@ -281,7 +281,7 @@ class Liar:
         return Lie(end + 1, "game.void", (), "void instead of ended"), self._in_order(order)
 
     def _while_stopped(self, at: int) -> tuple[Lie, list[Raw]] | None:
-        """What stops the machine happened before the entry, and ended after it."""
+        """Return a journal in which the machine stopped before the entry and continued after it."""
         door, since = "main", self._entries[at]["time"]
         memory = self._books(at)[0].state
         if f"door:{door}" in memory:
@@ -328,9 +328,9 @@ class Liar:
         return Lie(at + 1, self._entries[at]["kind"], (), "of another seat"), entries
 
     def _in_order(self, order: Sequence[int | Raw]) -> list[Raw]:
-        """The entries in this order, every id that follows from a place made to fit again.
+        """Return the entries in this order, with every id derived from an entry's number made consistent.
 
-        What is new stands where it is told, and its ids fit its place.
+        A new entry stands at its given position, and its ids fit that position.
         """
         place: dict[int, int] = {}
         for new, old in enumerate(order):
@@ -369,7 +369,7 @@ _AGREE: Final = 2
 
 
 def _story(raw: Raw) -> str:
-    """What the entries of one story have in common: the play, the payment, the paper they are about."""
+    """Return the key that related entries share: their play, payment or paper."""
     record = raw.get("record")
     found = record.get("play_id") or record.get("id") if isinstance(record, dict) else None
     return found if isinstance(found, str) and found else str(raw.get("ref") or "")
@@ -396,7 +396,7 @@ def _flows(raw: Raw) -> Iterator[tuple[str, str, int]]:
 
 
 def _moved(raw: Raw, position: int, other: int) -> Raw:
-    """The entry as another position would have written it."""
+    """Return the entry as another position would have written it."""
     told: Raw = json.loads(json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other}:'))
     told["dims"]["position"] = other
     mine = "" if position == 1 else f"{position}/"
@@ -441,7 +441,7 @@ def _drop(raw: Any, path: Path) -> None:
 
 
 def _altered(text: str, dice: random.Random) -> str:
-    """The same text with one character another."""
+    """Return the text with one character changed."""
     if not text:
         return "x"
     at = dice.randrange(len(text))

@@ -19,8 +19,8 @@ T = TypeVar("T")
 class Figure:
     """One measured figure.
 
-    ``value`` and ``baseline`` share ``unit``; ``better`` says which way is good. The printed ratio is
-    value / baseline. ``aim`` is the ratio (or, where ``baseline`` is None, the value) wished for, in words.
+    ``value`` and ``baseline`` share ``unit``; ``better`` is the good direction. The printed ratio is value /
+    baseline. ``aim`` states the desired ratio in words (or the desired value if ``baseline`` is None).
     """
 
     name: str
@@ -38,26 +38,26 @@ class Figure:
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """The seconds a work takes, and what comes of it."""
+    """Return the elapsed seconds of ``work`` and its result."""
     began = time.perf_counter()
     found = work()
     return time.perf_counter() - began, found
 
 
 def milliseconds(work: Callable[[], object], rounds: int) -> float:
-    """The median time of a work in so many rounds."""
+    """Return the median time of ``work`` over the given number of rounds, in milliseconds."""
     return median(timed(work)[0] for _ in range(rounds)) * 1000
 
 
 def processor_seconds(work: Callable[[], object]) -> float:
-    """The processor time of a work: what else the computer does at the time is not counted."""
+    """Return the processor seconds that ``work`` takes; other load on the computer does not count."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
 def bare_table(folder: Path) -> sqlite3.Connection:
-    """A table ``entry`` of a column ``body``, whose every statement is durable: the least a ledger costs."""
+    """Create a table ``entry`` with one column ``body`` and durable statements: the minimum cost of a ledger."""
     made = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
     made.execute("PRAGMA journal_mode=WAL")
     made.execute("PRAGMA synchronous=FULL")

@@ -1,7 +1,7 @@
 """``make bench``: run every ``bench_*`` module, or those named on the command line, and print the table.
 
-Each area has a limit of its own (``LIMIT_SECONDS`` of its module, or the one here): nothing hangs. What
-could not be measured is said, the others are measured all the same, and the exit status is 1.
+Each area has a time limit (``LIMIT_SECONDS`` of its module, or the default here), so nothing hangs. An area
+that cannot be measured is reported, the others are still measured, and the exit status is 1.
 """
 
 import importlib
@@ -41,10 +41,10 @@ def _send(module: ModuleType, out: Connection) -> None:
 
 
 def _measured(module: ModuleType) -> Iterator[Figure | str]:
-    """Yield an area's figures, and last why the rest could not be measured, or nothing.
+    """Yield the figures of one area, then the reason why the rest could not be measured, if any.
 
-    It runs in a process of its own. That one, and every process it has started, is killed at its limit:
-    whatever it waits for, and whatever it would still clean up.
+    The area runs in its own process. At its limit that process and all its children are killed, whatever they
+    are waiting for.
     """
     seconds = float(getattr(module, "LIMIT_SECONDS", LIMIT_SECONDS))
     ends = time.monotonic() + seconds
@@ -74,9 +74,9 @@ def _measured(module: ModuleType) -> Iterator[Figure | str]:
 
 
 def _measure(module: ModuleType, table: Table) -> str:
-    """Fill the table with an area's figures; why the rest could not be measured, or nothing.
+    """Fill the table with the figures of one area; return why the rest could not be measured, or an empty string.
 
-    Each is said as it is measured: an area takes minutes.
+    Each figure is printed when it is measured, because an area takes minutes.
     """
     for f in _measured(module):
         if isinstance(f, str):
@@ -103,7 +103,7 @@ def main(areas: tuple[str, ...]) -> None:
     if unknown:
         known = ", ".join(n.removeprefix("bench_") for n in names)
         raise click.ClickException(f"no bench area {', '.join(unknown)}; there are: {known}")
-    # Whoever ends this ends the area's processes with it.
+    # Terminating this program also terminates the processes of the area.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     console = Terminal()
     console.print(

@@ -1,12 +1,12 @@
-"""A machine that grows old: what start-up, memory and a day's audit cost after many games, beside after few.
+"""Cost of age: start-up, memory and a day's audit after many games, compared with after few games.
 
-The games are made by the machine's own code, the whole library, without waiting for the disk. One memory
-grows to the smaller number of games and then on to the larger: every figure of the larger has that of the
-smaller as its baseline, and a ratio of 1 says that age costs nothing. What is at hand swings as segments move
-to the archive, so the last day is looked at :data:`INSTANTS` times, and the worst of it counts.
+The machine's own code plays the whole library without waiting for the disk. One memory grows to the smaller
+number of games and then to the larger, so each figure of the larger has that of the smaller as its baseline;
+a ratio of 1 means that age costs nothing. The amount at hand varies as segments move to the archive, so the
+last day is measured at :data:`INSTANTS` moments and the worst one counts.
 
-``EGM_BENCH_GAMES`` sets the larger number. ``EGM_BENCH_FOLDER`` names a folder that is kept: a run that was
-cut short goes on there from where it had come. How far it is, is told on standard error.
+``EGM_BENCH_GAMES`` sets the larger number. ``EGM_BENCH_FOLDER`` names a folder that is retained, so that an
+interrupted run continues there. Progress is printed on standard error.
 """
 
 import json
@@ -66,7 +66,7 @@ class Player:
         self.games = 0
 
     def play(self, games: int) -> None:
-        """Play so many games, to the end of each."""
+        """Play the given number of games, each to its end."""
         for _ in range(games):
             self._play_one()
 
@@ -98,7 +98,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """What a start and the files take at one instant."""
+    """Cost of a start and size of the files at one moment."""
 
     start_seconds: float
     start_bytes: int
@@ -109,7 +109,7 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """What a memory costs at one age, and at the worst instant of its last day."""
+    """Cost of a memory at one age, measured at the worst moment of its last day."""
 
     games: int
     instants: tuple[Instant, ...]
@@ -123,12 +123,12 @@ class Age:
     games_archived: float
 
     def worst(self, of: Callable[[Instant], float]) -> float:
-        """The worst of the last day."""
+        """Return the highest value of the last day."""
         return max(map(of, self.instants))
 
     @property
     def game_bytes(self) -> float:
-        """What a game takes at hand, on both media, when most are: files do not shrink in between."""
+        """Return the bytes per game at hand on both media when most games are there; files do not shrink in between."""
         fullest = max(self.instants, key=lambda instant: instant.at_hand_games)
         return fullest.at_hand_bytes / fullest.at_hand_games
 
@@ -158,7 +158,7 @@ def _in_its_own_process(work: Callable[..., Any], *arguments: object) -> Any:
 
 
 def _resident_bytes() -> int:
-    """The memory this process has now."""
+    """Return the resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
@@ -208,7 +208,7 @@ def _played(state: Path) -> int:
 
 
 def _grow(state: Path, games: int, seed: int) -> float:
-    """Let the machine in ``state`` play so many games on; what each took of memory, once all was warm."""
+    """Play ``games`` more games in ``state``; return the memory each one added after warm-up."""
     warm, played = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         slots = tuple(GameSlot(game=name) for name in library())
@@ -266,7 +266,7 @@ def _aged(folder: Path, games: int) -> Age:
 
 
 def _age(folder: Path, games: int) -> Age:
-    """What was measured at this age before, or is now."""
+    """Return the stored measurement for this age, or measure it now."""
     kept = folder / f"age-{games}.json"
     if not kept.exists():
         kept.write_text(json.dumps(asdict(_aged(folder, games))))

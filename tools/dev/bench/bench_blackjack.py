@@ -67,7 +67,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _nets(cabinets: float) -> Iterator[Figure]:
-    """What the exact law of a round takes, and rounds that are played by compiled code."""
+    """Yield the cost of the exact distribution of a round, and of rounds played by compiled code."""
     definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
     table, answers = policies.Table(definition.house), dict[Question, int]()
     best = table.result(policies.recorded(policies.best, answers), policies.most)

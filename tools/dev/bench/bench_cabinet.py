@@ -47,7 +47,7 @@ def bench_engine(
     fund_cents: int = 1_000_000,
     position: Position = ALONE,
 ) -> Engine[Machine]:
-    """A machine that has come up, with ``fund_cents`` (ten thousand dollars) more on its credit meter."""
+    """Return a started machine with ``fund_cents`` (ten thousand dollars) added to its credit meter."""
     profile = load_profile("generic")
     installed, _ = admit(slots, profile)
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
@@ -77,7 +77,7 @@ def bench_engine(
 
 
 def _play(engine: Engine[Machine], games: int) -> float:
-    """Play so many games; the seconds they took."""
+    """Play the given number of games; return the seconds they took."""
     began = time.perf_counter()
     for _ in range(games):
         engine.handle(EventType.PLAY)
@@ -93,7 +93,7 @@ class BarePairs:
         self._database = bare_table(folder)
 
     def write(self, pairs: int) -> float:
-        """Write so many pairs; the seconds they took."""
+        """Write the given number of pairs; return the seconds they took."""
         body = b"x" * 1500
         began = time.perf_counter()
         for _ in range(2 * pairs):
@@ -108,7 +108,7 @@ class BarePairs:
 
 
 def bare_pairs_per_second(folder: Path, pairs: int) -> float:
-    """What bare SQLite does by itself."""
+    """Return the pairs per second that SQLite alone writes."""
     with closing(BarePairs(folder)) as bare:
         return pairs / bare.write(pairs)
 

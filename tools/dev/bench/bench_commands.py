@@ -1,7 +1,7 @@
-"""Processor time of the commands that people wait for, each a process of its own, beside `egm --version`.
+"""Processor time of interactive commands, each in its own process, compared with `egm --version`.
 
-A command imports and analyses what it needs each time: nothing it says of a game comes from a cache on disk.
-Each figure is the least of :data:`RUNS`.
+A command imports and analyses what it needs each time; nothing comes from a cache on disk. Each figure is the
+lowest of :data:`RUNS`.
 """
 
 import os
@@ -35,7 +35,7 @@ def _processor_seconds(*arguments: str) -> float:
 
 
 def _with_every_game(folder: Path) -> Path:
-    """Write the demonstration's cabinet with every game of the library in place of its own, no levels."""
+    """Write the demonstration's cabinet file with every game of the library and without levels."""
     text = DEFAULT_CABINET.read_text(encoding="utf-8")
     head = text[: text.index("[[games]]")]
     file = folder / "every-game.toml"

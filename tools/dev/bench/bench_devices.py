@@ -65,7 +65,7 @@ class Disk:
     """Bare durable transactions: what a ledger costs at the very least."""
 
     def __init__(self, folder: Path) -> None:
-        """The database is made in ``folder``."""
+        """Create the database in ``folder``."""
         self._base = bare_table(folder)
 
     def write(self) -> None:
@@ -73,7 +73,7 @@ class Disk:
         self._base.execute("INSERT INTO entry (body) VALUES (x'78')")
 
     def seconds(self) -> float:
-        """The median time of one write."""
+        """Return the median time of one write."""
         return milliseconds(self.write, 100) / 1000
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 
 class _Stage:
-    """A bench with one device, its driver running, and the events it told."""
+    """A bench with one device, its running driver, and the events the driver reported."""
 
     def __init__(self, folder: Path, protocol: str) -> None:
         self.bench = Bench(folder, {protocol: protocol}, speed=_SPEED)
@@ -133,7 +133,7 @@ class _Stage:
                 future.set_result(time.perf_counter())
 
     def when(self, wanted: Callable[[DeviceEvent], bool]) -> asyncio.Future[float]:
-        """The time of the next event that is ``wanted``."""
+        """Return a future of the time of the next event that satisfies ``wanted``."""
         future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self.waiters.append((wanted, future))
         return future

@@ -57,7 +57,7 @@ class _UnsyncedFile:
 
 
 class _UnsyncedDatabase:
-    """The same for SQLite."""
+    """A SQLite database that does not sync to disk."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

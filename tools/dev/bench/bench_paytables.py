@@ -1,7 +1,7 @@
-"""Exact analysis beside enumeration, the compiled evaluator beside the interpreted, every library game.
+"""Speed of exact analysis against enumeration, of compiled against interpreted evaluation, and of every game.
 
 The baseline of the exact figures is a compiled full-cycle enumeration of the same tables on one core, over a
-part of the cycle; the whole would take minutes. Both are windows of the cycle settled a second.
+part of the cycle, because the full cycle would take minutes. Both are reel windows evaluated per second.
 """
 
 from collections.abc import Iterator

@@ -148,7 +148,7 @@ class _Line:
         link.paid(paid, claim, time.monotonic_ns())
 
     def _refused(self, news: Complaint) -> None:
-        """End whoever waits for a hit: an answer will not come."""
+        """End every wait for a hit, because no answer will follow."""
         for _, heard in self._claims.values():
             if not heard.done():
                 heard.set_exception(OperatorError(f"{news.code}: {news.text}"))
@@ -173,7 +173,7 @@ class _Line:
         return self._made[machine]
 
     async def hit(self, machine: str) -> int:
-        """A wager that hits: nanoseconds from the wager to the locked amount."""
+        """Place a wager that hits; return the nanoseconds from the wager to the locked amount."""
         began = time.perf_counter_ns()
         after = self.wager(machine)
         name = f"{machine}.{after}"
@@ -238,7 +238,7 @@ async def _counted(broker: Broker, store: Store, machines: int) -> float:
 
 
 async def _published(broker: Broker) -> float:
-    """The same messages a second through the same broker to one who only counts them."""
+    """Return the messages per second that the same broker carries to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
     slots = broker.slot(CONTROLLER), broker.slot(_LINES[0])
     async with connection(slots[0], tls(slots[0]), "in") as hears:
@@ -348,7 +348,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _broker(folder: Path) -> Broker:
-    """A broker on which a connection may speak for many machines, here only."""
+    """Start a broker on which one connection may act for many machines; for benchmarks only."""
     broker = Broker(folder, _LINES)
     with (folder / "broker.acl").open("a", encoding="ascii") as access:
         for line in _LINES:

@@ -19,7 +19,7 @@ _GAMES = 20_000
 
 
 def _seconds(action: Callable[[], object], number: int) -> float:
-    """The least time of one ``action`` in five rounds of ``number``."""
+    """Return the lowest time of one ``action`` in five rounds of ``number``."""
     return min(timeit.repeat(action, number=number, repeat=5)) / number
 
 
@@ -104,7 +104,7 @@ def _scalar(service: RandomService) -> Iterator[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """The generator alone, one step, bulk and scalar draws."""
+    """Yield the speed of the bare generator, of one step, and of bulk and scalar draws."""
     drbg = CtrDrbg(bytes(48), bytes(16))
     bare = _seconds(lambda: drbg.generate(5), 5000)
     plain, mixed = _service(fresh_input_each_step=False), _service(fresh_input_each_step=True)

@@ -88,7 +88,7 @@ class _Line:
 
 
 def _wire(poll: bytes) -> bytes:
-    """A poll as a UART delivers it; 80 before a general poll acknowledges what came before."""
+    """Return a poll as a UART delivers it, preceded by 80 if a general poll acknowledges the last message."""
     return marked(poll[:1]) + marked(poll[1:]) if poll[0] == 0x80 else marked(poll)
 
 
@@ -155,7 +155,7 @@ def _process(command: Sequence[str]) -> Iterator[None]:
 
 
 def _opened(path: Path) -> int:
-    """The line, once the machine answers on it."""
+    """Open the line, and return once the machine replies on it."""
     deadline = time.monotonic() + _START_SECONDS
     while not path.exists():
         if time.monotonic() > deadline:

@@ -82,7 +82,7 @@ def _frames() -> Iterator[Figure]:
 
 
 def _shows() -> Iterator[tuple[str, Picture, View, float]]:
-    """What is drawn: games being shown, a service page of long tables, the top screen with its drums."""
+    """Yield the scenes to draw: running games, a service page with long tables, the top screen with its drums."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.view import times  # noqa: PLC0415
@@ -145,7 +145,7 @@ def _start() -> Figure:
 
 
 def _restart() -> Figure:
-    """A screen process that was killed: from its new start to an address a browser can open."""
+    """Measure a killed screen process, from its restart to an address that a browser can open."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "run").mkdir()
         arguments = python_module("egm.screen", "--state", folder, "--mode", "web")
@@ -169,7 +169,7 @@ def _restart() -> Figure:
 
 
 def _browser() -> Iterator[Figure]:
-    """A link to the browser screen in this process: bytes a second while idle, frames from key to picture."""
+    """Yield figures of a browser link to this process: idle bytes per second, and frames from key to picture."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from paytables import load_game  # noqa: PLC0415
     from tools.lab.views import at_rest, game_view  # noqa: PLC0415

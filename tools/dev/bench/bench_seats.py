@@ -43,7 +43,7 @@ def _happen(engine: Engine[Machine], event: Event) -> None:
 
 
 def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> float:
-    """Play so many rounds; the seconds they took."""
+    """Play the given number of rounds; return the seconds they took."""
     digest = engines[0].machine.games[GAME].digest
     began = time.perf_counter()
     for _ in range(rounds):
@@ -56,7 +56,7 @@ def _play(table: SharedTable, engines: list[Engine[Machine]], rounds: int) -> fl
 
 
 def figures() -> Iterator[Figure]:
-    """Rounds of eight seats per second, in turns with as many bare transactions."""
+    """Yield rounds of eight seats per second, alternating with the same number of bare transactions."""
     ours = theirs = 0.0
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))

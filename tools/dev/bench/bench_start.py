@@ -1,7 +1,7 @@
-"""Start to attract, as on a cabinet: no laboratory package, every profile, a memory just begun and again.
+"""Time from start to attract mode, as on a cabinet: no laboratory package, every profile, new and existing memory.
 
-The machine in its own process until a screen has its first picture of it, and the screen's own process until
-its first frame, which says what the machine does meanwhile.
+The machine's process is measured until a screen has its first picture, and the screen's process until its
+first frame, which shows what the machine is doing.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ _PATIENCE_SECONDS: Final = 120.0
 
 
 def _cabinet(folder: Path, profile: str) -> Path:
-    """The demonstration's cabinet at a place."""
+    """Write the demonstration's cabinet file for a jurisdiction."""
     text = DEFAULT_CABINET.read_text(encoding="utf-8")
     house = f'profile = "{profile}"\nlicence_holder = "bench"\naddress = "bench"'
     file = folder / f"{profile}.toml"

@@ -22,7 +22,7 @@ _WRITES: Final = 2
 
 
 def figures() -> Iterator[Figure]:
-    """The figures of tickets."""
+    """Yield the figures of tickets."""
     with tempfile.TemporaryDirectory() as folder, TicketStore.open(Path(folder), key=bytes(32)) as store:
         desk = _desk(store)
         bare_ms = _bare_write_ms(Path(folder))
@@ -80,7 +80,7 @@ def _desk(store: TicketStore) -> TicketDesk:
 
 
 def _bare_write_ms(folder: Path) -> float:
-    """The writes of one step and nothing else: 600 bytes appended and synced, once a copy."""
+    """Return the time of the bare writes of one step: 600 bytes appended and synced, once per copy."""
     with (folder / "bare").open("ab", buffering=0) as file:
 
         def write() -> None:

@@ -16,7 +16,7 @@ _ROUNDS: Final = 9
 
 
 def figures() -> Iterator[Figure]:
-    """The figures of verification, over the program as installed."""
+    """Yield the figures of software verification, over the program as installed."""
     found = files(Scope())
     command = ["sha256sum", "--", *map(str, found.values())]
     bare_ms = milliseconds(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True), _ROUNDS)

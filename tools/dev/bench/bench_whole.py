@@ -82,7 +82,7 @@ class _Player:
         self._writer.write(encode(intent))
 
     async def sees(self, wanted: Callable[[Message], bool]) -> Message:
-        """The next message that is ``wanted``."""
+        """Return the next message that satisfies ``wanted``."""
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while True:
                 message = decode(await self._reader.readline())
@@ -100,7 +100,7 @@ class _Player:
 
 @contextlib.asynccontextmanager
 async def _machine(folder: Path) -> AsyncIterator[_Player]:
-    """A machine that has come up and stands idle."""
+    """Yield a player at a machine that has started and is idle."""
     state = StateFolder(folder / "state")
     state.prepare()
     (folder / "cabinet.toml").write_text(_CABINET, encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Checks of the source that ``make check`` runs beside the linters."""
+"""Source checks that ``make check`` runs in addition to the linters."""

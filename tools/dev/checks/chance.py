@@ -1,25 +1,24 @@
-"""No game, meter or cabinet code finds chance anywhere but in ``rng``'s service.
+"""Check that games, meters and the cabinet get random values only from ``rng``'s service.
 
-Read from the source of ``paytables``, ``meters`` and ``egm``, without running it:
+The source of ``paytables``, ``meters`` and ``egm`` is read, not run:
 
-* no module reaches ``random``, ``secrets``, ``numpy.random``, a random UUID, a random device or a library's
-  generator, under any alias; games and meters import only what is listed here;
-* of ``rng``, only what it offers cabinets: not its sources, its mechanisms, its words;
-* nothing is imported or run that cannot be read here: no ``eval``, no ``__import__``, no computed name of a
-  module;
-* the kernel's random bytes make keys and tokens, never outcomes: ``paytables`` has none, and nowhere do they
-  become a number or an order;
-* the time is no source of chance: ``paytables`` never reads a clock, and nowhere is a clock reading reduced
-  (``%``, ``&``, ``^``, ``divmod``, an index) or handed to something that seeds or draws. The screen, which
-  decides nothing, may repeat its motion by the clock;
-* neither is what differs from run to run: the hash or the address of an object, the number of a process, the
-  order of a set;
-* no import leads, in however many steps, to a laboratory module (a deterministic stream, bulk draws, the raw
-  tap, the battery), and none is named for a later import.
+* No module imports ``random``, ``secrets``, ``numpy.random``, a random UUID, a random device or a library's
+  generator, under any alias. Games and meters import only listed modules.
+* Of ``rng``, only its public interface for cabinets is used, not its sources or mechanisms.
+* Nothing is imported or executed that cannot be read here: no ``eval``, no ``__import__``, no computed module name.
+* The kernel's random bytes make keys and tokens, never outcomes: ``paytables`` has none, and they are never
+  converted to a number or an order.
+* Time is not a source of randomness: ``paytables`` never reads a clock, and no clock reading is reduced
+  (``%``, ``&``, ``^``, ``divmod``, an index) or passed to something that seeds or draws. The screen decides
+  nothing and may repeat its motion by the clock.
+* Values that differ between runs are not used either: hashes and addresses of objects, process numbers, the
+  order of sets.
+* No import leads, directly or indirectly, to a laboratory module (a deterministic stream, bulk draws, the
+  raw tap, the battery), and none is named for a later import.
 
-Values are followed through names, functions and attributes of one module, not from module to module: this
-finds accidents and plain attempts. Against whoever hides one with skill there is the review of the source,
-and the replay of recorded draws, which must explain every outcome.
+Values are followed through names, functions and attributes within one module, not between modules. This finds
+accidents and plain attempts. Skilled concealment is a matter for source review and for the replay of recorded
+draws, which must explain every outcome.
 
 ``python -m tools.dev.checks.chance [ROOT]`` prints each violation as file:line and exits with 1.
 """
@@ -108,7 +107,7 @@ class Violation:
 
 
 def _within(name: str, families: tuple[str, ...]) -> str:
-    """The family of dotted names that ``name`` belongs to, else an empty text."""
+    """Return the family of dotted names that contains ``name``, or an empty string."""
     return next((f for f in families if name == f or name.startswith(f + ".")), "")
 
 
@@ -131,7 +130,7 @@ def _other_sources(module: Module) -> Iterator[Violation]:
 
 
 def _imports(module: Module, everything: dict[str, Module]) -> Iterator[Violation]:
-    """Imports that are not listed, and of ``rng`` what lies below what it offers."""
+    """Yield imports that are not allowed, and imports from ``rng`` below its public interface."""
     allowed = _IMPORTS.get(module.name.split(".")[0])
     for name, line in module.imports:
         if allowed is not None and not _within(name, allowed):
@@ -161,7 +160,7 @@ def _unreadable(module: Module) -> Iterator[Violation]:
 
 
 def _imported_later(module: Module) -> Iterator[Violation]:
-    """Of a module that imports by name: names put together, and every text in it that names chance."""
+    """Yield violations of a module that imports by name: computed names, and texts that name a random source."""
     later = [
         node
         for node in module.nodes
@@ -177,7 +176,7 @@ def _imported_later(module: Module) -> Iterator[Violation]:
 
 
 def _deciding(node: ast.AST, calls: frozenset[str]) -> Iterator[ast.expr]:
-    """The expressions within ``node`` whose value picks one of several outcomes."""
+    """Yield the expressions within ``node`` whose value selects one of several outcomes."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd | ast.BitXor):
         yield node.left
     elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mod | ast.BitAnd | ast.BitXor):
@@ -192,7 +191,7 @@ def _deciding(node: ast.AST, calls: frozenset[str]) -> Iterator[ast.expr]:
 def _decides(
     module: Module, values: Values, calls: frozenset[str], message: str, *, index: bool = True
 ) -> Iterator[Violation]:
-    """Where a value decides something; ``index``: also where it only says which of several is meant."""
+    """Yield the places where a value decides something; with ``index``, also those where it is used as an index."""
     for node in module.nodes:
         if isinstance(node, ast.Subscript) and not index:
             continue
@@ -202,7 +201,7 @@ def _decides(
 
 
 def _random_bytes(module: Module) -> Iterator[Violation]:
-    """The kernel's bytes where they become a number or an order, by whatever way; in games, at all."""
+    """Yield the places where the kernel's random bytes become a number or an order; in games, any use."""
     if module.name.split(".")[0] == "paytables":
         for node in module.nodes:
             if module.dotted(node) in _BYTES:
@@ -233,7 +232,7 @@ def _time(module: Module) -> Iterator[Violation]:
 
 
 def _unsteady(module: Module) -> Iterator[Violation]:
-    """What differs from run to run where it decides: hashes, addresses, processes, the order of sets."""
+    """Yield decisions based on values that differ between runs: hashes, addresses, processes, the order of sets."""
 
     def differs(node: ast.expr) -> bool:
         built_in = isinstance(node, ast.Name) and node.id in {"id", "hash"} and node.id not in module.names
@@ -299,7 +298,7 @@ def violations(root: Path) -> list[Violation]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the violations under the root named, or here; 0 when there are none."""
+    """Print the violations under the given root, or this checkout; return 0 if there are none."""
     found = violations(Path(arguments[0]) if arguments else Path())
     for violation in found:
         echo(violation)

@@ -1,6 +1,7 @@
-"""How many lines of Python are installed with the product, by folder: less is better.
+"""Print the number of lines of Python installed with the product, by folder.
 
-What is installed is what the wheel of ``pyproject.toml`` holds. ``python -m tools.dev.checks.lines [ROOT]``.
+The installed files are those in the wheel of ``pyproject.toml``. Usage: ``python -m tools.dev.checks.lines
+[ROOT]``.
 """
 
 import sys

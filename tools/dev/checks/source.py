@@ -46,7 +46,7 @@ class Module:
         return cls(name, path, nodes, names, docstrings, tuple(imports))
 
     def dotted(self, node: ast.AST) -> str:
-        """What an expression such as ``np.random.default_rng`` stands for, else an empty text."""
+        """Return the full name behind an expression such as ``np.random.default_rng``, or an empty string."""
         if isinstance(node, ast.Name):
             return self.names.get(node.id, "")
         if isinstance(node, ast.Attribute):
@@ -60,12 +60,12 @@ class Module:
         return ""
 
     def called(self, node: ast.AST) -> Iterator[str]:
-        """What each call within ``node`` calls."""
+        """Yield the name that each call within ``node`` calls."""
         return (self.dotted(call.func) for call in ast.walk(node) if isinstance(call, ast.Call))
 
 
 def _origin(node: ast.ImportFrom, package: tuple[str, ...]) -> str:
-    """The module that a ``from`` import names, relative ones resolved."""
+    """Return the module that a ``from`` import names, with relative imports resolved."""
     if not node.level:
         return node.module or ""
     base = package[: len(package) - node.level + 1]

@@ -1,10 +1,10 @@
-"""How much of the product the type checker cannot see, which may only become less.
+"""Count what the type checker cannot see in the product; the counts may only decrease.
 
-Counted in the source of ``egm``, ``meters``, ``paytables`` and ``rng``: every use of ``typing.Any``, and of
-``Json``, its alias in ``paytables``; and every function one of whose arguments or results is a table of
-``Any`` or holds one (``dict[str, Any]``, ``Mapping[str, Any]``). What mypy proves, it proves of the rest.
+Counted in the source of ``egm``, ``meters``, ``paytables`` and ``rng``: every use of ``typing.Any`` and of
+its alias ``Json`` in ``paytables``, and every function with an argument or result that is or contains a
+mapping of ``Any`` (``dict[str, Any]``, ``Mapping[str, Any]``).
 
-``python -m tools.dev.checks.untyped [ROOT]`` prints both counts and exits with 1 where either has grown.
+``python -m tools.dev.checks.untyped [ROOT]`` prints both counts and exits with 1 if either has grown.
 """
 
 import ast
@@ -38,7 +38,7 @@ MOST: Final = Counts(uses=302, signatures=111)
 
 
 def _uses(module: Module, *nodes: ast.AST) -> Iterator[ast.AST]:
-    """Where ``Any`` is named within these nodes, in annotations written as text too."""
+    """Yield each use of ``Any`` within these nodes, including annotations written as strings."""
     for node in nodes:
         for part in ast.walk(node):
             if isinstance(part, ast.Constant) and part not in module.docstrings:
@@ -52,7 +52,7 @@ def _uses(module: Module, *nodes: ast.AST) -> Iterator[ast.AST]:
 
 
 def _own(module: Module, node: ast.AST) -> str:
-    """What a name is that the module itself defines."""
+    """Return the definition behind a name that the module itself defines."""
     return f"{module.name}.{node.id}" if isinstance(node, ast.Name) else ""
 
 
@@ -74,7 +74,7 @@ def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.AST]:
 
 
 def count(root: Path) -> Counts:
-    """What is counted in the tree at ``root``. Raises SyntaxError for what cannot be parsed."""
+    """Return the counts of the tree at ``root``. Raises SyntaxError for a file that cannot be parsed."""
     uses = signatures = 0
     for module in modules(root, COUNTED).values():
         uses += sum(1 for _ in _uses(module, *(n for n in module.nodes if isinstance(n, ast.Module))))

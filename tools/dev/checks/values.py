@@ -1,6 +1,6 @@
-"""Where values go within one module: the names that hold what a source gives, however it got there.
+"""Follow values within one module: the names that hold a source's value, however they received it.
 
-Names are followed without regard to scope, which can only find more: an assignment of any kind, a loop, a
+Names are followed without regard to scope, which can only find more: any kind of assignment, a loop, a
 function that returns what it read, another name for the source itself.
 """
 
@@ -78,12 +78,12 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def called(node: ast.Call) -> str:
-    """The last name of what is called."""
+    """Return the last part of the called name."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _name(node: ast.AST) -> str | None:
-    """The name of a variable, or of an attribute of the object itself."""
+    """Return the name of a variable or of an attribute of ``self``, or None."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
@@ -92,7 +92,7 @@ def _name(node: ast.AST) -> str | None:
 
 
 def _names(target: ast.AST) -> Iterator[str]:
-    """The names a target binds."""
+    """Yield the names that a target binds."""
     if isinstance(target, ast.Tuple | ast.List):
         for part in target.elts:
             yield from _names(part)
@@ -103,7 +103,7 @@ def _names(target: ast.AST) -> Iterator[str]:
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What ``node`` binds to what."""
+    """Yield each (target, value) pair that ``node`` binds."""
     if isinstance(node, ast.Assign):
         yield from ((target, node.value) for target in node.targets)
     elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:

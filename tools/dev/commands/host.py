@@ -73,7 +73,7 @@ def _host(options: _Options) -> Iterator[Host]:
 
 
 def _only_line(state: Path) -> str:
-    """The line of the machine of this state folder, where it has just one on a pseudo-terminal."""
+    """Return the line of the machine of this state folder if it has exactly one on a pseudo-terminal."""
     lines = sorted((state / "run" / "sas").glob("*"))
     if len(lines) != 1:
         known = ", ".join(map(str, lines)) or f"no machine runs with one on {state}"
@@ -125,7 +125,7 @@ def command(ctx: click.Context, /, *, seconds: float | None, **given: Any) -> No
 
 # ---------------------------------------------------------------- looking on
 def _live(host: Host, seconds: float | None) -> None:
-    """The picture, until Ctrl-C; what is typed is obeyed."""
+    """Show the live picture until Ctrl-C, and execute typed commands."""
     until = None if seconds is None else monotonic() + seconds
     typed = ""
     next_refresh = next_frame = 0.0

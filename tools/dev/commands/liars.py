@@ -21,7 +21,7 @@ from tools.dev.simulation.campaign import Case, StuckError, case_of, simulate
 from tools.dev.simulation.house import BY_WHEEL, House
 
 _EXPORT: Final = click.Path(path_type=Path, dir_okay=False, exists=True)
-#: Cabinets that lies are told about, and how much happens in the life of each.
+#: The cabinets whose journals are falsified, and how much happens on each.
 _HOUSES: Final = (
     House(),
     House(positions=3),
@@ -57,12 +57,12 @@ def command(
     games: tuple[Path, ...],
     form: Form,
 ) -> None:
-    """Tell lies about honest journals, each sealed anew with the machine's key, and see which are named.
+    """Falsify honest journals, each signed again with the machine's key, and report which lies are found.
 
-    The journals are the exports given, with or without --journals, or else those of cabinets of one position
-    and of several that live a while for it. One lie alters, leaves out, repeats, moves or makes up one thing,
-    with all that agrees with it. Exit status 1 when a lie is neither named by the audit nor one whose outside
-    witness is stated in ARCHITECTURE.md.
+    The journals are the given exports, with or without --journals, or else those of simulated cabinets with
+    one position and with several. One lie alters, leaves out, repeats, moves or invents one thing, together
+    with everything that agrees with it. Exit status 1 if a lie is neither named by the audit nor listed in
+    ARCHITECTURE.md with its outside evidence.
     """
     shelf = Shelf(games)
     try:
@@ -88,7 +88,7 @@ def _bodies_of(file: Path) -> list[bytes]:
 
 
 def _lived(seed: int) -> list[list[bytes]]:
-    """The journals of cabinets that lived a while, in virtual time."""
+    """Return the journals of cabinets that ran for a while in virtual time."""
     journals = []
     for life, house in enumerate(_HOUSES):
         with tempfile.TemporaryDirectory(prefix="egm-liars-") as folder:

@@ -21,7 +21,7 @@ from tools.floor.progressive.store import Store
 
 @click.group()
 def command() -> None:
-    """A progressive link under load and in trouble (needs Debian's mosquitto)."""
+    """Run a progressive link under load and failures (needs Debian's mosquitto)."""
 
 
 @command.command()
@@ -82,5 +82,5 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
 
 
 def _opener(store: str | None, folder: Path) -> Callable[[], Store]:
-    """Opens the store a person named, or a file that is gone with the run."""
+    """Return a function that opens the given store, or a file that is deleted after the run."""
     return lambda: open_store(store or str(folder / "controller.db"))

@@ -47,10 +47,10 @@ def _inline(row: Mapping[str, Any]) -> str:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--threads", default=2, show_default=True, help="as many as may work at once")
 def command(files: tuple[Path, ...], threads: int) -> None:
-    """Work out the figures of each definition in FILES and replace its [proved] by them, bound to the rest.
+    """Compute the figures of each definition in FILES and write them into its [proved] table, bound to the file.
 
-    What is done is kept in FILE.part: stopped, however that was, it goes on from there when asked again.
-    Games of seconds are begun anew.
+    Progress is stored in FILE.part: an interrupted computation continues from there. Games that take seconds
+    start over.
     """
     for path in files:
         try:
@@ -80,7 +80,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
 def _found(
     prove: Callable[..., object], kept: Kept, threads: int, told: Callable[[int, int], None]
 ) -> object:
-    """The proof, by so many threads at once."""
+    """Return the proof, computed by the given number of threads."""
     pool = ThreadPoolExecutor(threads)
     try:
         return prove(partial(kept.map, pool.map), told)
@@ -96,7 +96,7 @@ def _key(key: str) -> str:
 
 
 def _plain(found: object) -> dict[str, Any]:
-    """A proof, or several by name, as TOML has them."""
+    """Return one proof, or several by name, in the form TOML stores."""
     if isinstance(found, Mapping):
         return {name: _plain(each) for name, each in found.items()}
     if not isinstance(found, BaseModel):

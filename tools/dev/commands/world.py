@@ -73,7 +73,7 @@ def command(
 
 
 def said(result: Result | None) -> str:
-    """What happened, in one line."""
+    """Return one line that says what happened."""
     if result is None:
         return "the machine stopped"
     verdict = result.verdict

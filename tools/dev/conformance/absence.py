@@ -32,7 +32,7 @@ _OF_DEVELOPERS: Final = ROOT / "tools" / "dev"
 
 
 def untrue(requirements: Requirements) -> list[str]:
-    """What reasons say that is not so, and what names no check, row by row."""
+    """Return each false reason and each reason without a check, row by row."""
     found = []
     for row in requirements.rows.values():
         for check in row.absent:
@@ -45,7 +45,7 @@ def untrue(requirements: Requirements) -> list[str]:
 
 
 def present(kind: str, pattern: str) -> list[str]:
-    """What of this kind the product has that matches the whole pattern."""
+    """Return everything of this kind in the product that matches the whole pattern."""
     wanted = re.compile(pattern, re.IGNORECASE)
     return sorted(name for name in _names(kind) if wanted.fullmatch(name))
 

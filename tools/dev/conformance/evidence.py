@@ -1,4 +1,4 @@
-"""Which tests show which requirements, as pytest itself collects them."""
+"""Collect which tests show which requirements, using pytest's own collection."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class EvidenceError(Exception):
 
 
 class Status(StrEnum):
-    """How far a requirement has come; the value is the word on the page."""
+    """Progress of a requirement; the value is the word on the page."""
 
     SHOWN = "shown"
     IN_PART = "in part"
@@ -58,7 +58,7 @@ class Evidence:
     sas: Mapping[str, tuple[Witness, ...]] = field(default_factory=dict)
 
     def of(self, mark: str) -> tuple[Witness, ...]:
-        """The tests that show the row, or the clause, of this id."""
+        """Return the tests that show the row or clause with this id."""
         return self.tests.get(mark, ())
 
     def status(self, row: Row) -> Status:
@@ -71,7 +71,7 @@ class Evidence:
         return Status.OPEN if row.open else Status.NOT_YET
 
     def complaints(self, row: Row) -> list[str]:
-        """What the row owes its reader: a reason where it is not shown, a mutant where a regulation asks."""
+        """Return what the row lacks: a reason if it is not shown, a mutant if it comes from a regulation."""
         status = self.status(row)
         found = []
         if status is not Status.SHOWN and not row.left:

@@ -31,7 +31,7 @@ def pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
 
 
 def summary(requirements: Requirements, evidence: Evidence) -> str:
-    """What the words mean, how many rows of each group have come how far, and what is left of them."""
+    """Return the summary: the meaning of the words, the progress of each group, and what remains."""
 
     def line(title: str, rows: Iterable[Row]) -> list[str]:
         counts = Counter(evidence.status(row) for row in rows)
@@ -108,7 +108,7 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
 
 
 def group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
-    """The requirements of one group, each with its sources and its evidence."""
+    """Return the requirements of one group, each with its sources and evidence."""
     lines = [
         [
             f'<a id="{row.id.lower()}"></a>{row.id}{" **®**" if row.regulation else ""}',
@@ -124,7 +124,7 @@ def group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
 
 
 def sources(requirements: Requirements) -> str:
-    """What each source key stands for, and how much of the text was read."""
+    """Return what each source key means and how much of the text was read."""
     words = {
         "full": "in full",
         "part": "in part",
@@ -155,7 +155,7 @@ def _cited(citations: Iterable[Citation]) -> list[str]:
 
 
 def _text(row: Row, evidence: Evidence) -> str:
-    """The requirement, and each of its clauses with how far it is."""
+    """Return the requirement and each of its clauses with its progress."""
     clauses = zip(row.marks, row.clauses, strict=bool(row.clauses))
     return "<br>".join(
         [
@@ -174,7 +174,7 @@ def _evidence(row: Row, evidence: Evidence) -> str:
 
 
 def witnesses(tests: Sequence[Witness], root: str = "") -> str:
-    """Tests as they stand in a cell; ``root`` leads from the page's folder to the checkout's."""
+    """Return tests formatted for a table cell; ``root`` leads from the page's folder to the checkout's root."""
     lines = "<br>".join(_test(test, root) for test in tests)
     if len(tests) <= _UNFOLDED:
         return lines

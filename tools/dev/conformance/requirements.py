@@ -115,7 +115,7 @@ class Row:
 
     @property
     def left(self) -> str:
-        """What is left of the row, and why; empty where nothing is."""
+        """Return what remains of the row and why, or an empty string."""
         return " ".join(filter(None, (self.open, self.not_yet)))
 
     @property
@@ -137,9 +137,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provision:
-    """One provision of a regulation and the rows that carry it.
+    """One provision of a regulation and the rows that cover it.
 
-    ``no_machine`` says why there are none, or why they do not carry all of it: a key of :data:`NO_MACHINE`.
+    ``no_machine`` says why no row covers it, or why the rows do not cover all of it: a key of
+    :data:`NO_MACHINE`.
     """
 
     citation: Citation
@@ -159,11 +160,11 @@ class Requirements:
 
     @property
     def marks(self) -> frozenset[str]:
-        """What a test may name: every row, and every clause of a row that has several."""
+        """Return the ids a test may name: every row, and every clause of a row that has several."""
         return frozenset(self.rows).union(*(row.marks for row in self.rows.values()))
 
     def in_group(self, letter: str) -> tuple[Row, ...]:
-        """The rows of one group."""
+        """Return the rows of one group."""
         return tuple(row for row in self.rows.values() if row.group == letter)
 
 
@@ -237,7 +238,7 @@ class _Reader:
         return Citation(sources[key], clause.strip())
 
     def beside(self, name: str) -> dict[str, Any]:
-        """The tables of another file in the same folder; of none, no tables."""
+        """Return the tables of another file in the same folder; empty if there is no such file."""
         path = self.path.with_name(name)
         try:
             return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -299,7 +300,7 @@ class _Reader:
 
 
 def _check_numbering(requirements: Requirements, reader: _Reader) -> None:
-    """Groups are complete: rows run 1, 2, 3 ... and every group has a name."""
+    """Check that groups are complete: rows run 1, 2, 3 ... and every group has a name."""
     for letter in requirements.groups:
         numbers = [int(row.id[2:]) for row in requirements.in_group(letter)]
         if not numbers or numbers != list(range(1, len(numbers) + 1)):

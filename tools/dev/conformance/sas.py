@@ -65,7 +65,7 @@ _WHY_NO_METER: Final = "this machine has no such device or transfer"
 
 
 def sas_page(evidence: Evidence) -> str:
-    """The whole page. Raises :class:`EvidenceError` where a test claims a row that does not exist."""
+    """Return the whole page. Raises :class:`EvidenceError` if a test claims a row that does not exist."""
     known = {f"polls:{c:02X}" for c in POLLS} | {f"exceptions:{c:02X}" for c in EXCEPTIONS}
     known |= {f"meters:{c:02X}" for c in METERS}
     unknown = [

@@ -1,1 +1,1 @@
-"""Coverage-guided fuzzing, for whoever wants more than the test suite's random bytes."""
+"""Coverage-guided fuzzing, in addition to the random bytes of the test suite."""

@@ -29,7 +29,7 @@ class Codec:
 
 @dataclass(frozen=True, slots=True)
 class Fed:
-    """What became of some bytes: messages, and what was quoted by the errors."""
+    """Result of feeding bytes to a codec: the messages, and what its errors quoted."""
 
     messages: tuple[object, ...]
     refused: bytes

@@ -12,7 +12,7 @@ _NAMES = sorted(CODECS)
 
 
 class CodecDisagreesError(AssertionError):
-    """The same bytes gave different messages when they came in other portions."""
+    """The same bytes gave different messages when they arrived in different portions."""
 
 
 def one_input(data: bytes) -> None:

@@ -33,7 +33,7 @@ class LineStandsError(AssertionError):
 
 
 def readout() -> Readout:
-    """A machine of one game, with something of everything."""
+    """Return a machine with one game and at least one value of each kind."""
     game = GameFacts(
         number=1,
         id="game",
@@ -79,7 +79,7 @@ class _Machine:
         self.now_ns = 0
 
     def hear(self, data: bytes) -> bytes:
-        """What is sent in answer to ``data``."""
+        """Return the reply to ``data``."""
         out = b""
         self.now_ns += _STEP_NS
         for heard in self._framing.hear(data, self.now_ns):
@@ -97,7 +97,7 @@ class _Machine:
         return out
 
     def rest(self) -> None:
-        """A pause between two messages."""
+        """Pause between two messages."""
         self.now_ns += 2 * _GAP_NS
 
 

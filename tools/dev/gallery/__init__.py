@@ -37,7 +37,7 @@ class Walk:
     count: int = 0
 
     def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (the contract's)
-        """A number below ``bound``, from a hash of the name and the count."""
+        """Return a number below ``bound`` from a hash of the name and the count."""
         self.count += 1
         digest = hashlib.sha256(f"{self.name}/{self.count}".encode()).digest()
         return int.from_bytes(digest, "big") % bound
@@ -63,7 +63,7 @@ class Kinds:
 
 
 def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
-    """The first question of each kind that the game asks, and the second of one that goes on asking."""
+    """Return the first decision of each kind that the game asks for, and the second one of a repeated decision."""
     found: dict[str, Asked] = {}
     for number in range(tries):
         wager = game.wager(max(game.bet_options))
@@ -105,7 +105,7 @@ def kinds(game: Game, theme: Theme, tries: int = 4000) -> Kinds:
 
 
 def doubled(game: Game, tries: int = 400) -> Outcome | None:
-    """A game whose win was doubled once and then taken."""
+    """Return a game whose win was doubled once and then collected, or None."""
     if game.after_double_up(1) == 1:
         return None
     for number in range(tries):
@@ -123,7 +123,7 @@ def doubled(game: Game, tries: int = 400) -> Outcome | None:
 
 
 def shown(view: View, game: GameView, outcome: Outcome) -> View:
-    """The screen at the start of a game with this outcome."""
+    """Return the screen at the start of a game with this outcome."""
     assert view.snapshot is not None
     bet = max(game.bet_options)
     playing = view.snapshot.model_copy(update={"state": "playing", "accepts": ("language", "service")})
@@ -139,7 +139,7 @@ def shown(view: View, game: GameView, outcome: Outcome) -> View:
 
 
 def asked_view(rest: View, game: GameView, asked: Asked) -> View:
-    """The screen at the moment a question comes."""
+    """Return the screen at the moment a decision is requested."""
     told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     language = rest.snapshot.language if rest.snapshot else "en"
     waiting = snapshot(game, language, state="playing", accepts=("language", "service"))
@@ -154,7 +154,7 @@ def game_scenes(
     theme: Theme,
     layout: Layout,
 ) -> Iterator[tuple[str, View]]:
-    """The scenes of one game as they are drawn in a layout: (name, view)."""
+    """Yield (name, view) for each scene of one game in a layout."""
     rest = at_rest(games, game, language)
     yield "idle", rest
     yield "attract", replace(at_rest(games, game, language, credit_cents=0, accepts=("language",)), now=160.0)
@@ -194,7 +194,7 @@ def game_scenes(
 
 
 def _feature_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
-    """The first steps of a game with a feature, the cards that begin its features, and what closes it."""
+    """Yield the first steps of a game with a feature, the cards that announce its features, and its last step."""
     if found.feature is None:
         return
     view = shown(rest, game, found.feature)
@@ -248,7 +248,7 @@ def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Ite
 
 
 def _prize_scene(rest: View, game: GameView, found: Kinds, theme: Theme) -> Iterator[tuple[str, View]]:
-    """A prize in kind being won."""
+    """Yield the scene of a prize in kind being won."""
     stated = game.presentation.get("merchandise") or ()
     if not stated or found.little is None:
         return

@@ -42,14 +42,14 @@ WORDY: Final = (
     "quebec-blackjack-progressive-3",
     "quebec-boston-poker",
 )
-#: So many spots of a cloth have chips.
+#: Number of betting spots with chips.
 _LAID: Final = 12
 
 
 def every_felt(
     names: Iterable[str], language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
-    """The scenes of several tables, each named by its table."""
+    """Yield the scenes of several tables, each named by its table."""
     for table in names:
         for name, view in felt_scenes(*felt(table), language, theme, layout):
             yield f"{table}/{name}", view
@@ -57,7 +57,7 @@ def every_felt(
 
 @cache
 def felt(name: str) -> tuple[Game, GameView]:
-    """A table game, and as the machine publishes it; worked out once."""
+    """Return a table game and its published view; cached."""
     game = load_game(name)
     return game, game_view(game)
 
@@ -65,7 +65,7 @@ def felt(name: str) -> tuple[Game, GameView]:
 def felt_scenes(
     game: Game, told: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
-    """The scenes of one table as they are drawn in a layout."""
+    """Yield the scenes of one table in a layout."""
     rest = at_rest((told,), told, language, felt=game.rules.current_view())
     assert rest.snapshot is not None
     layout = layout.with_felt(levels=bool(rest.snapshot.progressives))
@@ -112,14 +112,14 @@ def _laid(view: View, theme: Theme) -> View:
 
 
 def wager_of(view: View, game: Game) -> Wager:
-    """The wager that the chips make, by the game's own rules."""
+    """Return the wager that the chips make, by the game's own rules."""
     if view.table is not None and view.table.spots:
         return game.wager(view.chips.credits, bets=dict(view.chips.bets))
     return game.wager(max(game.bet_options))
 
 
 def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tuple[str, View]]:
-    """A round with these bets: what moves, what is asked, how it is settled."""
+    """Yield a round with these bets: its animation, its decisions and its settlement."""
     assert view.snapshot is not None
     wager = wager_of(view, game)
     bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}

@@ -54,7 +54,7 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
 
 
 def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
-    """The scenes that are the machine's, whatever the game."""
+    """Yield the scenes of the machine that do not depend on a game."""
     game = games[0]
 
     def stopped(**changes: Any) -> View:
@@ -153,7 +153,7 @@ def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Itera
 
 
 def _drawer(rest: View) -> View:
-    """The drawer of a bench with every kind of device."""
+    """Return a view of the bench drawer with every kind of device."""
     bench: dict[str, dict[str, Any]] = {
         "bill": {
             "inside_cents": 0,

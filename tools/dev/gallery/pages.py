@@ -26,12 +26,12 @@ _STEPS: Final = 3
 
 
 def both(en: str, fr: str) -> Words:
-    """A text of these pictures in both languages."""
+    """Return a text in both languages."""
     return Words(kind="local", values={"en": en, "fr": fr})
 
 
 def plain(value: str) -> Words:
-    """A datum as it stands."""
+    """Return a value that is not translated."""
     return Words(kind="plain", value=value)
 
 
@@ -54,7 +54,7 @@ _METERS: Final = (
 
 
 def sign_in() -> ServicePage:
-    """A PIN asked for."""
+    """Return a page that asks for a PIN."""
     prompt = Prompt(label=both("Your PIN", "Votre NIP"), kind="pin", value="1234", length_max=8)
     notice = both("Number or PIN not valid", "Numéro ou NIP invalide")
     return ServicePage(
@@ -68,7 +68,7 @@ def sign_in() -> ServicePage:
 
 
 def menu() -> ServicePage:
-    """A page of actions of every style, one of them not to be had; the real menu is :func:`real_pages`."""
+    """Return a page with actions of every style, one of them unavailable; the real menu is :func:`real_pages`."""
     entries = (
         ("Meters", "Compteurs", "go", True),
         ("Events", "Événements", "go", True),
@@ -133,7 +133,7 @@ def meters() -> ServicePage:
 
 
 def amount() -> ServicePage:
-    """A form: what it is about beside an amount."""
+    """Return a form with its subject and an amount field."""
     rows = (
         Row(cells=(both("Kind", "Nature"), both("Cancelled credit", "Crédits annulés"))),
         Row(cells=(both("Recorded", "Inscrit"), Words(kind="money", value=123_450))),
@@ -151,7 +151,7 @@ def amount() -> ServicePage:
 
 
 def text() -> ServicePage:
-    """A keyboard."""
+    """Return a page with a keyboard."""
     ask = Prompt(label=both("Why", "Motif"), kind="text", value="Cleared a bill jam")
     return ServicePage(
         id="text", title=both("Intervention", "Intervention"), person=_PERSON, prompt=ask, actions=(_BACK,)
@@ -159,7 +159,7 @@ def text() -> ServicePage:
 
 
 def choice() -> ServicePage:
-    """A choice among lines."""
+    """Return a page with a choice among lines."""
     doors = (
         ("Main door", "Porte principale"),
         ("Logic door", "Porte logique"),
@@ -173,7 +173,7 @@ def choice() -> ServicePage:
 
 
 def pattern(kind: str) -> ServicePage:
-    """A test of the screen itself."""
+    """Return a page that tests the screen."""
     names = {
         "display": ("Display test", "Essai de l'écran"),
         "touch": ("Touch test", "Essai du tactile"),
@@ -193,7 +193,7 @@ def pattern(kind: str) -> ServicePage:
 
 
 def recall(game: GameView, told: Outcome | Asked, step: int) -> ServicePage:
-    """A recalled game: its outcome, or a question it asked."""
+    """Return the page of a recalled game: its outcome, or a decision it asked for."""
     asked = isinstance(told, Asked)
     display: dict[str, Any] = dict(told.prompt) if isinstance(told, Asked) else told.to_json()["display"]
     options: dict[str, Any] = {}
@@ -245,7 +245,7 @@ PAGES_MOST: Final = 110
 
 
 def _leads_on(page: ServicePage) -> list[str]:
-    """What of a page leads further without acting: its plain actions and its rows that can be touched."""
+    """Return the links of a page that change nothing: its plain actions and its rows that can be touched."""
     found = [one.id for one in page.actions if one.enabled and one.style == "go"]
     return found + [row.action for table in page.tables for row in table.rows[:30] if row.action]
 
@@ -282,7 +282,7 @@ def _walk(menu: Menu) -> Iterator[ServicePage]:
 
 
 def real_pages(folder: Path) -> list[ServicePage]:
-    """The service menu of a real machine after three games, walked page by page; its state in ``folder``."""
+    """Return the service menu of a real machine after three games, walked page by page; its state is in ``folder``."""
     rig = MachineRig(folder).boot().insert(2000)
     for _ in range(3):
         rig.engine.handle(EventType.PLAY)
@@ -300,7 +300,7 @@ def real_pages(folder: Path) -> list[ServicePage]:
 
 
 def real_scenes(rest: View, pages: list[ServicePage], theme: Theme) -> Iterator[tuple[str, View]]:
-    """The pages of a real machine, one of each title and shape, numbered in the order of the walk."""
+    """Yield the pages of a real machine, one of each title and shape, numbered in the order of the walk."""
     shapes = {
         (page.title.value, len(page.tables), page.prompt and page.prompt.kind): page
         for page in reversed(pages)
@@ -314,7 +314,7 @@ def real_scenes(rest: View, pages: list[ServicePage], theme: Theme) -> Iterator[
 
 
 def every_page() -> Iterator[tuple[str, ServicePage]]:
-    """A page of each shape."""
+    """Yield one page of each shape."""
     for page in (
         sign_in(),
         meters(),

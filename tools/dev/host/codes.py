@@ -1,4 +1,4 @@
-"""What the values of coded fields mean, as we read the tables. Names only: no shape of a message is here."""
+"""Meanings of coded field values in the tables of the protocol. Names only: no message layout is here."""
 
 from collections.abc import Mapping
 from typing import Final

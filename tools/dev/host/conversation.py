@@ -1,9 +1,9 @@
-"""Who speaks next: the host's half of the protocol, without a line and without a clock.
+"""The host's half of the SAS conversation, without a line and without a clock.
 
-The machine takes the host's next message for its verdict on the last answer: the same poll again means "I did
-not get that", anything else "I have it". So after everything that reports or commits something, this host
-sends a poll to address 0, which no machine answers and every machine takes for an acknowledgement; what was
-not understood is asked again, unchanged.
+The machine treats the host's next message as the verdict on its last answer: the same poll again means "not
+received", anything else "received". So after each message that reports or commits something, this host sends
+a poll to address 0, which no machine answers and every machine takes as an acknowledgement. A reply that was
+not understood is requested again, unchanged.
 """
 
 from collections import deque
@@ -55,7 +55,7 @@ class Order:
 
 @dataclass(slots=True)
 class Count:
-    """What passed on the line since the start."""
+    """Counts of the messages on the line since the start."""
 
     polls: int = 0
     silences: int = 0
@@ -105,7 +105,7 @@ class Conversation:
         return max(0.0, wait)
 
     def next_message(self, now: float) -> bytes | None:
-        """What to send now, or nothing until :meth:`due`."""
+        """Return the next message to send, or None until :meth:`due`."""
         if self.link is Link.UP and now - self._heard >= LINK_SECONDS:
             self._down()
         if self._settle:
@@ -192,6 +192,6 @@ class Conversation:
     def _down(self) -> None:
         self.link = Link.DOWN
         self._settle = True
-        if self._current is not None:  # it may have been obeyed: whoever asked must find out
+        if self._current is not None:  # The machine may have obeyed it: the caller must find out.
             self._finish(Answer(Outcome.SILENCE))
         self._ask_again = False

@@ -1,9 +1,10 @@
-"""The validation desk: numbers for tickets going out, verdicts on tickets coming in.
+"""The validation desk: numbers for printed tickets and verdicts on inserted tickets.
 
-Out, system validation: the machine waits (57), the desk gives a number (58), and the ticket is good only once
-the machine's own record (4D) says it was printed. In: the machine holds a paper in escrow (67, 70), the desk
-holds the ticket for that machine before it says so (71), and asks what became of it (71 FF) until it is told.
-Each step is in the ledger before it is on the line, so that a host that dies asks instead of guessing.
+Out, system validation: the machine waits (57), the desk gives a number (58), and the ticket is valid only
+after the machine's own record (4D) reports it as printed. In: the machine holds a ticket in escrow (67, 70),
+the desk reserves it for that machine before it answers (71), and asks for the result (71 FF) until it
+receives one. Each step is in the ledger before it is on the line, so that a restarted host asks instead of
+guessing.
 """
 
 from collections.abc import Callable, Mapping
@@ -134,7 +135,7 @@ class TicketDesk:
         self._ask(0x71, request, self._outcome)
 
     def _verdict(self, ticket: Ticket | None, read_cents: int) -> tuple[int, int]:
-        """The transfer code, and the amount in cents, for a ticket in escrow."""
+        """Return the transfer code and the amount in cents for a ticket in escrow."""
         if not self.accepts:
             return 0x80, read_cents
         if ticket is None:
@@ -155,7 +156,7 @@ class TicketDesk:
             return
         if answer.values == {
             "status": _NO_TICKET
-        }:  # it has never been told of any: what was held was never said
+        }:  # The machine has never received an answer: the reservation was not sent.
             for held in self._store.redeeming(self.machine):
                 self._store.release(held.number, self.machine)
                 self._tell(f"ticket {held.number} never reached the machine: as good as before")

@@ -44,7 +44,7 @@ class Message:
         return bool(self.notes) or any(piece.trouble for piece in self.pieces)
 
     def document(self) -> dict[str, Any]:
-        """The message for scripts."""
+        """Return the message in the form for scripts."""
         return {
             "us": self.us,
             "from": str(self.side),
@@ -102,7 +102,7 @@ def _message(portion: Portion) -> Message:
 
 
 def _continues(request: Message, portion: Portion) -> bool:
-    """Whether the host's portion goes on with the message before: no wakeup, no pause, not a general poll."""
+    """Return whether the host's portion continues the message before: no wakeup, no pause, not a general poll."""
     return not portion.wake and not is_general(request.data) and portion.us - request.end_us <= INSIDE_US
 
 
@@ -116,7 +116,7 @@ def _is_over(request: Message, answer: Message | None, portion: Portion) -> bool
 
 
 def _closed(request: Message | None, answer: Message | None) -> Iterator[Message]:
-    """A request and its answer, explained together."""
+    """Yield a request and its answer, explained together."""
     if request is None:
         return
     request.title, request.pieces = explain_request(request.data)

@@ -1,7 +1,8 @@
-"""How a message's data bytes are laid out: described once, read and written from the same description.
+"""Layouts of the data bytes of messages: described once, and used for reading and for writing.
 
-A layout is a tuple of parts. Reading gives every byte a name, so a recording can be explained; writing is its
-inverse. Nothing is guessed: what ends too soon, or holds a digit that is none, is a trouble of that field.
+A layout is a tuple of parts. Reading gives every byte a name, so that a recording can be explained; writing
+is its inverse. Nothing is guessed: a field that ends too soon or holds an invalid digit is reported as a
+problem of that field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ class LayoutError(ValueError):
 
 
 class Kind(StrEnum):
-    """What the bytes of a field mean."""
+    """Meaning of the bytes of a field."""
 
     BCD = "bcd"
     """Packed decimal digits, the most significant first."""
@@ -43,7 +44,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """One byte that says how many bytes of ``kind`` follow; a BCD value of no bytes is None."""
+    """A length byte followed by that many bytes of ``kind``; a BCD value of zero bytes is None."""
 
     name: str
     kind: Kind = Kind.TEXT
@@ -52,7 +53,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Whatever is left."""
+    """All remaining bytes."""
 
     name: str
     kind: Kind = Kind.RAW
@@ -60,7 +61,7 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A length byte, then so many bytes holding ``parts``; the trailing ones may be left out."""
+    """A length byte, then that many bytes holding ``parts``; trailing parts may be absent."""
 
     parts: "tuple[Field | Counted | Rest | Many | Sizes, ...]"
 
@@ -102,7 +103,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Reading:
-    """What a layout found: the pieces in wire order, the values by name, and what was wrong."""
+    """Result of reading a layout: the pieces in wire order, the values by name, and the problems."""
 
     values: Values = field(default_factory=dict)
     pieces: list[Piece] = field(default_factory=list)
@@ -320,7 +321,7 @@ def _encoded(field_: Field, value: Any) -> bytes:
 
 
 def fixed_size(layout: Layout) -> int | None:
-    """How many bytes the layout always takes, or None where a length in it decides."""
+    """Return the number of bytes that the layout always takes, or None if it contains a length."""
     if all(isinstance(part, Field) for part in layout):
         return sum(part.size for part in layout if isinstance(part, Field))
     return None

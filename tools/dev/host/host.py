@@ -55,7 +55,7 @@ class Report:
 
 @dataclass(slots=True)
 class Known:
-    """What the machine has said about itself."""
+    """What the machine has reported about itself."""
 
     serial: str = ""
     version: str = ""
@@ -78,7 +78,10 @@ class Host:
         registers: bool = True,
         system_id: int = 1,
     ) -> None:
-        """``validates``: answer ticket requests; ``registers``: register for transfers on coming up."""
+        """Connect to a machine.
+
+        ``validates``: answer ticket requests; ``registers``: register for transfers at start.
+        """
         self.line = line
         self.store = store
         self.known = Known()
@@ -160,7 +163,7 @@ class Host:
         return self.answer_to_bytes(long_poll(self.conversation.address, code, values), seconds=seconds)
 
     def answer_to_bytes(self, request: bytes, *, seconds: float = 10.0) -> Answer:
-        """As :meth:`answer_to`, for a whole message as it is."""
+        """Return the answer to a complete message given as bytes; see :meth:`answer_to`."""
         got: list[Answer] = []
         self.conversation.submit(Order(request, got.append))
         self.run_until(lambda: bool(got), seconds)
@@ -171,7 +174,7 @@ class Host:
         return got[0]
 
     def tell(self, text: str) -> None:
-        """Keep a sentence for whoever looks on."""
+        """Store a sentence for the live display."""
         self.reports.append(Report(self._now(), text))
 
     def seed(self) -> None:

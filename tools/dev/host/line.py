@@ -26,7 +26,7 @@ _CHUNK: Final = 512
 
 
 class Wire(StrEnum):
-    """How the wakeup bit travels."""
+    """How the wakeup bit is transmitted."""
 
     PARITY = "parity"
     """Mark and space parity of a real UART."""
@@ -41,7 +41,7 @@ class HostLineError(PeerError):
 
 
 def wire_for(port: str) -> Wire:
-    """The wire a port most likely wants: a machine hears its own pseudo-terminal strictly unless told."""
+    """Return the usual wire type of a port: a machine checks its own pseudo-terminal strictly by default."""
     if "://" in port:
         return Wire.PLAIN
     try:
@@ -52,7 +52,7 @@ def wire_for(port: str) -> Wire:
 
 
 def marked(message: bytes) -> bytes:
-    """What a UART with INPCK and PARMRK would deliver of a message whose first byte has wrong parity."""
+    """Return what a UART with INPCK and PARMRK delivers for a message whose first byte has wrong parity."""
     return b"\xff\x00" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")
 
 
@@ -127,7 +127,7 @@ class HostLine:
         return answer
 
     def listen(self, seconds: float) -> bytes:
-        """What arrives unasked: a machine that has seen no poll sends its address."""
+        """Return bytes that arrive unasked: a machine that has seen no poll sends its address."""
         deadline = time.monotonic() + seconds
         heard = b""
         while True:
@@ -137,7 +137,7 @@ class HostLine:
                 return heard
 
     def _receive(self, seconds: float) -> bytes:
-        """Whatever comes next, waiting at most so long for its first byte."""
+        """Return the next bytes, waiting at most ``seconds`` for the first one."""
         try:
             self._serial.timeout = seconds
             data: bytes = self._serial.read(1)

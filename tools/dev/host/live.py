@@ -1,4 +1,4 @@
-"""What a host shows in a terminal: link, machine, meters, what was heard, tickets and transfers."""
+"""Terminal display of a host: link, machine, meters, received messages, tickets and transfers."""
 
 from typing import Final
 

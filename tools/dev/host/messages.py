@@ -1,7 +1,7 @@
-"""Whole messages: a poll as the host sends it, an answer as the machine gives it, byte by byte.
+"""Complete messages: a poll as the host sends it, an answer as the machine gives it, byte by byte.
 
-What an answer is can only be said beside the poll it answers, and an answer that may be one byte or a frame
-ends when the line falls silent. Nothing here waits: :func:`is_whole` says whether more must be awaited.
+An answer can only be interpreted together with its poll, and an answer that may be one byte or a frame ends
+when the line is silent. Nothing here waits: :func:`is_whole` says whether more bytes must follow.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _FOR_ONE_DENOMINATION: Final = 0xB0
 
 
 class Outcome(StrEnum):
-    """What came back."""
+    """Kind of answer that arrived."""
 
     SILENCE = "silence"
     NOTHING = "nothing to report"
@@ -111,7 +111,7 @@ def is_whole(request: bytes, got: bytes) -> bool:
 
 
 def _size(request: bytes, got: bytes) -> int | None:
-    """How long an answer frame will be, as far as what has come says."""
+    """Return the length of an answer frame, or None if the bytes so far do not determine it."""
     if got[1] == _BUSY:
         return _HEAD
     if got[1] == _EVENT:
@@ -179,7 +179,7 @@ def _frame(request: bytes, got: bytes, head: Piece) -> Answer:
 
 
 def exception_name(code: int) -> str:
-    """An exception's code and what it is called."""
+    """Return an exception's code and name."""
     known = EXCEPTIONS.get(code)
     return f"{code:02X} {known.name if known else 'unknown exception'}"
 
@@ -200,7 +200,7 @@ def _split(data: bytes) -> tuple[bytes, tuple[Piece]]:
 
 
 def _read(poll: Poll, data: bytes, *, asking: bool) -> tuple[Values, tuple[Piece, ...]]:
-    """A poll's data; what is asked for one denomination is laid out as the poll inside it."""
+    """Return a poll's data; a request for one denomination has the layout of the poll inside it."""
     layout = poll.request if asking else poll.answer
     reading = read(layout or (), data, _HEAD)
     inner = POLLS.get(reading.values.get("poll", 0)) if poll.code == _FOR_ONE_DENOMINATION else None

@@ -1,4 +1,4 @@
-"""What a row of the poll table says, and the fields that many rows share."""
+"""Contents of a row of the poll table, and fields that several rows share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tools.dev.host.fields import Field, Kind, Layout
 
 
 class Type(StrEnum):
-    """How a poll is asked."""
+    """How a poll is sent."""
 
     READ = "R"
     """Address and poll, no CRC."""
@@ -42,7 +42,7 @@ def bcd(name: str, size: int, unit: str = "") -> Field:
 
 
 def lsb(name: str, size: int, unit: str = "") -> Field:
-    """A binary number, least significant byte first."""
+    """Return a field for a binary number, least significant byte first."""
     return Field(name, size, Kind.BINARY, unit)
 
 

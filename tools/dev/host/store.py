@@ -38,7 +38,7 @@ class StoreError(OperatorError):
 
 
 class Kind(StrEnum):
-    """What a ticket is worth as."""
+    """Kind of credit on a ticket."""
 
     CASHABLE = "cashable"
     RESTRICTED = "restricted"
@@ -46,20 +46,20 @@ class Kind(StrEnum):
 
 
 class TicketState(StrEnum):
-    """Where a ticket stands."""
+    """State of a ticket."""
 
     ASSIGNED = "assigned"
     """A number was made for a machine; whether paper carries it is not known yet."""
     ISSUED = "issued"
     """The machine has reported it as printed."""
     REDEEMING = "redeeming"
-    """A machine was told that it is good, and has not yet said what became of it."""
+    """A machine was told that the ticket is valid, and has not yet reported the result."""
     REDEEMED = "redeemed"
     VOID = "void"
 
 
 class TransferState(StrEnum):
-    """Where a transfer stands."""
+    """State of a transfer."""
 
     OFFERED = "offered"
     """Sent, or about to be: the machine may know of it."""
@@ -107,7 +107,7 @@ class Transfer:
 
     @property
     def to_machine(self) -> bool:
-        """Which way the money goes."""
+        """Return whether the money goes to the machine."""
         return self.type < 0x80
 
 
@@ -142,7 +142,7 @@ class Store:
         return done.rowcount == 1
 
     def void(self, number: str) -> None:
-        """An assigned number that the machine did not take: it will never be good."""
+        """Void an assigned number that the machine did not accept: it will never be valid."""
         self._move(number, TicketState.ASSIGNED, TicketState.VOID)
 
     def record(
@@ -156,9 +156,9 @@ class Store:
         return done.rowcount == 1
 
     def issue(self, number: str, kind: Kind, amount_cents: int, machine: str) -> Ticket:
-        """A machine reports a ticket as printed; its own number, or one we assigned. Repeats change nothing.
+        """Record a ticket reported as printed, with its own or an assigned number. Repeats change nothing.
 
-        Raises :class:`StoreError` where the report contradicts what was assigned.
+        Raises :class:`StoreError` if the report contradicts what was assigned.
         """
         self.assign(number, kind, amount_cents, machine)
         ticket = self._known(number)
@@ -185,7 +185,7 @@ class Store:
         return self._known(number)
 
     def redeemed(self, number: str, machine: str) -> None:
-        """The machine has stacked and credited it."""
+        """Record that the machine has stacked and credited the ticket."""
         done = self._database.execute(
             "UPDATE tickets SET state = ?, redeemed_at = ? "
             "WHERE number = ? AND state = ? AND redeemed_by = ?",
@@ -196,7 +196,7 @@ class Store:
             raise StoreError(f"ticket {number}: {machine} credited it, but it is {ticket.state}")
 
     def release(self, number: str, machine: str) -> None:
-        """The machine gave it back: it is as good as before."""
+        """Record that the machine returned the ticket: it is valid again."""
         self._database.execute(
             "UPDATE tickets SET state = ?, redeemed_by = NULL "
             "WHERE number = ? AND state = ? AND redeemed_by = ?",
@@ -204,7 +204,7 @@ class Store:
         )
 
     def ticket(self, number: str) -> Ticket | None:
-        """What is known of a number."""
+        """Return the ticket with this number, or None."""
         return next(self._tickets("number = ?", (number,)), None)
 
     def tickets(self) -> tuple[Ticket, ...]:
@@ -212,7 +212,7 @@ class Store:
         return tuple(self._tickets("true", ()))
 
     def redeeming(self, machine: str) -> tuple[Ticket, ...]:
-        """What a machine was told is good, and has not answered for."""
+        """Return the tickets that a machine has approval for and has not reported on."""
         return tuple(self._tickets("state = ? AND redeemed_by = ?", (TicketState.REDEEMING, machine)))
 
     # ---------------------------------------------------------------- transfers
@@ -237,7 +237,7 @@ class Store:
         return transfer
 
     def close_transfer(self, id_: str, state: TransferState, status: int | None, moved: Amounts) -> None:
-        """The machine's last word on a transfer. Repeats change nothing. Raises StoreError."""
+        """Record the final state of a transfer. Repeats change nothing. Raises StoreError."""
         done = self._database.execute(
             "UPDATE transfers SET state = ?, status = ?, cashable_cents = ?, restricted_cents = ?, "
             "nonrestricted_cents = ? WHERE id = ? AND state = ?",
@@ -260,12 +260,12 @@ class Store:
         return tuple(self._transfers("true", ()))
 
     def open_transfers(self, machine: str) -> tuple[Transfer, ...]:
-        """What a machine may have been told and has not answered for."""
+        """Return the transfers that a machine may have received and has not reported on."""
         return tuple(self._transfers("state = ? AND machine = ?", (TransferState.OFFERED, machine)))
 
     # ---------------------------------------------------------------- facts
     def fact(self, name: str, make: Callable[[], str]) -> str:
-        """A value made once and kept: a registration key, a validation ID."""
+        """Return a stored value, created on first use: a registration key, a validation ID."""
         self._database.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, make()))
         (value,) = self._database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(value)

@@ -28,7 +28,7 @@ class TraceError(OperatorError):
 
 
 class Side(StrEnum):
-    """Who sent the bytes."""
+    """Sender of the bytes."""
 
     HOST = "host"
     MACHINE = "machine"

@@ -1,8 +1,8 @@
-"""Transfers ordered by the host: registration, orders, and finding out what became of each.
+"""Transfers ordered by the host: registration, orders, and finding out how each ended.
 
-An order is in the ledger under an id of its own before it is on the line, and stays open until the machine
-itself says how it ended. An order whose answer was lost is looked for in the machine's current transfer and
-in its history; only where none holds its id has it never arrived.
+An order is in the ledger under its own id before it is on the line, and stays open until the machine reports
+how it ended. An order whose answer was lost is looked up in the machine's current transfer and in its
+history; only if neither has its id did it never arrive.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class TransferError(OperatorError):
 
 @dataclass(slots=True)
 class Registration:
-    """What the machine says about who may transfer with it."""
+    """The machine's report of who may transfer with it."""
 
     asset: int = 0
     status: int = 0x80

@@ -1,4 +1,4 @@
-"""What a person or a script may tell a host to do: each verb is words in, a document out."""
+"""Commands that a person or a script may give a host: each verb takes words and returns a document."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -16,7 +16,7 @@ from tools.dev.host.polls import POLLS
 from tools.dev.host.store import Amounts, TransferState
 from tools.dev.host.transfers import BONUS_TO_MACHINE, IN_HOUSE_TO_HOST, IN_HOUSE_TO_MACHINE
 
-#: 6F carries at most so many codes: the smaller of the two public limits.
+#: Maximum number of codes in a 6F message: the smaller of the two public limits.
 _CODES_MAX: Final = 11
 _TYPES: Final = {"in": IN_HOUSE_TO_MACHINE, "bonus": BONUS_TO_MACHINE, "out": IN_HOUSE_TO_HOST}
 _SECONDS: Final = 30.0
@@ -86,7 +86,7 @@ def send(host: Host, words: Sequence[str]) -> Values:
 
 
 def _value(layout: Layout, name: str, text: str) -> Any:
-    """A word as the field wants it: a list of rows for what repeats, else a number or text."""
+    """Return a word in the type of its field: a list of rows for a repeated field, else a number or text."""
     parts = [inner for part in layout for inner in (part.parts if isinstance(part, Sized) else (part,))]
     part = next((part for part in parts if part.name == name), None)
     if part is None:

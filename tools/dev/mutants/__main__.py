@@ -19,7 +19,7 @@ from tools.dev.conformance.requirements import ROOT, Requirements, RequirementsE
 from tools.dev.mutants.scratch import Scratch
 from tools.dev.mutants.trial import Outcome, Trial, Verdict, trials, tried
 
-#: what earlier trials came to; a trial whose change, file and tests are the same is not run again
+#: Results of earlier trials; a trial with the same change, file and tests is not run again.
 MEMORY: Final = ROOT / "build" / "mutants.json"
 _WORKERS: Final = 2
 _LIMIT_SECONDS: Final = 300.0
@@ -63,7 +63,7 @@ def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, worker
 def counts(
     requirements: Requirements, evidence: Evidence, found: Iterable[Trial], outcomes: Mapping[str, Outcome]
 ) -> str:
-    """How many rows are shown, in part and not yet; and of those of regulations, how many trials bear out."""
+    """Return how many rows are shown, partly shown and open, and how many trials confirm those of regulations."""
     rows = tuple(requirements.rows.values())
     lines = []
     for title, chosen in (
@@ -89,7 +89,7 @@ def _run(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> 
     memory: dict[str, dict[str, Any]] = json.loads(MEMORY.read_text()) if MEMORY.exists() else {}
     outcomes: dict[str, Outcome] = {}
     waiting: list[Trial] = []
-    digests = {trial.name: _digest(trial) for trial in found}  # of the tree as it is copied
+    digests = {trial.name: _digest(trial) for trial in found}  # digests of the tree as it is copied
     for trial in found:
         last = memory.get(trial.name, {})
         if fresh or last.get("digest") != digests[trial.name] or last["verdict"] == Verdict.ERROR:
@@ -125,7 +125,7 @@ def _run(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> 
 
 
 def _digest(trial: Trial) -> str:
-    """What a trial hangs on, as far as it can be named: its change, the file changed, its tests."""
+    """Return the digest of everything a trial depends on: its change, the changed file, its tests."""
     state = hashlib.sha256(repr((trial.mutant, trial.tests)).encode())
     for file in sorted({trial.mutant.file, *(test.file for test in trial.tests)}):
         path = ROOT / file

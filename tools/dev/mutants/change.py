@@ -29,9 +29,9 @@ class MutantError(Exception):
 
 
 def changed(mutant: Mutant, root: Path) -> str:
-    """The text of the mutant's file with its behaviour taken away.
+    """Return the text of the mutant's file with its behaviour removed.
 
-    Raises :class:`MutantError` where what is to be taken away is not there, or not once.
+    Raises :class:`MutantError` unless the text to remove is there exactly once.
     """
     try:
         text = (root / mutant.file).read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def changed(mutant: Mutant, root: Path) -> str:
 
 
 def _of_key(mutant: Mutant, text: str) -> str:
-    """The TOML text with another value at the key; an entry of a list is named by its ``id``."""
+    """Return the TOML text with another value at the key; a list entry is named by its ``id``."""
     lines = text.splitlines(keepends=True)
     found = []
     path: list[tuple[str, str]] = []  # tables around a line: their names, and the ids of entries of lists
@@ -89,7 +89,7 @@ def _of_key(mutant: Mutant, text: str) -> str:
 
 
 def _of_function(mutant: Mutant, text: str) -> str:
-    """The Python text with an operator applied to one function, or to a constant."""
+    """Return the Python text with an operator applied to one function or constant."""
     tree = ast.parse(text)
     operator, _, operand = mutant.change.partition(" ")
     if operator not in _OPERATORS:
@@ -168,7 +168,7 @@ _OPERATORS: Final[Mapping[str, Callable[[Any, str], None]]] = {
 
 
 def _names(node: ast.stmt) -> set[str]:
-    """What a definition or an assignment gives a name to."""
+    """Return the names that a definition or an assignment binds."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]

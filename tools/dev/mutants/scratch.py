@@ -21,13 +21,13 @@ _LEFT_OUT: Final = (".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "
 #: pytest's exit code of a run cut off at its limit, as ``timeout(1)`` gives it
 OVER_THE_LIMIT: Final = 124
 
-#: each change gets a time of its own: Python takes compiled code for fresh where time and size agree
+#: Each change gets a unique time, because Python considers compiled code current if time and size agree.
 _SECONDS = itertools.count(int(time.time()))
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run of pytest ended: its exit code, what it printed, and how long it took."""
+    """Result of a pytest run: its exit code, output and duration."""
 
     code: int
     output: str

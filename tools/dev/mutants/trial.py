@@ -19,7 +19,7 @@ _SHOWN_LINES: Final = 15
 
 
 class Verdict(StrEnum):
-    """What became of a mutant."""
+    """Result of a mutant."""
 
     KILLED = "killed"
     SURVIVED = "survived"
@@ -64,10 +64,10 @@ def trials(requirements: Requirements, evidence: Evidence, *, regulation: bool =
 
 
 def tried(trial: Trial, scratch: Scratch, limit_seconds: float, first: str = "") -> Outcome:
-    """Try one mutant. ``first`` is the test that is likely to notice, as ``file::name``.
+    """Try one mutant. ``first`` is the test most likely to notice it, as ``file::name``.
 
-    A test that fails also where nothing is taken away proves nothing: the verdict is then an error, as it is
-    where the change is none, where tests cannot be collected, or where time runs out.
+    A test that also fails without the change proves nothing: the verdict is then an error, as it is if the
+    change has no effect, if tests cannot be collected, or on a timeout.
     """
     ids = sorted((f"{test.file}::{test.name}" for test in trial.tests), key=lambda one: one != first)
     if not ids:
@@ -90,7 +90,7 @@ def tried(trial: Trial, scratch: Scratch, limit_seconds: float, first: str = "")
 
 
 def not_found(mutants: Sequence[tuple[str, Mutant]], root: Path) -> list[str]:
-    """What is wrong with these named mutants before any is tried: a text no longer there, or not once."""
+    """Return the problems of these named mutants before any is tried: a text that is not there exactly once."""
     complaints = []
     for name, mutant in mutants:
         try:

@@ -23,7 +23,7 @@ class BrokerMissingError(OperatorError):
 
 
 def mosquitto() -> str:
-    """The broker's program. Raises :class:`BrokerMissingError`."""
+    """Return the path of the broker's program. Raises :class:`BrokerMissingError`."""
     found = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
     if found is None:
         raise BrokerMissingError("mosquitto is not installed (Debian: apt install mosquitto)")
@@ -50,7 +50,7 @@ class Broker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def slot(self, name: str) -> LinkSlot:
-        """How ``name`` connects."""
+        """Return the connection settings for ``name``."""
         return LinkSlot(
             port=self.port,
             authority=self._folder / f"{AUTHORITY}.crt",
@@ -60,7 +60,7 @@ class Broker:
 
     @property
     def up(self) -> bool:
-        """Its process runs."""
+        """Return whether its process is running."""
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:

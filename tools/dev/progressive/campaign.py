@@ -1,14 +1,14 @@
-"""The fault campaign of a progressive link: real broker, real controller and store, real link clients.
+"""Fault campaign of a progressive link: real broker, real controller and store, real link clients.
 
-A scenario is a level of its own that two machines feed and hit while, as its seed says, the broker is killed,
-the controller is killed between any two of its statements or cut off from its store while a second one takes
-over, clocks go wrong, machines are killed after any step of a hit, wires are parted, and what is said on the
-way is lost, late, doubled and mixed up. Every third level is a mystery: the controllers decide who wins it,
-each by the secret that the one before it had sealed. Then everything is mended, and must come to rest with
-every wager counted once, every hit paid once with the amount that was locked for it and no less than was
-shown, and every level adding up to the fraction. Meanwhile a witness reads every value published.
+A scenario is one level that two machines feed and hit. Following its seed, the broker is killed, the
+controller is killed between any two of its statements or disconnected from its store while a second one takes
+over, clocks go wrong, machines are killed after any step of a hit, wires are disconnected, and messages are
+lost, delayed, duplicated and reordered. Every third level is a mystery: the controllers decide who wins it,
+each by the secret that its predecessor committed to. Then everything is repaired, and the link must settle
+with every wager counted once, every hit paid once with its locked amount and no less than was shown, and
+every level exact to the fraction. Meanwhile a listener reads every published value.
 
-A scenario has a limit: one that stands still is a finding, told with what every task was waiting for, and
+A scenario has a time limit: one that makes no progress is reported with what every task was waiting for, and
 ends the campaign.
 """
 
@@ -43,7 +43,7 @@ _CLEANING_ATTEMPTS: Final = 10
 _HIT_CHANCE: Final = 0.12
 #: With the hits that a scenario plans, so that none is held for being improbable.
 _ODDS: Final = Fraction(1, 2)
-#: One level in so many is a mystery.
+#: One level in this many is a mystery.
 _MYSTERIES: Final = 3
 _WAGERS: Final = 12
 _PARTED_SECONDS: Final = 0.2
@@ -65,7 +65,7 @@ _RIGHT: Final = "every wager counted once, every hit paid once, nothing shown to
 
 @dataclass(slots=True)
 class Campaign:
-    """What was done and found. ``happened``: what truly took place, and how often."""
+    """Result of a campaign. ``happened``: each fault that really occurred, and how often."""
 
     seed: int
     scenarios: int = 0
@@ -79,7 +79,7 @@ class Campaign:
     """What every task was waiting for, where a scenario stood still."""
 
     def lines(self) -> list[str]:
-        """What a person reads."""
+        """Return the report lines."""
         done = f"{self.wagers} wagers, {self.hits} hits, {self.paid_cents} minor units paid, "
         return [
             *(f"{count:8} x {name}" for name, count in sorted(self.happened.items())),
@@ -92,7 +92,7 @@ class Campaign:
 
 @dataclass(slots=True)
 class _Floor:
-    """What a scenario is played on."""
+    """The machines, broker and controllers of a scenario."""
 
     broker: Broker
     relays: dict[str, Relay]
@@ -103,7 +103,7 @@ class _Floor:
     seats: list[Seat] = field(default_factory=list)
 
     def states(self) -> list[str]:
-        """How everything on it stands, a line each."""
+        """Return the state of each part, one line each."""
         parted = [name for name, relay in self.relays.items() if relay.parted]
         broker = (
             f"broker: {'up' if self.broker.up else 'down'}; parted from it: {', '.join(parted) or 'nobody'}"
@@ -111,7 +111,7 @@ class _Floor:
         return [broker, self.office.state(), *(seat.state() for seat in self.seats)]
 
     def slot(self, name: str) -> LinkSlot:
-        """How ``name`` connects: over a wire that can be parted."""
+        """Return the connection settings for ``name``, over a wire that can be disconnected."""
         return self.broker.slot(name).model_copy(update={"port": self.relays[name].port})
 
 
@@ -173,7 +173,7 @@ async def _floor(folder: Path, open_store: Callable[[], Store], result: Campaign
 
 
 async def _watch(floor: _Floor) -> None:
-    """Whatever is wrong with a value is a finding; that there is no broker is not."""
+    """Record every wrong published value as a finding; a missing broker is not one."""
     await listen(
         floor.witness,
         floor.broker.slot(of_sign("1")),
@@ -186,7 +186,7 @@ async def _watch(floor: _Floor) -> None:
 
 
 async def _in_time(work: Coroutine[Any, Any, None], seconds: float, what: str, floor: _Floor) -> bool:
-    """Do it within the limit, and say whether it is done; past it, find out what stands still."""
+    """Run ``work`` within the limit and return whether it finished; after that, report what is stuck."""
     result = floor.result
     task = asyncio.create_task(work, name=what)
     done, _ = await asyncio.wait({task}, timeout=seconds)
@@ -202,7 +202,7 @@ async def _in_time(work: Coroutine[Any, Any, None], seconds: float, what: str, f
 
 
 async def _end_all(before: set[asyncio.Task[Any]]) -> None:
-    """End whatever was begun since, however it takes it, and wait for nobody for ever."""
+    """End every task started since ``before`` was taken, without waiting forever for any of them."""
     for _ in range(_CLEANING_ATTEMPTS):
         left = asyncio.all_tasks() - before
         if not left:
@@ -222,7 +222,7 @@ def _named(result: Campaign, what: str) -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------- a scenario
 def _level(number: int, dice: random.Random) -> LevelDefinition:
-    """A level of its own; every third is a mystery, which the controller decides after some few wagers."""
+    """Return a new level; every third is a mystery, which the controller decides after a few wagers."""
     mystery = number % _MYSTERIES == _MYSTERIES - 1
     base_cents = dice.choice((100, 1_000, 50_000))
     increment = Fraction(dice.randrange(1, 40), dice.randrange(41, 400))
@@ -287,9 +287,9 @@ async def _revive(seats: list[Seat], office: Office) -> None:
 
 # ---------------------------------------------------------------------------------------------- disturbances
 def _plan(seed: int, number: int) -> dict[int, str]:
-    """Which disturbance comes before which wager: each has its turn, others with it as the seed says.
+    """Return the disturbance before each wager: each kind occurs, combined with others by the seed.
 
-    Dice of its own, for what goes wrong on the way depends on who is faster.
+    The dice are separate, because what goes wrong in transit depends on timing.
     """
     dice, kinds = random.Random(f"{seed}.{number}"), tuple(_DISTURBANCES)  # noqa: S311 (it must repeat)
     planned = {kinds[number % len(kinds)], *dice.choices(kinds, k=dice.randrange(3))}
@@ -343,7 +343,7 @@ async def _cut_off(seats: list[Seat], floor: _Floor) -> None:
 
 
 async def _part(name: str, what: str, floor: _Floor) -> None:
-    """Nobody is told of it, and what was said meanwhile arrives afterwards, if anybody still listens."""
+    """Disconnect silently; messages sent meanwhile arrive afterwards if there is still a receiver."""
     relay, seconds = floor.relays[name], floor.dice.uniform(0.0, _PARTED_SECONDS)
     relay.part()
     floor.result.happened[f"{what} parted from the broker"] += 1
@@ -362,7 +362,7 @@ async def _part_controller(_: list[Seat], floor: _Floor) -> None:
 
 
 async def _slow(_: list[Seat], floor: _Floor) -> None:
-    """One wire is slower than whoever speaks on it waits before it says a thing again."""
+    """Delay one wire by more than its sender's retry time."""
     floor.relays[floor.dice.choice(sorted(floor.relays))].slow(floor.dice.uniform(*_SLOW_SECONDS))
     floor.result.happened["wire slow"] += 1
 

@@ -1,8 +1,8 @@
 """A simulated machine on a link: the real link client over the real carrier, and a memory that outlives it.
 
-It plays by dice instead of games. What a machine's journal would hold is in :class:`Memory`; everything else
-is gone with the object, as with a process that is killed. ``step`` is called after each thing that became
-durable and before what follows from it: whoever raises there has killed the machine at that point.
+It plays by dice instead of games. :class:`Memory` holds what a machine's journal would; everything else is
+lost with the object, as in a killed process. ``step`` is called after each durable change and before its
+consequences: an exception raised there kills the machine at that point.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Memory:
-    """What a machine must not forget."""
+    """The durable state of a machine."""
 
     given: list[Contribution] = field(default_factory=list)
     counted: int = 0
@@ -127,7 +127,7 @@ class SimulatedMachine:
 
     @property
     def shown_cents(self) -> int:
-        """What its screen shows, minor units."""
+        """Return the amount on its screen, in minor units."""
         return self.link.shown(self._pool.id, self._now_ns()).amount_cents
 
     def play(self, dice: random.Random, hit_chance: float) -> None:
@@ -184,7 +184,7 @@ class SimulatedMachine:
         self._send()
 
     def disconnected(self, why: str) -> None:
-        """The level is down."""
+        """Mark the level as down."""
         del why
         self.link.disconnected()
 
@@ -230,7 +230,7 @@ class SimulatedMachine:
                 self.memory.complaints.append(str(news))
 
     def _locked(self, name: str, cents: int) -> None:
-        """The controller has locked the amount of a hit: durable, then paid."""
+        """Record the amount that the controller locked for a hit, then pay it."""
         hit = self.memory.hits[name]
         if hit.locked_cents is None:
             self._step("award heard")
@@ -251,7 +251,7 @@ class SimulatedMachine:
                 self._take_up(name, hit)
 
     def _found(self, won: Won) -> None:
-        """The controller found that a wager has won: durable, then paid. Told again, it changes nothing."""
+        """Record a wager that the controller found to have won, then pay it. A repeat changes nothing."""
         hit = self.memory.hits.get(won.claim)
         if hit is None:
             if self.memory.sealed.get(won.trigger.number, won.trigger.commitment) != won.trigger.commitment:

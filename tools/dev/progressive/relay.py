@@ -1,4 +1,4 @@
-"""A wire to the broker that can be cut in two without anybody being told: a network partition."""
+"""A wire to the broker that can be disconnected without either end noticing: a network partition."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ _CHUNK_BYTES = 65536
 
 
 class Relay:
-    """A port of its own that carries bytes to and from the broker's; while parted, it holds them back."""
+    """A separate port that carries bytes to and from the broker; while disconnected, it holds them back."""
 
     def __init__(self, port: int) -> None:
         """``port``: the broker's, on this computer."""
@@ -28,11 +28,11 @@ class Relay:
 
     @property
     def parted(self) -> bool:
-        """Nothing passes."""
+        """Return whether the wire is disconnected."""
         return not self._whole.is_set()
 
     def part(self) -> None:
-        """Nothing passes from now on; what is sent meanwhile arrives after :meth:`heal`, if anybody waits."""
+        """Disconnect; bytes sent meanwhile arrive after :meth:`heal` if there is still a receiver."""
         self._whole.clear()
 
     def slow(self, seconds: float) -> None:

@@ -23,7 +23,10 @@ class PostgresMissingError(OperatorError):
 
 
 def postgres_program(name: str) -> str:
-    """Where a program of the server is; Debian keeps them apart. Raises :class:`PostgresMissingError`."""
+    """Return the path of a PostgreSQL program; each Debian version has its own.
+
+    Raises :class:`PostgresMissingError`.
+    """
     for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
         if (folder / name).is_file():
             return str(folder / name)
@@ -34,7 +37,7 @@ def postgres_program(name: str) -> str:
 
 
 class Postgres:
-    """A PostgreSQL server on a socket in a folder of its own."""
+    """A PostgreSQL server on a socket in its own folder."""
 
     def __init__(self) -> None:
         """Make and start it. Raises :class:`PostgresMissingError`, OperatorError if it fails."""
@@ -82,7 +85,7 @@ class Postgres:
             self._process.wait()
 
     def dsn(self, database: str = "postgres") -> str:
-        """How to reach a database."""
+        """Return the connection string of a database."""
         return f"host={self.folder} user=egm dbname={database}"
 
     def new_database(self, name: str) -> str:

@@ -39,7 +39,7 @@ _LEVEL: Final = LevelDefinition(
 
 @dataclass(slots=True)
 class Floor:
-    """What came of it."""
+    """Result of a simulation."""
 
     machines: int
     wagers: int
@@ -50,7 +50,7 @@ class Floor:
     wrong: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
-        """What a person reads."""
+        """Return the report lines."""
         level = self.level
         came = level.contributed + level.seeded + level.received
         went = level.paid + level.current + level.hidden + level.overflow + level.released

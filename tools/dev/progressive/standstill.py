@@ -1,4 +1,4 @@
-"""What a program that makes no headway is waiting for: every task, down to the innermost await."""
+"""Report what a stuck program is waiting for: every task, down to the innermost await."""
 
 import asyncio
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ _DEPTH_MAX = 50
 
 
 def standing(tasks: Iterable[asyncio.Task[Any]]) -> list[str]:
-    """A line for each task, and one for each of the frames it stands in, outermost first."""
+    """Return a line for each task and for each of its suspended frames, outermost first."""
     lines = []
     for task in sorted(tasks, key=asyncio.Task.get_name):
         asked = f", told to stop {task.cancelling()} times" if task.cancelling() else ""
@@ -17,7 +17,7 @@ def standing(tasks: Iterable[asyncio.Task[Any]]) -> list[str]:
 
 
 def _frames(waiting: Any) -> list[str]:
-    """Where a suspended coroutine stands. ``Task.get_stack`` gives the outermost frame only."""
+    """Yield the suspended frames of a coroutine. ``Task.get_stack`` gives only the outermost frame."""
     found: list[str] = []
     while waiting is not None and len(found) < _DEPTH_MAX:
         frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "ag_frame", None)

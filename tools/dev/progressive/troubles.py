@@ -1,7 +1,7 @@
-"""What the link campaign troubles: a machine's wire, a machine's place, and the controllers' office.
+"""Faults of the link campaign: on a machine's wire, on a machine, and on the controllers.
 
-Each is the real thing with a hand on it: what is killed here stays dead, its memory or its store outlives it,
-and whatever truly happened to it is counted.
+The parts are real. A killed part stays dead, its memory or store survives it, and every fault that really
+occurred is counted.
 """
 
 import asyncio
@@ -103,11 +103,11 @@ class Rough(Carrier):
             self._ears.misunderstood(text)
 
     def mend(self) -> None:
-        """It is cut no more, unless its machine is dead."""
+        """Reconnect, unless the machine is dead."""
         self.cut = self._dead
 
     def part(self) -> None:
-        """Its machine is dead: nothing comes or goes any more, nor what is still late."""
+        """Disconnect a dead machine: nothing is carried any more, including delayed messages."""
         self._dead = self.cut = True
 
     def _somehow(self, deliver: Callable[[], None]) -> None:
@@ -128,7 +128,7 @@ class Rough(Carrier):
 
     def _late(self, deliver: Callable[[], None]) -> None:
         if not self._dead:
-            with contextlib.suppress(Killed):  # its task has been told
+            with contextlib.suppress(Killed):  # its task has received the exception
                 deliver()
 
 
@@ -152,7 +152,7 @@ class Seat:
         self.start()
 
     def start(self) -> None:
-        """A life begins."""
+        """Start a new run of the machine."""
         self._dead = False
         inner = MqttCarrier(self._slot, self.serial, retry_seconds=QUICK_SECONDS)
         self.line = Rough(inner, self._dice, self._happened)
@@ -170,11 +170,11 @@ class Seat:
 
     @property
     def settled(self) -> bool:
-        """It lives, and has nothing left to say or to hear: what killed it may be what it had just heard."""
+        """Return whether it is running and has no pending message; the last message received may have killed it."""
         return not self._dead and self.machine.settled
 
     def state(self) -> str:
-        """How it stands, in a line."""
+        """Return its state in one line."""
         memory, machine = self.memory, self.machine
         open_hits = {name: hit for name, hit in memory.hits.items() if not hit.closed}
         return (
@@ -184,7 +184,7 @@ class Seat:
         )
 
     def die_after(self, step: str) -> None:
-        """It will be killed when next it has taken this step."""
+        """Kill the machine when it next completes this step."""
         self._deadly = step
 
     def _step(self, name: str) -> None:
@@ -254,11 +254,11 @@ class Office:
 
     @property
     def controller(self) -> Controller:
-        """Who works."""
+        """Return the active controller."""
         return self._term.controller
 
     def state(self) -> str:
-        """How it stands, in a line."""
+        """Return its state in one line."""
         term = self._term
         return (
             f"controller of term {term.store.term}: at work {not term.task.done()}, before it {self._deposed}"
@@ -270,11 +270,11 @@ class Office:
         self._skew = timedelta(seconds=self._dice.uniform(-_SKEW_SECONDS, _SKEW_SECONDS))
 
     def die_soon(self) -> None:
-        """Who works will be killed at one of its next statements."""
+        """Kill the active controller at one of its next statements."""
         self._term.deadly = self._dice.randrange(1, _STATEMENTS_MAX)
 
     def live_on(self) -> None:
-        """It will not."""
+        """Cancel the planned kill."""
         self._term.deadly = 0
 
     def _take_over(self, store: Store) -> _Term:
@@ -363,7 +363,7 @@ async def _over(term: _Term, *expected: type[BaseException]) -> None:
 
 
 def _cut_off(store: Store) -> None:
-    """Do to a store what a lost network or a stopped process does: its place is free, and it is not told."""
+    """Disconnect a store like a lost network or stopped process: its lock is free and it is not informed."""
     if isinstance(store, SqliteStore):
         fcntl.flock(store._lock, fcntl.LOCK_UN)  # noqa: SLF001 (the lock of a process taken for dead)
     else:

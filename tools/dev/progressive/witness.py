@@ -1,4 +1,4 @@
-"""Who hears every value published, as the public is shown it, and remembers what was ever too low."""
+"""A listener that receives every published value, as the public sees it, and records any that was ever too low."""
 
 from egm.progressive.messages import Value
 
@@ -23,5 +23,5 @@ class Witness:
         return "" if last is None else value.contradiction(last.amount_cents, last.falls)
 
     def highest_cents(self, level: str, falls: int) -> int:
-        """The most the public was shown of a level after so many falls, minor units; nothing shown: 0."""
+        """Return the highest value shown of a level after ``falls`` resets, in minor units; 0 if none was shown."""
         return self._highest.get((level, falls), 0)

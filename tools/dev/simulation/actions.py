@@ -1,8 +1,8 @@
-"""Actions of a simulation: each is one thing a person does or that goes wrong, with a seed of its own.
+"""Actions of a simulation: each is one thing a person does or that goes wrong, with its own seed.
 
-A script of them can be cut short anywhere and goes on meaning the same, which is what shrinking needs. Faults
-are those that leave the physical truth knowable: a device that lies about money is the contract tests'
-(``tests/contract/test_fault_matrix.py``), for there is no sum it could be held to.
+A script of actions can be shortened anywhere and still means the same, which shrinking requires. All faults
+leave the physical truth knowable. A device that lies about money is covered by the contract tests
+(``tests/contract/test_fault_matrix.py``), because there would be no sum to compare it with.
 """
 
 import asyncio
@@ -28,7 +28,8 @@ _WELL: Final = frozenset(
 )
 _MENU_SECONDS: Final = 20.0
 _MENDING_SECONDS: Final = 60.0
-#: The forms that end what persons have begun or a fault needs them for, in an order that leaves nothing open.
+#: Forms that complete what people have started or what a fault requires, in an order that leaves nothing
+#: open.
 MENDING: Final = tuple(
     f"form:{form}"
     for form in (
@@ -43,7 +44,7 @@ _FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.offered(Form) if fo
 _KEY_SECONDS: Final = 0.2
 #: When the screens show what a turn of the key has done.
 _SERVED_SECONDS: Final = 0.6
-#: The power goes within so many operations of the media, or at once.
+#: The power fails within this many operations of the media, or at once.
 _OPERATIONS_MOST: Final = 60
 
 CUT: Final = "cut"
@@ -83,7 +84,7 @@ _LINE_FAULTS: Final[tuple[tuple[str, Mapping[str, int | bool]], ...]] = (
 
 
 class Action(NamedTuple):
-    """What is done, and what decides how."""
+    """An action and its seed."""
 
     name: str
     seed: int
@@ -116,7 +117,7 @@ class Crowd:
         return kind if kind in {"io", "wheel"} else f"{kind}-{self.player.position}"
 
     def limit(self) -> None:
-        """The player sets a limit of their own, or takes it away."""
+        """Set or remove a limit of the player's own."""
         of, value = self.dice.choice((("minutes", 1), ("minutes", 30), ("cents", 100), ("cents", 5000)))
         self.player.press("limit", self.dice.choice((0, value)), {"of": of})
 
@@ -126,7 +127,7 @@ class Crowd:
 
     # ------------------------------------------------------------ value
     def bill(self) -> None:
-        """A note that the place takes."""
+        """Insert a bill that the jurisdiction accepts."""
         cents = self.dice.choice(self._world.profile.value_in.bills_cents)
         self._world.hand(self._device("bill"), "insert", amount_cents=cents)
 
@@ -148,19 +149,19 @@ class Crowd:
 
     # ------------------------------------------------------------ the host
     def transfer(self) -> None:
-        """The host moves value one way or the other, or gives a bonus."""
+        """Have the host move value in either direction, or award a bonus."""
         if self._world.bank is not None:
             self._world.bank.order(self.dice.choice(("in", "out", "bonus")), self.dice.randrange(1, 5000))
 
     def bad_host_line(self) -> None:
-        """The host's line loses some of what is said on it, or the host starts again."""
+        """Lose some messages on the host's line, or restart the host."""
         if self._world.bank is not None:
             self._world.bad_messages = self.dice.randint(1, 8)
             if self.dice.random() < 0.2:
                 self._world.bank.restart()
 
     def bad_link(self) -> None:
-        """The link to the controller of levels breaks, is whole again, or its controller starts again."""
+        """Break or repair the link to the progressive controller, or restart the controller."""
         link = self._world.link
         if link is None:
             return
@@ -174,7 +175,7 @@ class Crowd:
 
     # ------------------------------------------------------------ staff
     def turn_key(self) -> None:
-        """The attendant turns their key; where a ruling is needed, the manager comes as well."""
+        """Turn the attendant's key; if a ruling is needed, the manager comes too."""
         if any(player.ruling_needed for player in self._all()):
             self.rule()
         if "attendant" not in self._turned:
@@ -199,7 +200,7 @@ class Crowd:
                 )
 
     def rule(self) -> None:
-        """The manager opens the service menu and stays until the ruling can be made."""
+        """Open the service menu as the manager, and stay until the ruling can be made."""
         self._open_menu(_MENU_SECONDS)
 
     def _open_menu(self, seconds: float) -> None:
@@ -212,7 +213,7 @@ class Crowd:
             self._turn("operator", seconds)
 
     def menu(self) -> None:
-        """The staff opens the service menu for a while, to fill in forms or to look around."""
+        """Open the service menu for a while, to fill in forms or to look around."""
         is_looking = self.dice.random() < 0.3
         self._world.errands = () if is_looking else [*self.dice.sample(_FORMS, 4), *MENDING, *_COUNTS]
         self._turn("operator", self.dice.uniform(0.5, _MENU_SECONDS) if is_looking else _MENDING_SECONDS)
@@ -239,7 +240,7 @@ class Crowd:
             self._world.hand("io", "door", name=door, open=False)
 
     def repair(self) -> None:
-        """The mechanic mends whatever is wrong with any device, and the staff ends what stops the machine."""
+        """Repair every device as the technician, and end what stops the machine as the staff."""
         for name, twin in self._world.twins.items():
             for action in ("power_on", "plug", "clear_line"):
                 self._world.hand(name, action)
@@ -279,13 +280,13 @@ class Crowd:
         self._world.hand(self._device(kind), action, **values)
 
     def bad_line(self) -> None:
-        """A cable is bad from now on."""
+        """Make a cable unreliable from now on."""
         action, values = self.dice.choice(_LINE_FAULTS)
         self._world.hand(self.dice.choice(sorted(self._world.twins)), action, **values)
 
     # ------------------------------------------------------------ work on the machine while it is off
     def clear_memory(self) -> None:
-        """The memory is cleared by two persons, who carry over or pay what it owes."""
+        """Have two people clear the memory and carry over or pay what it owes."""
 
         def work() -> None:
             seen = {play_id for player in self._all() for play_id in player.seen.games}
@@ -317,7 +318,7 @@ class Crowd:
         self._work(work)
 
     def lose_file(self) -> None:
-        """The cabinet file is lost: the first start asks two persons to put back the one they signed last."""
+        """Lose the cabinet file: the first start asks two people to restore the one they signed last."""
         world = self._world
 
         def work() -> None:
@@ -333,7 +334,7 @@ class Crowd:
             self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
 
     def cut(self) -> None:
-        """The power goes soon: at an operation of the media, so that it goes in the middle of something."""
+        """Cut the power soon, at an operation of the media, so that it happens in the middle of something."""
         self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
 
 
@@ -381,7 +382,7 @@ _ACTIONS_AN_UPKEEP: Final = 60
 
 
 def script(dice: random.Random, actions: int, cuts: int) -> list[Action]:
-    """So many actions with so many power cuts among them; some kinds are left out, so that others meet."""
+    """Return a script of ``actions`` actions and ``cuts`` power cuts; some kinds are omitted so that others combine."""
     left_out = {name for name in ("door", "fault", "bad line", "menu", "limit") if dice.random() < 0.25}
     weights = {name: weight for name, (weight, _) in _ACTIONS.items() if name not in left_out}
     names = dice.choices(list(weights), list(weights.values()), k=actions)

@@ -1,4 +1,4 @@
-"""Host of the money over SAS: a ledger of its own, written before it acts; it reads nothing but bytes."""
+"""Host of the money over SAS: its own ledger, written before it acts; it reads only bytes."""
 
 import asyncio
 from collections.abc import Callable
@@ -61,7 +61,7 @@ class Bank:
 
     # -------------------------------------------------------------- its line
     def ask(self, code: int, data: bytes | None = None) -> bytes:
-        """A long poll, repeated while nothing whole comes; its answer's data, empty for silence."""
+        """Send a long poll, repeated until a complete reply arrives; return the reply's data, empty on silence."""
         message = bytes((1, code)) if data is None else sealed(bytes((1, code)) + data)
         for _ in range(4):
             answer = self.send(message)
@@ -127,7 +127,7 @@ class Bank:
             voucher.state = "issued"
 
     def _catch_up(self) -> None:
-        """Read the whole ring: a host that starts acknowledges, unread, whatever it was being told."""
+        """Read the whole ring: a restarted host acknowledges, unread, the message that was being sent."""
         for place in range(1, 32):
             record = self.ask(0x4D, bytes((place,)))
             if any(record):
@@ -152,7 +152,7 @@ class Bank:
         self.send(b"\x80")
 
     def _take_status(self, answer: bytes) -> None:
-        """What the machine says of the ticket put in last."""
+        """Process the machine's report on the last inserted ticket."""
         if len(answer) < 17:
             return
         status, voucher = answer[1], self.vouchers.get(answer[8:17].hex())

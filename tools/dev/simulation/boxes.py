@@ -47,7 +47,7 @@ class Boxes:
         self._before, self._last, self._is_ending = None, self.look(), False
 
     def count_cents(self, box: str) -> int | None:
-        """Return what the last collection brought of a box, or None where nobody can tell."""
+        """Return the contents of a box at its last collection, or None if that is unknown."""
         if self._before is None or self._last is None:
             return None
         return self._last[box] - self._before[box]

@@ -25,11 +25,11 @@ _REPAIR_TURNS: Final = 30
 _QUIET_TURNS: Final = 20
 _TURN_SECONDS: Final = 0.7
 _PAUSE_SECONDS: Final = 1.5
-#: So many actions from one reckoning to the next.
+#: Number of actions from one reconciliation to the next.
 ACTIONS_A_RECKONING: Final = 500
 
 
-#: A journal is audited again when it has grown so much, so that a long world's cost grows with its length.
+#: A journal is audited again after growing by this factor, so that a long world's cost grows with its length.
 _AUDITED_AGAIN: Final = 1.5
 
 
@@ -39,7 +39,7 @@ class StuckError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a seed decides: a house and a script of actions. ``world``: what decides everything else."""
+    """What a seed determines: a house and a script of actions. ``world`` is the seed of everything else."""
 
     world: int
     house: House
@@ -48,7 +48,7 @@ class Case:
 
 @dataclass(slots=True)
 class Result:
-    """What was done, and what came out."""
+    """Result of a simulation."""
 
     actions: Counter[str] = field(default_factory=Counter)
     cuts: int = 0
@@ -123,7 +123,7 @@ class _Run:
         return self._result
 
     def _dying(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-        """What a process without power still stumbles over is nobody's."""
+        """Ignore errors of a process that has lost its power."""
         if self._world.is_on:
             loop.default_exception_handler(context)
 
@@ -216,7 +216,7 @@ class _Run:
 
 
 def case_of(seed: int, actions: int, cuts: int) -> Case:
-    """The case of a seed."""
+    """Return the case of a seed."""
     dice = random.Random(seed)  # noqa: S311 (it must repeat)
     house = House.of(dice)
     start = random.Random(f"start of {seed}")  # noqa: S311

@@ -1,7 +1,7 @@
-"""What one journal of a simulated machine says, and what the independent audit says of it.
+"""Contents of one journal of a simulated machine, and the result of its independent audit.
 
-An authorised clear begins a new journal, so a world has one history for each clear and one for the journal
-that is in use. Their sums are compared with the books (:mod:`tools.dev.simulation.oracle`).
+An authorised clear starts a new journal, so a world has one history per clear and one for the current
+journal. Their sums are compared with the books (:mod:`tools.dev.simulation.oracle`).
 """
 
 import shutil
@@ -73,7 +73,7 @@ class History:
     carried_cents: int = 0
     """Credit that a clear brought over from the journal before."""
     in_doubt: Counter[str] = field(default_factory=Counter)
-    """Most that persons ruled on because nobody could tell where it was, by device."""
+    """Upper bound of what people ruled on because its location was unknown, by device."""
     given_up: Counter[str] = field(default_factory=Counter)
     """Hand-pays that persons ruled nobody is paid, by the account they had been reserved from."""
     orphan_cents: int = 0
@@ -97,11 +97,11 @@ class History:
 def read_history(
     folder: Path, now: datetime, positions: int, games: Path, *, at_rest: bool, audit_from: int = 0
 ) -> History:
-    """Open the journal of a stopped machine, have it audited, and return what it says.
+    """Open the journal of a stopped machine, audit it, and return its history.
 
-    ``games`` is the folder of games that are not of the library; the export is left there. ``at_rest``:
-    nothing of a player's is on the machine, so no game may be open. The audit is left out of a journal with
-    fewer entries than ``audit_from``: it reads them all, and a long world comes to rest very often.
+    ``games`` is the folder of custom games; the export is left there. ``at_rest``: the machine holds nothing
+    of a player, so no game may be open. A journal with fewer entries than ``audit_from`` is not audited,
+    because the audit reads all of them and a long world settles very often.
     """
     history = History()
     with Journal.open(folder, now=lambda: now) as journal:
@@ -152,7 +152,7 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
     match entry.kind:
         case "disputed.ruled":
             ruled = details(entry)
-            if "number" not in ruled:  # of a bill or of coins nobody could tell where they are
+            if "number" not in ruled:  # a bill or coins whose location is unknown
                 history.in_doubt[str(ruled["device"])] += int(ruled["most_cents"])
         case "forfeit.prize" | "handpay.unclaimed":
             # What is an orphan was won all the same, and left the house by its register.

@@ -33,7 +33,7 @@ ELSEWHERE: Final = {
     "quebec-casino": ("maple-classic", "quebec-roulette-french", "quebec-blackjack"),
     "monaco": ("maple-classic", "hold-fast", "river-wheel"),
 }
-#: What a place may ask of the protection of players, beside the neutral place's rules.
+#: Player protection that a venue may require in addition to the neutral jurisdiction's rules.
 LIMITS: Final = """
 [protection]
 own_limits = true
@@ -43,7 +43,7 @@ clock = true
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What stands on the floor."""
+    """The cabinet on the floor."""
 
     place: str = "generic"
     positions: int = 1
@@ -95,7 +95,7 @@ class House:
         )
 
     def devices(self) -> dict[str, str]:
-        """The name of each device, and its table in the cabinet file."""
+        """Return each device's name and its table in the cabinet file."""
         found = {"io": 'protocol = "ioboard"'}
         if self.wheel:
             found["wheel"] = 'protocol = "wheel"'

@@ -32,7 +32,7 @@ _TWICE: Final = 0.05
 
 
 def definitions() -> tuple[LevelDefinition, ...]:
-    """The levels the controller keeps: one won by a prize, one by its secret amount."""
+    """Return the levels of the controller: one won by a prize, one by its secret amount."""
     names = {"en": "Lucky", "fr": "Chanceux"}
     top = {
         "id": "TOP",
@@ -85,7 +85,7 @@ class FloorLink:
         )
 
     def restart(self) -> None:
-        """The controller starts again; what was under way to it is lost."""
+        """Restart the controller; messages on their way to it are lost."""
         self._break()
         self._store.close()
         self._open()
@@ -96,7 +96,7 @@ class FloorLink:
 
     # ------------------------------------------------------------ as a carrier
     async def run(self, ears: CarrierListener) -> None:
-        """Tell the machine the levels' values for as long as the wire is whole."""
+        """Send the levels' values to the machine while the wire is connected."""
         try:
             while True:
                 if self.is_up and self._ears is None:
@@ -116,11 +116,11 @@ class FloorLink:
             self._carry(encode(message), self._to_controller)
 
     def cut(self) -> None:
-        """The machine's power is gone: nobody hears anything any more, nor is heard."""
+        """Stop all traffic because the machine has lost its power."""
         self._ears = None
 
     def lose(self) -> None:
-        """The wire breaks."""
+        """Break the wire."""
         self.is_up = False
         self._break()
 
@@ -131,7 +131,7 @@ class FloorLink:
 
     # ------------------------------------------------------------ the wire
     def _carry(self, data: bytes, arrive: Callable[[bytes], None]) -> None:
-        """What is lost with a connection is lost; what a machine said before its power went may arrive."""
+        """Deliver data unless its connection is lost; what a machine sent before its power loss may arrive."""
         connection = self._connections
 
         def there() -> None:
@@ -157,17 +157,17 @@ class FloorLink:
         return any(not hit.way for hit in self.controller.register())
 
     def paid_cents(self) -> int:
-        """What the machine has said it paid of all levels, by the win register."""
+        """Return what the machine reports as paid from all levels, by the win register."""
         self.controller.check()
         return sum(hit.paid_cents or 0 for hit in self.controller.register() if hit.way != "void")
 
     def contributed(self, level: str) -> Fraction:
-        """What wagers have put into a level."""
+        """Return the contributions of wagers to a level."""
         return next(each.level.contributed for each in self.controller.records() if each.id == level)
 
 
 def slots() -> str:
-    """The levels in the cabinet file; the stake is the only one the game is offered at."""
+    """Return the levels' part of the cabinet file; the game is offered at this stake only."""
     tables = [
         f'[[progressives]]\ngame = "three-levels"\nlevel = "{level}"\nkind = "{Kind.LINKED}"\n'
         f'stakes = {{ "{STAKE_CENTS}" = "{name}" }}'

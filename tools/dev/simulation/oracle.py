@@ -1,9 +1,9 @@
-"""Oracle of a simulation: books of its own, from what lies in boxes, trays and pockets and on the screen.
+"""Oracle of a simulation: independent books of what is in boxes, trays and pockets and on the screen.
 
-Only two things of the journals go into them: what persons ruled (disputed amounts, hand-pays given up,
-tickets found), and the bets of tables that were given back at a cash-out, which no screen shows for a table
-that is not selected. When the machine rests, paid out and mended, its meters must be these books, its ticket
-ledger the papers, and ``tools.audit`` must accept the export of each of its journals and replay every game.
+Only two facts come from the journals: what people ruled (disputed amounts, cancelled hand-pays, found
+tickets), and the table bets returned at a cash-out, which no screen shows for a table that is not selected.
+When the machine is idle, paid out and repaired, its meters must equal these books and its ticket ledger the
+printed tickets, and ``tools.audit`` must accept the export of each of its journals and replay every game.
 """
 
 import re
@@ -34,7 +34,7 @@ _AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€
 
 @dataclass(slots=True)
 class Verdict:
-    """What a comparison came to: sums in minor units by name, games replayed, and all that does not agree."""
+    """Result of a comparison: sums in minor units by name, games replayed, and every disagreement."""
 
     entries: int = 0
     games: int = 0
@@ -52,7 +52,7 @@ class Verdict:
 
 @dataclass(slots=True)
 class Books:
-    """What came in and went out, as one could count it by hand."""
+    """Amounts in and out, as a person could count them by hand."""
 
     bills: dict[int, int] = field(default_factory=dict)
     """By position."""
@@ -98,7 +98,7 @@ class Books:
 
 
 def _printed_cents(lines: list[str]) -> int:
-    """The amount on a ticket, read as a cashier does."""
+    """Return the amount on a ticket, read as a cashier does."""
     found = (figures for line in lines for figures in _AMOUNT.findall(line))
     amounts = {int(re.sub(r"\D", "", "".join(figures))) for figures in found}
     assert len(amounts) == 1, f"a ticket with the amounts {amounts}: {lines}"
@@ -171,7 +171,7 @@ def _clears(histories: Sequence[History], verdict: Verdict) -> None:
 
 
 def _contributions(link: FloorLink, players: Mapping[int, Player], verdict: Verdict) -> None:
-    """What the controller counted is the share of every stake a screen has shown the end of."""
+    """Check that the controller counted the share of every stake whose game a screen has shown to its end."""
     stakes = sum(
         play.bet_credits * 5 == STAKE_CENTS and play.game_id == "three-levels"
         for player in players.values()
@@ -185,7 +185,7 @@ def _contributions(link: FloorLink, players: Mapping[int, Player], verdict: Verd
 
 
 def _tickets(world: World, books: Books, verdict: Verdict) -> None:
-    """The ledger of whoever validates and the papers are the same, one by one."""
+    """Check that the validator's ledger and the printed tickets agree, one by one."""
     if world.bank is not None:
         vouchers = world.bank.vouchers.items()
         ledger = {number: voucher.cents for number, voucher in vouchers if voucher.was_issued}

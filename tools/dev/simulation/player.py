@@ -40,7 +40,7 @@ _TECHNICIAN_COMES: Final = 0.5
 #: Lines of the service menu: the disputed amounts, and the refund of a game that cannot end.
 _DISPUTES: Final = "disputed"
 _REFUND: Final = "form:refund_game"
-#: Title of the page of the service menu that has every line open to whoever has signed in.
+#: Title of the service menu page that lists every line open to a signed-in person.
 _SEARCH: Final = "service.menu.search"
 
 
@@ -55,7 +55,7 @@ class Paid:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the staff will decide of a disputed amount: how much is paid, or whether a ticket is good."""
+    """Ruling of the staff on a disputed amount: how much is paid, or whether a ticket is valid."""
 
     amount_cents: str = "0"
     choice: str = ""
@@ -63,7 +63,7 @@ class Ruling:
 
 @dataclass(slots=True)
 class Seen:
-    """What a person has seen of money, life after life of the machine."""
+    """Money that a person has seen, over all runs of the machine."""
 
     games: dict[str, Play] = field(default_factory=dict)
     """How each game ended, by its id."""
@@ -74,7 +74,7 @@ class Seen:
 
 
 class Player:
-    """Whoever stands before the screen of a position."""
+    """A person at the screen of a position."""
 
     def __init__(self, world: World, position: int, dice: random.Random) -> None:
         self._world = world
@@ -131,7 +131,7 @@ class Player:
 
     @property
     def waits_for_payment(self) -> tuple[object, ...]:
-        """Which hand-pay waits for the attendant's key here; empty where none does."""
+        """Return the hand-pay that waits for the attendant's key here, or an empty tuple."""
         owed = None if self.now is None or self.now.state != "handpay" else self.now.handpay
         return () if owed is None or owed.ticket == "asked" else _identity(owed)
 
@@ -171,9 +171,9 @@ class Player:
             self.press("acknowledge")
 
     def _sees_hand_pay(self, now: Snapshot) -> None:
-        """Money was paid by hand where the screen showed it as owed and then does not; a ticket is none.
+        """Count a hand payment: the screen showed an amount as owed and no longer does, and no ticket was printed.
 
-        Before a ticket, the amount may be on the credit meter, while the service menu is open.
+        Before a ticket, the amount may be on the credit meter while the service menu is open.
         """
         before, self._owed = self._owed, now.handpay
         credit_cents, self._credit_cents = self._credit_cents, now.credit_cents
@@ -185,7 +185,7 @@ class Player:
             self.seen.by_hand.append(Paid(before.number, before.kind, before.amount_cents))
 
     def memory_was_cleared(self) -> None:
-        """A hand-pay owed here was settled by those who cleared the memory, or is owed under a new number."""
+        """Account for a hand-pay that was settled by a memory clear, or is owed under a new number."""
         self._owed = None
 
     def _later(self, name: str, value: int | str) -> None:
@@ -252,10 +252,10 @@ class Player:
         return _REFUND if any(notice.code == "wheel_unheard" for notice in self.now.notices) else ""
 
     def _answer(self, page: ServicePage) -> None:
-        """A member of the staff proves who they are, and then looks at anything and fills in any form.
+        """Sign in as a member of the staff, then look at any page and fill in any form.
 
-        Nothing is broken that cannot be mended, and no device is tested: coins of a hopper's test have no
-        player.
+        Nothing is broken that cannot be repaired, and no device is tested: coins of a hopper test belong to
+        no player.
         """
         prompt, title = page.prompt, str(page.title.value)
         if title.startswith("form."):
@@ -338,7 +338,7 @@ class Player:
                 if forms[number] in lines:
                     self._errands_done = number + 1
                     return forms[number]
-            self._errands_done = len(forms)  # whoever has signed in may fill in none of those that are left
+            self._errands_done = len(forms)  # the signed-in person may not fill in any of the remaining forms
         ways = ("search", "back") if self._errands_done < len(forms) else ("back", "leave")
         return next((each.id for way in ways for each in page.actions if each.id == way), "")
 
@@ -381,7 +381,7 @@ class Player:
             self._enter(page, self._dice.choice(typed))
 
     def _count_box(self, page: ServicePage) -> None:
-        """Enter what the last collection brought of the box chosen; leave the form where nobody can tell."""
+        """Enter the contents of the chosen box at its last collection; leave the form if they are unknown."""
         cents = self._world.boxes.count_cents(self._choice)
         if cents is None:
             self.seen.forms["box_count"] |= {"left"}
@@ -394,7 +394,7 @@ class Player:
 
 
 def _identity(owed: Handpay) -> tuple[object, ...]:
-    """Return what tells a hand-pay from another; with several positions its slip's number may change."""
+    """Return what distinguishes one hand-pay from another; with several positions its slip number may change."""
     return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.number
 
 

@@ -38,12 +38,12 @@ def attempt(root: Path, case: Case, export: Path | None = None) -> tuple[Result 
 
 
 def kind(failed: str) -> str:
-    """What a failure is called, whatever the numbers in it."""
+    """Return the name of a failure without its numbers."""
     return _NUMBERS.sub("#", failed)[:_KIND_CHARACTERS]
 
 
 def shrink(root: Path, case: Case, failed: str, tries: int, say: Callable[[str], None]) -> Case:
-    """The case with as few actions as fail in the same way, found in so many tries at most (ddmin)."""
+    """Return the case with the fewest actions that fails in the same way, found in at most ``tries`` tries (ddmin)."""
     wanted = kind(failed)
     left = tries
 
@@ -82,7 +82,7 @@ def write(path: Path, case: Case, failed: str) -> None:
 
 
 def read(path: Path) -> Case:
-    """The case of a file."""
+    """Return the case stored in a file."""
     document = json.loads(path.read_text(encoding="utf-8"))
     house = document["house"]
     lists = {name: tuple(house[name]) for name in ("games",)} | {

@@ -111,7 +111,7 @@ class World:
             source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
             self.link = FloorLink(root, random.Random(dice.randbytes(8)), clock.now, source)  # noqa: S311
         self.bad_messages = 0
-        """So many of the next messages of the host, or their answers, may be lost."""
+        """How many of the next messages of the host, or of their answers, may be lost."""
         self.rulings_needed: dict[int, str] = {}
         """By position, the line of the service menu that leads to a ruling it waits for."""
         self.errands: Sequence[str] = ()
@@ -184,11 +184,11 @@ class World:
                 storage.leave()
 
     def cut_after(self, operations: int) -> None:
-        """Let the power go after so many more operations of the medium."""
+        """Cut the power after the given number of operations of the medium."""
         self.medium.cut_at = self.medium.operations + operations
 
     def _power_gone(self) -> None:
-        """Nothing that the dying process still says is heard; what was on the lines may arrive."""
+        """Discard everything that the dying process still sends; bytes already on the lines may arrive."""
         self.is_on = False
         self.cuts += 1
         for cable in self.cables.values():
@@ -242,7 +242,7 @@ class World:
         self.cabinet.write_text(self.file_before, encoding="utf-8")
 
     def now(self) -> datetime:
-        """The time of day, UTC."""
+        """Return the current time, UTC."""
         return LoopClock(asyncio.get_running_loop()).now()
 
     def _let_go(self) -> None:
@@ -253,7 +253,7 @@ class World:
                     os.close(int(held.name))
 
     def failure(self) -> BaseException | None:
-        """What ended the machine, if anything but the power has."""
+        """Return what ended the machine, or None if it was the power cut or is still running."""
         if self._machine is None or self.medium.dead or not self._machine.done():
             return None
         if self._machine.cancelled():
@@ -304,7 +304,7 @@ class World:
 
     # ------------------------------------------------------------ devices
     def hand(self, device: str, action: str, **values: int | str | bool) -> bool:
-        """Do something to a device; False where there is none, or it cannot be done now."""
+        """Act on a device; return False if there is no such device or the act is impossible now."""
         if device not in self.twins or (action == "plug" and not self.is_on):
             return False
         try:
@@ -314,11 +314,11 @@ class World:
         return True
 
     def say(self, device: str) -> Mapping[str, Any]:
-        """A device's own description of itself."""
+        """Return a device's description of itself."""
         return self.twins[device].describe()
 
     def of_kind(self, kind: str) -> dict[int, str]:
-        """The names of the devices of a kind, by position."""
+        """Return the names of the devices of a kind, by position."""
         return {
             device.position: name
             for name, device in self.file.devices.items()
@@ -326,7 +326,7 @@ class World:
         }
 
     def _boxes(self) -> Mapping[str, int] | None:
-        """What lies in the boxes of all positions; None while a paper or a coin is under way."""
+        """Return the contents of the boxes of all positions, or None while a paper or a coin is moving."""
         bills = [self.say(name) for name in self.of_kind("bill_acceptor").values()]
         coins = [self.say(name) for name in self.of_kind("coin_acceptor").values()]
         if any(said["status"] not in {"idle", "disabled"} for said in bills):
@@ -338,12 +338,12 @@ class World:
 
     @property
     def first_choices(self) -> tuple[Words, ...]:
-        """What a first start is told to choose where it shows a list: the place and its time zone."""
+        """Return the choices for a first start where it shows a list: the jurisdiction and its time zone."""
         return (local(load_profile(self.house.place).title), plain("UTC"))
 
     @property
     def first_answers(self) -> Mapping[str, str]:
-        """What is typed in at a first start, by the name of the field."""
+        """Return the text typed at a first start, by the name of the field."""
         machine = self._machine_table
         names = ("serial", "operator_number", "site", "address", "licence_holder")
         return {name: str(getattr(machine, name)) for name in names}
@@ -354,7 +354,7 @@ class World:
         return f"{self.now():%Y%m%d}"
 
     def papers(self) -> list[str]:
-        """The numbers of the last whole tickets printed at each position."""
+        """Return the numbers of the last complete tickets printed at each position."""
         printers = self.of_kind("ticket_printer")
         return [
             paper["barcode"]
