@@ -1,4 +1,4 @@
-"""Dice thrown on the felt, and the point of craps with its puck."""
+"""Dice thrown on the table, and the point of craps with its puck."""
 
 import math
 from functools import partial
@@ -15,11 +15,11 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.theme import Colour, mix, parse_colour
 
-#: Dice lie still for the last part of their throw, so that they can be read.
+#: The share of a throw during which dice move; then they lie still, so that they can be read.
 _RUNS: Final = 0.62
 _BODY: Final = parse_colour("#c41226")
 _POINTS: Final = (4, 5, 6, 8, 9, 10)
-#: Where the pips of a face are, in shares of a half.
+#: Pip positions of each face, from -1 to 1.
 PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     1: ((0, 0),),
     2: ((-1, -1), (1, 1)),
@@ -31,7 +31,7 @@ PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
 
 
 def die_art(size: tuple[int, int], face: int) -> pygame.Surface:
-    """A die's face."""
+    """Return a die's face."""
     ink = Ink(size)
     ink.fill(box(2, 4, 96, 96, 20), (0, 0, 0, 130))
     ink.fill(box(3, 2, 94, 94, 19), Linear(((0, mix(_BODY, WHITE, 0.25)), (1, mix(_BODY, BLACK, 0.25)))))
@@ -42,12 +42,12 @@ def die_art(size: tuple[int, int], face: int) -> pygame.Surface:
 
 
 def draw_die(stage: Stage, rect: Rect, face: int) -> None:
-    """A die lying on the felt."""
+    """Draw a die lying on the table."""
     stage.painter.art(("die", face), rect, partial(die_art, face=face))
 
 
 def draw_dice(stage: Stage, dice: tuple[int, ...], begin: float, stop: float, since: float) -> None:
-    """The throw: dice come in from the right, tumble, and lie as they fell; then what they come to."""
+    """Draw the throw: dice enter from the right, tumble and stop; then show their sum."""
     p, (x, y, w, h) = stage.painter, stage.layout.field
     share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
     still = share >= 1 or stage.view.reduced_motion
@@ -75,9 +75,9 @@ def _turned(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
 
 
 def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
-    """The numbers that can be a point, the puck on the one that is (or off), and the last throw.
+    """Draw the possible point numbers, the puck on the current point (or off), and the last throw.
 
-    While no throw moves, the machine says the point: the last throw may be of another player's, or none.
+    Between throws the point comes from the machine: the last throw may be another player's, or missing.
     """
     p, (x, y, w, _) = stage.painter, felt_rect(stage.layout)
     told = step.display if step is not None else {}
@@ -91,7 +91,9 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
         cell: Rect = (left + i * wide + 2, y + 2, wide - 4, high)
         on, beside = point == number, wide > 110
         fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
-        p.panel(cell, radius=12, fill=fill, edge=WHITE if on else fill)  # an edge is a place for a bet
+        p.panel(
+            cell, radius=12, fill=fill, edge=WHITE if on else fill
+        )  # An edge would look like a betting spot.
         at = (cell[0] + wide / 2 - (24 if on and beside else 0), y + 40 + (14 if on and not beside else 0))
         p.text(str(number), at, Style("heavy", "lead", "text"), width=wide - 20)
         if on:
