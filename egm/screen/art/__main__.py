@@ -52,8 +52,8 @@ def _drawn(name: str, data: bytes, all_seconds: float) -> bytes:
             status = _draw(name, data, out)
         os._exit(status)
     os.close(writable)
-    with os.fdopen(readable, "rb") as said:
-        answer = said.read(PIXEL_BYTES + 1)
+    with os.fdopen(readable, "rb") as output:
+        answer = output.read(PIXEL_BYTES + 1)
     _, ended = os.waitpid(child, 0)
     if not os.WIFEXITED(ended):
         late = os.WTERMSIG(ended) in {signal.SIGXCPU, signal.SIGKILL}

@@ -55,23 +55,21 @@ def rasterised(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
     """
     try:
         if path.endswith(".svg"):
-            xml.parsers.expat.ParserCreate().Parse(
-                data, True
-            )  # Without this check the decoder silently draws a truncated file.
+            xml.parsers.expat.ParserCreate().Parse(data, True)  # the decoder silently draws a truncated file
             loaded = pygame.image.load_sized_svg(io.BytesIO(data), size)
         else:
             loaded = pygame.image.load(io.BytesIO(data), "picture.png")
     except (pygame.error, xml.parsers.expat.ExpatError, ValueError, MemoryError) as error:
         raise PictureError(f"{path}: {error}") from None
-    whole = loaded.convert_alpha().premul_alpha()
-    wide, high = whole.get_size()
+    image = loaded.convert_alpha().premul_alpha()
+    wide, high = image.get_size()
     scale = min(size[0] / wide, size[1] / high)
     fitted = (max(1, round(wide * scale)), max(1, round(high * scale)))
     if fitted != (wide, high):
-        whole = pygame.transform.smoothscale(whole, fitted)
+        image = pygame.transform.smoothscale(image, fitted)
     surface = pygame.Surface(size, pygame.SRCALPHA)
     at = ((size[0] - fitted[0]) // 2, (size[1] - fitted[1]) // 2)
-    surface.blit(whole, at, special_flags=pygame.BLEND_PREMULTIPLIED)
+    surface.blit(image, at, special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface
 
 

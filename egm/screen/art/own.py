@@ -32,9 +32,9 @@ MEMORY_BYTES: Final = 256 * 1024 * 1024
 #: Longest wait for the process, even if the computer is busy.
 _PATIENCE_SECONDS: Final = 25.0
 #: Maximum number of cached pictures.
-_KEPT_MAX: Final = 128
+_CACHE_MAX: Final = 128
 
-_kept: dict[ArtFile, Image.Image | None] = {}
+_cache: dict[ArtFile, Image.Image | None] = {}
 
 
 def drawn_apart(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
@@ -44,13 +44,13 @@ def drawn_apart(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
     """
     head = json.dumps([(name, len(data)) for name, data in pictures]).encode() + b"\n"
     try:
-        said = io.BytesIO(asyncio.run(_said(head + b"".join(data for _, data in pictures))))
+        output = io.BytesIO(asyncio.run(_run_drawing_process(head + b"".join(data for _, data in pictures))))
     except OSError as error:
         return [f"could not be drawn: {error.strerror}"] * len(pictures)
-    return [_answer(said) for _ in pictures]
+    return [_answer(output) for _ in pictures]
 
 
-async def _said(asked: bytes) -> bytes:
+async def _run_drawing_process(request: bytes) -> bytes:
     """Return the output of the drawing process, partial after a timeout. Raises OSError."""
     process = await asyncio.create_subprocess_exec(
         *python_module("egm.screen.art", f"{_all_seconds:g}"),
@@ -58,26 +58,26 @@ async def _said(asked: bytes) -> bytes:
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,  # The screen handles a Ctrl-C at the terminal.
     )
-    said = bytearray()
+    output = bytearray()
     if process.stdin is not None and process.stdout is not None:
-        process.stdin.write(asked)
+        process.stdin.write(request)
         process.stdin.write_eof()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 while piece := await process.stdout.read(1 << 16):
-                    said += piece
+                    output += piece
     with contextlib.suppress(ProcessLookupError):
         process.kill()
     await process.wait()
-    return bytes(said)
+    return bytes(output)
 
 
-def _answer(said: IO[bytes]) -> bytes | str:
+def _answer(output: IO[bytes]) -> bytes | str:
     """Return the next answer of the process; an error if the process ended before it."""
-    reason = said.readline().decode("utf-8", "replace").strip()
+    reason = output.readline().decode("utf-8", "replace").strip()
     if reason:
         return reason
-    pixels = said.read(PIXEL_BYTES)
+    pixels = output.read(PIXEL_BYTES)
     return pixels if len(pixels) == PIXEL_BYTES else "could not be drawn"
 
 
@@ -87,26 +87,26 @@ def own_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> p
     The reason is reported once. ``others`` of the same game are drawn with it, because they will be needed
     too.
     """
-    if wanted not in _kept:
+    if wanted not in _cache:
         _keep(wanted, others)
-    whole = _kept[wanted]
-    if whole is None:
+    picture = _cache[wanted]
+    if picture is None:
         return None
     # The display's own scaling changes colours slightly; this keeps a plain colour exact.
-    scaled = whole.resize((side, side), Image.Resampling.BILINEAR)
+    scaled = picture.resize((side, side), Image.Resampling.BILINEAR)
     return pygame.image.frombytes(scaled.tobytes(), (side, side), "RGBA")
 
 
 def _keep(wanted: ArtFile, others: Iterable[ArtFile]) -> None:
     """Draw these pictures, and remove the oldest ones from the cache."""
-    new = [file for file in dict.fromkeys((*others, wanted)) if file not in _kept]
+    new = [file for file in dict.fromkeys((*others, wanted)) if file not in _cache]
     files = {file: data for file in new if (data := checked(file)) is not None}
-    _kept.update(dict.fromkeys(new))
+    _cache.update(dict.fromkeys(new))
     answers = drawn_apart([(file.path, data) for file, data in files.items()]) if files else []
     for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, str):
             echo(f"screen: {file.path}: {answer}; it is not used", err=True)
         else:
-            _kept[file] = Image.frombytes("RGBa", (SIDE, SIDE), answer)
-    while len(_kept) > _KEPT_MAX:
-        del _kept[next(iter(_kept))]
+            _cache[file] = Image.frombytes("RGBa", (SIDE, SIDE), answer)
+    while len(_cache) > _CACHE_MAX:
+        del _cache[next(iter(_cache))]

@@ -196,11 +196,11 @@ def _of_value(before: View, after: View) -> list[str]:
     old, new = before.snapshot, after.snapshot
     if old is None or new is None or new is old:
         return []
-    told = new.notices[0].code if new.notices and after.notices_at > before.notices_at else ""
-    if told == "ticket_printed" or (new.paying is not None and old.paying is None):
+    code = new.notices[0].code if new.notices and after.notices_at > before.notices_at else ""
+    if code == "ticket_printed" or (new.paying is not None and old.paying is None):
         return ["paper" if new.paying is None or new.paying.way == "ticket" else "coin"]
     if new.state == old.state == "idle" and new.credit_cents > old.credit_cents:
-        return ["coin" if told == "coins_accepted" else "credit"]
+        return ["coin" if code == "coins_accepted" else "credit"]
     return []
 
 
@@ -220,7 +220,7 @@ def _of_the_game(before: View, after: View, theme: Theme) -> list[str]:
     if line.level > 0 and was < line.spun <= now:
         names.append(f"win_{line.level}")
     if line.level > 0 and line.rolled > line.spun and was < line.rolled <= now:
-        names.append("closing" if show.whole and is_feature(show, len(show.steps) - 1) else "count_end")
+        names.append("closing" if show.is_complete and is_feature(show, len(show.steps) - 1) else "count_end")
     return names
 
 

@@ -87,18 +87,18 @@ def _sounded(instrument: Instrument, pitch: float, seconds: float) -> "array.arr
     """Return a note at full strength, in 8 bytes a sample because hundreds of notes are cached."""
     count = max(1, round(RATE * (instrument.ring or seconds + instrument.release)))
     total = [0.0] * count
-    whole = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
+    full_strength = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
     for ratio, strength, decay in instrument.modes:
         if pitch * ratio < RATE * _HIGHEST:
             # Inaudible samples at the end are not computed.
             heard = count if decay <= 0 else min(count, round(RATE * 9.2 / decay))
-            part = _vibration(pitch * ratio, strength / whole, decay, heard)
+            part = _vibration(pitch * ratio, strength / full_strength, decay, heard)
             total[:heard] = map(add, total, part)
     if instrument.noise[0]:
         strength, decay = instrument.noise
         heard = min(count, round(RATE * 7 / decay))
         fall = math.exp(-decay / RATE)
-        level, levels = strength / whole, []
+        level, levels = strength / full_strength, []
         for _ in range(heard):
             levels.append(level)
             level *= fall

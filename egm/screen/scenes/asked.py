@@ -12,10 +12,10 @@ _LISTED: Final = 4
 _TURN: Final = frozenset({"answer_within", "seat_answers"})
 
 
-def answer_words(stage: Stage, asked: Decision, option: str) -> str:
+def answer_words(stage: Stage, decision: Decision, option: str) -> str:
     """Return the text of an option, with what it adds to the stake."""
     words = option_words(stage, option)
-    cost = asked.costs.get(option, 0)
+    cost = decision.costs.get(option, 0)
     unit_cents = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     return f"{words}  +{stage.money(cost * unit_cents)}" if cost else words
 
@@ -30,39 +30,39 @@ def option_words(stage: Stage, option: str) -> str:
     return re.sub(r"[_-]", " ", option).upper()
 
 
-def question_words(stage: Stage, asked: Decision) -> str:
+def question_words(stage: Stage, decision: Decision) -> str:
     """Return the question; if its kind has no text, list the options to choose from."""
-    key, kinds = f"decide.{asked.kind}", {str(option).rstrip("-0123456789") for option in asked.options}
-    if not asked.options and not stage.texts.has(key):
+    key, kinds = f"decide.{decision.kind}", {str(option).rstrip("-0123456789") for option in decision.options}
+    if not decision.options and not stage.texts.has(key):
         return stage.texts.say("decide.waits")
-    if stage.texts.has(key) and asked.kind not in kinds:  # Otherwise the text belongs to an answer.
+    if stage.texts.has(key) and decision.kind not in kinds:  # Otherwise the text belongs to an answer.
         return stage.texts.say(key)
-    listed = _listed(stage, asked)
+    listed = _listed(stage, decision)
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")
 
 
-def turn_words(stage: Stage, asked: Decision) -> str:
+def turn_words(stage: Stage, decision: Decision) -> str:
     """Return the question, with the time left if others at the table are waiting.
 
     If another player is deciding, return that notice.
     """
-    words, snapshot = question_words(stage, asked), stage.view.snapshot
+    words, snapshot = question_words(stage, decision), stage.view.snapshot
     turn = next((each for each in snapshot.notices if each.code in _TURN), None) if snapshot else None
     if turn is None:
         return words
-    said = stage.texts.say(f"notice.{turn.code}", **turn.values)
-    return f"{words}  \u00b7  {said}" if asked.options else said
+    notice = stage.texts.say(f"notice.{turn.code}", **turn.values)
+    return f"{words}  \u00b7  {notice}" if decision.options else notice
 
 
-def first_words(stage: Stage, asked: Decision) -> str:
+def first_words(stage: Stage, decision: Decision) -> str:
     """Return which decision must be made before PLAY does anything."""
-    listed = _listed(stage, asked)
-    return stage.texts.say("decide.first", options=listed) if listed else question_words(stage, asked)
+    listed = _listed(stage, decision)
+    return stage.texts.say("decide.first", options=listed) if listed else question_words(stage, decision)
 
 
-def _listed(stage: Stage, asked: Decision) -> str:
+def _listed(stage: Stage, decision: Decision) -> str:
     """Return the answers joined in a line, or "" if there are too many or not all have texts."""
-    options = [option for option in asked.options if isinstance(option, str)]
-    if not options or len(options) < len(asked.options) or len(options) > _LISTED:
+    options = [option for option in decision.options if isinstance(option, str)]
+    if not options or len(options) < len(decision.options) or len(options) > _LISTED:
         return ""
-    return " / ".join(answer_words(stage, asked, option) for option in options)
+    return " / ".join(answer_words(stage, decision, option) for option in options)

@@ -182,7 +182,7 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
 def _closing(stage: Stage, show: Show) -> str:
     """Return the title of the card that ends a feature, or "" if the game does not end with one."""
     last = len(show.steps) - 1
-    if not show.whole or not is_feature(show, last):
+    if not show.is_complete or not is_feature(show, last):
         return ""
     return stage.texts.say("feature.total", name=stage_name(stage, step_stage(show, last)))
 

@@ -55,16 +55,16 @@ def _at_rest(stage: Stage) -> None:
     if not fields:
         draw_keno(stage, last_step(view), None, 0.0)
         return
-    last, rest = last_step(view), standing(view)
+    last, result = last_step(view), standing(view)
     if last is not None and not isinstance(last, Result):
         over = StepTime(0.0, 0.0, (0.0,) * parts(last), 0.0, 0.0)
         _draw(stage, last, over, LONGEST)
         return
-    field = fields[rest.stage] if rest else next(iter(fields.values()))
-    if rest is None or view.snapshot is None or not view.snapshot.win_cents:
-        draw_still(stage, field, rest.last_window if rest else None)
+    field = fields[result.stage] if result else next(iter(fields.values()))
+    if result is None or view.snapshot is None or not view.snapshot.win_cents:
+        draw_still(stage, field, result.last_window if result else None)
         return
-    window, wins = picture_now(rest, view.now, stage.theme.motion.line_cycle)
+    window, wins = picture_now(result, view.now, stage.theme.motion.line_cycle)
     draw_still(stage, field, window)
     draw_wins(stage, field, window, wins, view.now)
 

@@ -210,11 +210,11 @@ def beside_wheel(field: Rect) -> Rect:
 
 
 def draw_wheel(
-    stage: Stage, step: WheelStep, time: StepTime | None, since: float, *, told: bool = True
+    stage: Stage, step: WheelStep, time: StepTime | None, since: float, *, shows_result: bool = True
 ) -> None:
     """Draw the wheel turning under its pointer.
 
-    Without ``time`` it is at rest where it ended. ``told`` is whether to show what it won.
+    Without ``time`` it is at rest where it ended. ``shows_result`` is whether to show what it won.
     """
     board_back(stage)
     p = stage.painter
@@ -226,11 +226,13 @@ def draw_wheel(
     game = stage.view.game
     angle = wheel_angle(step, turning, length, revolutions(game))
     key = ("wheel", step.parts, p.px(side), stage.look.name)
-    turned = pygame.transform.rotozoom(p.kept(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0)
+    turned = pygame.transform.rotozoom(
+        p.cached(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0
+    )
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: pointer(stage, size))
-    if told and turning >= length:
+    if shows_result and turning >= length:
         left, _, wide, _ = beside_wheel(stage.layout.field)
         _wheel_result(stage, step.parts[step.part], (left, cy - 130, wide, 260))
 

@@ -81,11 +81,11 @@ def _holds(stage: Stage) -> bool:
     return game is not None and bool(game.presentation.get("hold"))
 
 
-def _told(stage: Stage, hand: str, what: str) -> int:
+def _published_count(stage: Stage, hand: str, what: str) -> int:
     """Return a number that the game publishes for a hand, such as its most ``cards`` or its ``low`` hand's; else 0."""
     game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    return next((int(one.get(what, 0)) for one in told if one["id"] == hand), 0)
+    data = game.presentation.get("hands", ()) if game is not None else ()
+    return next((int(one.get(what, 0)) for one in data if one["id"] == hand), 0)
 
 
 def _seats(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
@@ -126,8 +126,8 @@ def _small_ones(stage: Stage, table: Table, count: int) -> float:
 
 def _nth(hand: str, base: str) -> int:
     """Return a hand's number among those split from one; it keeps this when another hand is split again."""
-    rest = hand.removeprefix(base).lstrip("-")
-    return int(rest) if rest.isdecimal() else 1
+    number = hand.removeprefix(base).lstrip("-")
+    return int(number) if number.isdecimal() else 1
 
 
 def _without_bets(stage: Stage, *, dealt: bool) -> set[str]:
@@ -142,15 +142,15 @@ def _without_bets(stage: Stage, *, dealt: bool) -> set[str]:
 def _with_bets(stage: Stage) -> dict[str, list[str]]:
     """Return the hands that are dealt only with a bet on one of their spots, and these spots."""
     game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    return {str(hand["id"]): hand["with"] for hand in told if "with" in hand}
+    data = game.presentation.get("hands", ()) if game is not None else ()
+    return {str(hand["id"]): hand["with"] for hand in data if "with" in hand}
 
 
 def _named(stage: Stage) -> dict[str, Mapping[str, str]]:
     """Return the names of the game's hands, by id."""
     game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    return {str(one["id"]): one.get("names", {}) for one in told}
+    data = game.presentation.get("hands", ()) if game is not None else ()
+    return {str(one["id"]): one.get("names", {}) for one in data}
 
 
 def _base(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
@@ -185,8 +185,8 @@ def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
 def _rows(hands: Sequence[str], beside: Collection[str]) -> list[int]:
     """Return how many hands are in each row: the bank's and those in ``beside`` above, the player's below."""
     banks = max(1, sum(hand.startswith("bank") or hand in beside for hand in hands))
-    rest = len(hands) - banks
-    return [banks, rest] if rest <= _ROW else [banks, -(-rest // 2), rest // 2]
+    others = len(hands) - banks
+    return [banks, others] if others <= _ROW else [banks, -(-others // 2), others // 2]
 
 
 def _areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]) -> list[Rect]:
@@ -198,10 +198,10 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
-    told = [_told(stage, hand, "cards") for hand in hands]
-    if len(hands) == 2 and w > 1.6 * h and max(told) <= _BESIDE:  # The bank's hand is on the left.
+    counts = [_published_count(stage, hand, "cards") for hand in hands]
+    if len(hands) == 2 and w > 1.6 * h and max(counts) <= _BESIDE:  # The bank's hand is on the left.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
-    shares = [max(each, _LEAST_CARDS) for each in told] if all(told) else [1.0] * len(told)
+    shares = [max(each, _LEAST_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
     rows = _rows(hands, {hand for hand, spots in _with_bets(stage).items() if spots})
     if not mine or len(hands) - rows[0] < _ROW:
         return areas(rect, rows, shares)
@@ -219,12 +219,12 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]
     """Return the place of each hand; split hands share the area of the hand they come from."""
     x, y, w, h = cards_rect(stage, table)
     if _of_one_deal(hands):  # Draw the first hand large, the others small above it.
-        kept = _small_ones(stage, table, len(hands))
-        full = h if kept else h + _HOLD  # If the other hands come later, no card is held any more.
-        high = kept or full * _share(len(hands))
-        rest = tiles((x, y, w, high), len(hands) - 1)
+        small_height = _small_ones(stage, table, len(hands))
+        full = h if small_height else h + _HOLD  # If the other hands come later, no card is held any more.
+        high = small_height or full * _share(len(hands))
+        small_areas = tiles((x, y, w, high), len(hands) - 1)
         first = hand_place((x, y + high, w, full - high), Room(_BESIDE, holds=True))
-        return [first, *(small_place(area, _BESIDE) for area in rest)]
+        return [first, *(small_place(area, _BESIDE) for area in small_areas)]
     bases = [_base(stage, hand.id)[0] for hand in hands]
     own = list(dict.fromkeys(bases))
     rooms = [_room(stage, base, len(own)) for base in own]
@@ -249,9 +249,9 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]
 
 def _room(stage: Stage, hand: str, hands: int) -> Room:
     """Return the room that a hand needs, if the game has this number of hands."""
-    told = _told(stage, hand, "cards")
-    cards = told or _DRAWN_TO[hands > _SEVERAL]
-    return Room(cards, _told(stage, hand, "low"), in_rows=not told, holds=_holds(stage))
+    card_count = _published_count(stage, hand, "cards")
+    cards = card_count or _DRAWN_TO[hands > _SEVERAL]
+    return Room(cards, _published_count(stage, hand, "low"), in_rows=not card_count, holds=_holds(stage))
 
 
 def card_places(stage: Stage) -> list[Rect]:
@@ -262,17 +262,17 @@ def card_places(stage: Stage) -> list[Rect]:
     hands = _seats(stage, hands_of(step.display))
     if not hands:
         return []
-    places, asked = [place.cards for place in _places_of(stage, table, hands)], stage.view.decision
-    if asked is not None and asked.kind == "set":
-        marked = places[_asked_hand(hands, asked)]
+    places, decision = [place.cards for place in _places_of(stage, table, hands)], stage.view.decision
+    if decision is not None and decision.kind == "set":
+        marked = places[_decision_hand(hands, decision)]
         apart = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # Include the gaps between cards.
         return [(x - apart / 2, y, w + apart, h) for x, y, w, h in marked]
     return [(x, y, w, h + _HOLD + 8) for x, y, w, h in places[0]]
 
 
-def _asked_hand(hands: Sequence[Hand], asked: Decision) -> int:
+def _decision_hand(hands: Sequence[Hand], decision: Decision) -> int:
     """Return the index of the hand that a decision is about, or 0 if it names none."""
-    return next((n for n, hand in enumerate(hands) if hand.id == asked.display.get("hand")), 0)
+    return next((n for n, hand in enumerate(hands) if hand.id == decision.display.get("hand")), 0)
 
 
 # ---------------------------------------------------------------------- drawing
@@ -288,9 +288,13 @@ def draw_cards(
         _waiting(stage, table)
         return
     hands = _seats(stage, hands_now(step, before, time, since))
-    asked = stage.view.decision
-    holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
-    marks = -1 if asked is None or not marking(stage.view) or time is not None else _asked_hand(hands, asked)
+    decision = stage.view.decision
+    holding = decision is not None and decision.kind == "hold" and asking(stage.view, stage.theme)
+    marks = (
+        -1
+        if decision is None or not marking(stage.view) or time is not None
+        else _decision_hand(hands, decision)
+    )
     flying, places = card_flying(step, time, since), _places_of(stage, table, hands)
     small = _of_one_deal(hands)
     for number, (hand, place) in enumerate(zip(hands, places, strict=True)):
@@ -300,9 +304,9 @@ def draw_cards(
         if not _holds(stage):
             _printed(stage, place)
         _faces(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
-        words = "  ·  ".join(_said_of(stage, hand, hands, still=time is None))
+        words = "  ·  ".join(_hand_texts(stage, hand, hands, still=time is None))
         if words:
-            turn = time is None and asked is not None and hand.id == asked.display.get("hand")
+            turn = time is None and decision is not None and hand.id == decision.display.get("hand")
             _says(stage, place, words, lit=turn)
         if flying is not None and flying[0] == hand.id:
             _fly(stage, place.cards, flying, len(hand.cards))
@@ -350,19 +354,19 @@ def _name_of(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
-def _said_of(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
+def _hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
     """Return the texts below a hand: its label, its value, and its bet or how the bet was settled."""
-    said = [_name_of(stage, hand, hands)] if len(hands) > 1 else []
+    texts = [_name_of(stage, hand, hands)] if len(hands) > 1 else []
     if still and hand.says:
-        said.append(stage.texts.local(hand.says))
-    asked = stage.view.decision
-    if still and asked is not None and asked.kind == "set" and hand.id == asked.display.get("hand"):
-        said.append(_set_as(stage, asked))
+        texts.append(stage.texts.local(hand.says))
+    decision = stage.view.decision
+    if still and decision is not None and decision.kind == "set" and hand.id == decision.display.get("hand"):
+        texts.append(_set_as(stage, decision))
     if still and hand.staked and stage.view.snapshot is not None:
-        said.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
+        texts.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
     if still and hand.became:
-        said.append(" / ".join(settlement_name(stage, each) for each in hand.became))
-    return [each for each in said if each]
+        texts.append(" / ".join(settlement_name(stage, each) for each in hand.became))
+    return [each for each in texts if each]
 
 
 def settlement_name(stage: Stage, name: str) -> str:
@@ -374,9 +378,9 @@ def settlement_name(stage: Stage, name: str) -> str:
     return stage.texts.local(named) if named else name
 
 
-def _set_as(stage: Stage, asked: Decision) -> str:
+def _set_as(stage: Stage, decision: Decision) -> str:
     """Return the values of the two hands as they would be set by the current marks."""
-    ways: Mapping[str, Mapping[str, str]] = asked.display.get("ways", {})
+    ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
     found = ways.get(str(stage.view.held))
     return "" if found is None else stage.texts.local(found)
 
@@ -408,9 +412,9 @@ def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float
         return
     x, y, w, h = rects[place]
     fx, fy, fw, _ = stage.layout.field
-    gone = 1.0 if stage.view.reduced_motion else ease_out(share)
+    progress = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
-    at = (start[0] + (x - start[0]) * gone, start[1] + (y - start[1]) * gone)
+    at = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
     back = HIDDEN if is_tile(card) else BACK
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 

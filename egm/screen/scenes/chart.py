@@ -32,11 +32,11 @@ class Chart:
 def chart_of(stage: Stage) -> Chart | None:
     """Return the chart of the game on the screen, or None if it has none or the venue does not allow it."""
     game = stage.view.game
-    told = None if game is None else game.presentation.get("chart")
-    if told is None:
+    data = None if game is None else game.presentation.get("chart")
+    if data is None:
         return None
-    rows = tuple((row["names"], str(row["cells"])) for row in told["rows"])
-    return Chart(tuple(map(str, told["columns"])), rows)
+    rows = tuple((row["names"], str(row["cells"])) for row in data["rows"])
+    return Chart(tuple(map(str, data["columns"])), rows)
 
 
 def draw_chart(stage: Stage, rect: Rect) -> None:

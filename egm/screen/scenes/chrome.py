@@ -161,7 +161,7 @@ def chrome(stage: Stage) -> pygame.Surface:
         _shelf(stage, surface)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.kept(("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), make)
+    return p.cached(("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), make)
 
 
 def _shelf(stage: Stage, surface: pygame.Surface) -> None:

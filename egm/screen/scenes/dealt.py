@@ -64,22 +64,22 @@ def hands_of(display: Mapping[str, Any]) -> list[Hand]:
     """Return the hands at the end of a step."""
     return [
         Hand(
-            str(told["id"]),
-            tuple(map(str, told["cards"])),
-            _words(told.get("says")),
-            int(told.get("staked", 0)),
-            tuple(map(str, told.get("became", ()))),
-            str(told.get("won") or ""),
-            told.get("seat"),
-            bool(told.get("own")),
+            str(data["id"]),
+            tuple(map(str, data["cards"])),
+            _words(data.get("says")),
+            int(data.get("staked", 0)),
+            tuple(map(str, data.get("became", ()))),
+            str(data.get("won") or ""),
+            data.get("seat"),
+            bool(data.get("own")),
         )
-        for told in display.get("hands", ())
+        for data in display.get("hands", ())
     ]
 
 
-def _words(told: object) -> Mapping[str, str]:
+def _words(value: object) -> Mapping[str, str]:
     """Return a hand's value by language; a plain value such as its points is the same in each."""
-    return told if isinstance(told, Mapping) else {"en": str(told)} if told else {}
+    return value if isinstance(value, Mapping) else {"en": str(value)} if value else {}
 
 
 def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:

@@ -93,9 +93,9 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         opened: dict[int, Item] = dict(step.opened)
         draw_boxes(stage, step.boxes, opened, open_all=True)
     elif decision.kind == "double_up":
-        told = decision.display
-        before = tuple(str(one["shown"]) for one in told.get("rounds", ()))
-        draw_table(stage, int(told["credits"]), int(told["to_win"]), before)
+        display = decision.display
+        before = tuple(str(one["shown"]) for one in display.get("rounds", ()))
+        draw_table(stage, int(display["credits"]), int(display["to_win"]), before)
         _answers(stage)
     else:
         _question(stage, decision)

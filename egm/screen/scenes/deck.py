@@ -68,18 +68,18 @@ def figures(stage: Stage) -> Figures:
     if snapshot is None:
         return Figures(0, 0, 0)
     share = clamp((view.now - view.credit_at) / _ROLL)
-    gone = int(share * 1000)
+    shown = int(share * 1000)
     credit = snapshot.credit_cents
-    if gone < 1000 and credit > view.credit_before:
-        credit = view.credit_before + (credit - view.credit_before) * gone // 1000
+    if shown < 1000 and credit > view.credit_before:
+        credit = view.credit_before + (credit - view.credit_before) * shown // 1000
     win = snapshot.win_cents
     line = times(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
         since, show = view.now - view.show.began, view.show
         before_credits = so_far_credits(show, line, min(since, line.spun - _JUST))
         before = min(show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents)
-        gone = rolled(show.play.win_cents - before, since - line.spun, line.rolled - line.spun)
-        win = before if since < line.spun else before + gone
+        shown = rolled(show.play.win_cents - before, since - line.spun, line.rolled - line.spun)
+        win = before if since < line.spun else before + shown
     return Figures(credit, bet_credits(view), win)
 
 
@@ -177,7 +177,7 @@ def _lit_play(stage: Stage) -> bool:
     """Return whether PLAY has an effect: answer a decision, dismiss a reminder, skip a roll-up, or play."""
     view = stage.view
     if choosing(view, stage.theme) and not betting(view, stage.theme):
-        answers = (marking(view) and may_answer(view)) or view.focused or _asked(view) is not None
+        answers = (marking(view) and may_answer(view)) or view.focused or _open_prompt(view) is not None
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
@@ -201,7 +201,7 @@ def _play_label(stage: Stage) -> str:
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
         return "key.close"
-    if _takes(stage) and (view.focused or _asked(view)):
+    if _takes(stage) and (view.focused or _open_prompt(view)):
         return "key.choose_max" if view.focused else "service.confirm"
     if reminded(view):
         return "reminder.go_on"
@@ -214,7 +214,7 @@ def _play_label(stage: Stage) -> str:
     return "key.skip" if since < line.steps[line.index(since)].begin else "key.stop"
 
 
-def _asked(view: View) -> Prompt | None:
+def _open_prompt(view: View) -> Prompt | None:
     """Return the prompt of the open service page, or None."""
     page = view.snapshot.page if view.snapshot is not None else None
     return page.prompt if page is not None else None
@@ -273,14 +273,18 @@ def draw_residual_key(stage: Stage) -> None:
 def residual_words(stage: Stage) -> str:
     """Return what happens to the residual credit; if it is gambled, its odds and prize before the bet (C-12)."""
     snapshot, say = stage.view.snapshot, stage.texts.say
-    rest = snapshot.residual if snapshot is not None else None
-    if rest is None:
+    residual = snapshot.residual if snapshot is not None else None
+    if residual is None:
         return ""
-    amount, prize = stage.money(rest.amount_cents), stage.money(rest.prize_cents)
-    if not rest.prize_cents:
+    amount, prize = stage.money(residual.amount_cents), stage.money(residual.prize_cents)
+    if not residual.prize_cents:
         return say("key.residual", amount=amount)
     return say(
-        "key.residual_play", amount=amount, chances=rest.amount_cents, of=rest.prize_cents, prize=prize
+        "key.residual_play",
+        amount=amount,
+        chances=residual.amount_cents,
+        of=residual.prize_cents,
+        prize=prize,
     )
 
 

@@ -52,18 +52,18 @@ def draw_dice(stage: Stage, dice: tuple[int, ...], begin: float, stop: float, si
     share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
     still = share >= 1 or stage.view.reduced_motion
     side = min(150.0, w / (len(dice) + 1.5))
-    gone = ease_out(share)
+    progress = ease_out(share)
     for i, face in enumerate(dice):
-        rest = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + 34), y + h / 2 - 20)
+        target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + 34), y + h / 2 - 20)
         if still:
-            draw_die(stage, (rest[0] - side / 2, rest[1] - side / 2, side, side), face)
+            draw_die(stage, (target[0] - side / 2, target[1] - side / 2, side, side), face)
             continue
-        tumbling = 1 + (int(gone * 23) + 2 * i) % 6
-        bounce = abs(math.sin(gone * math.pi * 3)) * (1 - gone) * h * 0.3
-        at = (rest[0] + (1 - gone) * w * 0.5, rest[1] - bounce)
-        turn = round((1 - gone) * 900 + 40 * i) % 360 // 15 * 15
+        tumbling = 1 + (int(progress * 23) + 2 * i) % 6
+        bounce = abs(math.sin(progress * math.pi * 3)) * (1 - progress) * h * 0.3
+        at = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
+        turn = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
         key = ("die turned", tumbling, turn, p.px(side))
-        turned = p.kept(key, partial(_turned, (p.px(side), p.px(side)), tumbling, turn))
+        turned = p.cached(key, partial(_turned, (p.px(side), p.px(side)), tumbling, turn))
         p.put(turned, (p.px(at[0]) - turned.get_width() // 2, p.px(at[1]) - turned.get_height() // 2))
     if still:
         style = Style("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
@@ -80,10 +80,10 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
     Between throws the point comes from the machine: the last throw may be another player's, or missing.
     """
     p, (x, y, w, _) = stage.painter, felt_rect(stage.layout)
-    told = step.display if step is not None else {}
-    dice = tuple(map(int, told.get("dice", ())))
+    display = step.display if step is not None else {}
+    dice = tuple(map(int, display.get("dice", ())))
     now = stage.view.snapshot
-    point = told.get("point") if now is None or moving else now.felt.point
+    point = display.get("point") if now is None or moving else now.felt.point
     high = 76.0
     left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
     wide = room / len(_POINTS)

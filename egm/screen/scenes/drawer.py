@@ -32,7 +32,7 @@ _BILLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
 #: its row.
 Place = Callable[..., Rect]
-SAID_SECONDS: Final = 6.0
+RESULT_SECONDS: Final = 6.0
 """Seconds for which the drawer shows the result of its last control."""
 
 
@@ -46,9 +46,9 @@ class Control:
     on: bool = False
 
 
-def _device(view: View, told_by: str) -> str | None:
+def _device(view: View, entry: str) -> str | None:
     """Return the first bench device whose state has this entry, or None."""
-    return next((name for name, state in view.bench.items() if told_by in state), None)
+    return next((name for name, state in view.bench.items() if entry in state), None)
 
 
 def _grow(rect: Rect) -> float:
@@ -184,12 +184,16 @@ def draw_drawer(stage: Stage) -> None:
             align="left",
             width=w - 52,
         )
-    elif view.bench_said is not None and view.bench_did and view.now - view.bench_said_at < SAID_SECONDS:
-        key = "drawer.done" if view.bench_said.ok else "drawer.refused"
+    elif (
+        view.bench_reply is not None
+        and view.bench_commands
+        and view.now - view.bench_reply_at < RESULT_SECONDS
+    ):
+        key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
         p.text(
             say(key, text=what_was_done(stage)),
             (x + 26, y + 86),
-            Style("text", "caption", "text_dim" if view.bench_said.ok else "amber"),
+            Style("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
             width=w - 52,
         )
@@ -197,7 +201,7 @@ def draw_drawer(stage: Stage) -> None:
 
 def what_was_done(stage: Stage) -> str:
     """Return the text of the drawer's last commands to the bench."""
-    say, command = stage.texts.say, stage.view.bench_did[0]
+    say, command = stage.texts.say, stage.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:
         case "insert" if isinstance(cents, int):

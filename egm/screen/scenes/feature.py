@@ -25,7 +25,7 @@ def feature_shown(view: View, line: Timeline | None) -> int | None:
         return None
     since = view.now - show.began
     index = line.index(since)
-    ended = show.whole and since >= line.rolled + 1.2
+    ended = show.is_complete and since >= line.rolled + 1.2
     return index if is_feature(show, index) and not ended else None
 
 

@@ -19,7 +19,7 @@ from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_back, draw
 from egm.screen.scenes.dice import draw_dice, draw_point
 from egm.screen.scenes.felt_glass import settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
-from egm.screen.scenes.pays import odds_told
+from egm.screen.scenes.pays import odds_text
 from egm.screen.scenes.rotor import POCKETS, draw_rotor
 from egm.screen.scenes.scoreboard import draw_board, shows_board
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
@@ -79,7 +79,7 @@ def draw_felt(stage: Stage) -> None:
     assert table is not None
     p, show, line = stage.painter, view.show, times(view, stage.theme)
     p.art(("table", stage.look.name), stage.layout.field, partial(_baize, stage))
-    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
     step, time, since = last_step(view), None, 0.0
     before: TableStep | None = None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
@@ -88,21 +88,21 @@ def draw_felt(stage: Stage) -> None:
         step, time = show.steps[index], line.steps[index] if since < line.steps[index].spun else None
         last = show.steps[index - 1] if index else None
         before = last if isinstance(last, TableStep) else None
-    told = step if isinstance(step, TableStep) else None
-    if told is not None and time is not None and _turns(stage, table, told, time, since):
+    last_round = step if isinstance(step, TableStep) else None
+    if last_round is not None and time is not None and _turns(stage, table, last_round, time, since):
         return
     if table.felt == "cards" and shows_board(stage, table):
         draw_board(stage, table)
     elif table.felt == "cards":
-        draw_cards(stage, told, before, time, since)
+        draw_cards(stage, last_round, before, time, since)
         for rect, action in hand_keys(view, stage.layout) if not table.spots else ():
             draw_hand_key(stage, table, rect, action)
     elif table.felt == "craps":
-        draw_point(stage, told, moving=time is not None)
-    if asked is None and table.spots:
-        _cloth(stage, table, told if time is None else None)
-    elif asked is not None and asked.kind != "hold":
-        _question(stage, table, asked)
+        draw_point(stage, last_round, moving=time is not None)
+    if decision is None and table.spots:
+        _cloth(stage, table, last_round if time is None else None)
+    elif decision is not None and decision.kind != "hold":
+        _question(stage, table, decision)
 
 
 def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
@@ -137,11 +137,11 @@ def _beside_wheel(stage: Stage) -> tuple[Stage, Rect]:
         return stage, layout.field
     if layout.portrait:
         high = h * _WHEEL_PORTRAIT
-        rest: Rect = (x, y + high, w, h - high)
-        return replace(stage, layout=replace(layout, field=rest)), (x, y, w, high)
+        remaining: Rect = (x, y + high, w, h - high)
+        return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, high)
     side = w * _WHEEL_WIDE
-    rest = (x + side, y, w - side, h)
-    return replace(stage, layout=replace(layout, field=rest)), (x, y, side, h)
+    remaining = (x + side, y, w - side, h)
+    return replace(stage, layout=replace(layout, field=remaining)), (x, y, side, h)
 
 
 def _baize(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
@@ -238,10 +238,10 @@ def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, c
     sign = _sign(stage, table, spot)
     row = [table.spots[each] for each in cell.row]
     if row:
-        rest = parted([stage.texts.local(each.names) for each in row])[1][cell.row.index(spot.id)]
-        sign = rest or sign
-    told = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
-    low = not told and h > _LOW
+        tail = parted([stage.texts.local(each.names) for each in row])[1][cell.row.index(spot.id)]
+        sign = tail or sign
+    has_odds = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
+    low = not has_odds and h > _LOW
     size = "small" if len(sign) > _SIGN or h < _HIGH else "lead"
     style, small = Style("strong", size, ink), Style("strong", _least(stage), ink)
     printed = Style("text", _least(stage), "meter" if plain else ink)
@@ -272,8 +272,8 @@ def _fits(stage: Stage, words: str, rect: Rect, style: Style) -> bool:
 def _odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:
     """Return the odds to print on a spot: complete, or a hint that INFO has more, or "" if there is no room."""
     odds = spot.odds.replace(" / ", "/")
-    told = stage.texts.local(spot.terms) if spot.terms else odds_told(stage, spot).replace(" / ", "/")
-    ways = (told, f"{odds} *", odds) if told != odds else (odds,)
+    terms = stage.texts.local(spot.terms) if spot.terms else odds_text(stage, spot).replace(" / ", "/")
+    ways = (terms, f"{odds} *", odds) if terms != odds else (odds,)
     return next((each for each in ways if stage.painter.measure(each, style) <= room), "")
 
 
@@ -319,8 +319,8 @@ def _laid(stage: Stage, table: Table, over: TableStep | None) -> Bets:
     chips, snapshot = stage.view.chips, stage.view.snapshot
     if snapshot is None or not chips.due or snapshot.state != "playing":
         return chips.bets
-    gone = {str(each.get("spot", "")) for each in over.settlements} if over is not None else set()
-    return {spot: each for spot, each in bets_in_force(table, snapshot).items() if spot not in gone}
+    settled = {str(each.get("spot", "")) for each in over.settlements} if over is not None else set()
+    return {spot: each for spot, each in bets_in_force(table, snapshot).items() if spot not in settled}
 
 
 def _bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | None) -> None:
@@ -344,10 +344,10 @@ def _bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | 
         elif new > 0:
             draw_chip(stage, (x + aside, y), new, chip_colour(table, new), CHIP)
         if held is not None and new + stood > 0 and not returned.get(spot):
-            _said(stage, table, spot, (x, y), held)
+            _draw_plays_ring(stage, table, spot, (x, y), held)
 
 
-def _said(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
+def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
     """Draw a ring around a bet that does not play on the next throw, or that plays on a come-out."""
     now = plays(table, stage.view.chips, spot, held)
     come_out = held.felt.point is None
@@ -366,24 +366,24 @@ def _ring_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return ink.finish()
 
 
-def _question(stage: Stage, table: Table, asked: Decision) -> None:
+def _question(stage: Stage, table: Table, decision: Decision) -> None:
     """Draw the answers with their costs, and above them the stake in question, or without cards the question."""
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    places = felt_answers(stage, asked)
-    spot = table.spots.get(str(asked.display.get("spot", "")))
+    places = felt_answers(stage, decision)
+    spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt != "cards":
-        words = question_words(stage, asked)
+        words = question_words(stage, decision)
         style = Style("heavy", "title", stage.look.accent)
         stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
-    if spot is not None and "hand" not in asked.display:
+    if spot is not None and "hand" not in decision.display:
         at = y + 170 if table.felt != "cards" else places[0][0][1] - 24
-        staked = stage.money(int(asked.display.get("staked", 0)) * unit)
+        staked = stage.money(int(decision.display.get("staked", 0)) * unit)
         words = f"{stage.texts.local(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
     for rect, action in places:
         if action.name == "choose":
-            draw_button(stage, rect, answer_words(stage, asked, str(action.value)), size="body")
+            draw_button(stage, rect, answer_words(stage, decision, str(action.value)), size="body")
         elif action.name != "hold":
             on = action.name != "play" or may_answer(stage.view)
             draw_button(stage, rect, stage.texts.say(f"decide.{_SETTING[action.name]}"), size="body", on=on)

@@ -11,7 +11,7 @@ from egm.screen.round_result import RoundResult
 from egm.screen.scenes.asked import option_words
 from egm.screen.scenes.cards import settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
-from egm.screen.scenes.pays import PayRow, draw_rows, odds_told, pays_glasses, rows_height, rows_of
+from egm.screen.scenes.pays import PayRow, draw_rows, odds_text, pays_glasses, rows_height, rows_of
 from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
@@ -56,27 +56,27 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
     top = _results(stage, table, right)
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
     over = settled_step(stage)
-    spot = spot_asked(stage, table)
-    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
-    free = asked is None and (over is None or marked_since(view)) and spot is None
+    spot = selected_spot(stage, table)
+    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    free = decision is None and (over is None or marked_since(view)) and spot is None
     if len(shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
         low = _OFTEN_HIGH * (2 if room[3] > 2 * _OFTEN_HIGH else 1)
         if free or room[3] > 2 * low:
             _often(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
             room = (*room[:3], room[3] - low - 8)
-    if asked is not None:
-        used = _about_question(stage, table, asked, room)
+    if decision is not None:
+        used = _about_question(stage, table, decision, room)
     elif over is not None and not marked_since(view):
         used = _settlements(stage, table, over, room)
     elif spot is not None:
         used = _about(stage, spot, room)
     else:
-        told = table.spots and view.decision is None and room[3] > _OFTEN_HIGH
-        how = stage.texts.say("felt.how") if told else ""
+        shows_often = table.spots and view.decision is None and room[3] > _OFTEN_HIGH
+        how = stage.texts.say("felt.how") if shows_often else ""
         used = stage.painter.paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
     shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
-    first = spot if asked is None else table.spots.get(str(asked.display.get("spot", "")))
-    _pay_lists(stage, table, shown, first if over is None or asked is not None else None, over)
+    first = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
+    _pay_lists(stage, table, shown, first if over is None or decision is not None else None, over)
 
 
 def settled_step(stage: Stage) -> TableStep | None:
@@ -141,7 +141,7 @@ def _winner_words(stage: Stage, result: RoundResult) -> str:
     return say("felt.tie", points=next(iter(points.values()), ""))
 
 
-def spot_asked(stage: Stage, table: Table) -> Spot | None:
+def selected_spot(stage: Stage, table: Table) -> Spot | None:
     """Return the spot last touched, or the one that the keys have focused, or None."""
     view = stage.view
     if view.focused and betting(view, stage.theme):
@@ -224,11 +224,11 @@ def _about(stage: Stage, spot: Spot, rect: Rect) -> float:
     return top - y
 
 
-def _about_question(stage: Stage, table: Table, asked: Decision, rect: Rect) -> float:
+def _about_question(stage: Stage, table: Table, decision: Decision, rect: Rect) -> float:
     """Draw what a decision is about: the bet, its stake and the cost of the answers; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     top = y
-    for words, cost, style in question_lines(stage, table, asked):
+    for words, cost, style in question_lines(stage, table, decision):
         if top + _ROW > y + h:
             break
         at = top + _ROW / 2
@@ -239,21 +239,21 @@ def _about_question(stage: Stage, table: Table, asked: Decision, rect: Rect) -> 
     return top - y
 
 
-def question_lines(stage: Stage, table: Table, asked: Decision) -> list[tuple[str, str, Style]]:
+def question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, Style]]:
     """Return the lines of a decision's description: text, amount and style."""
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    spot, added = table.spots.get(str(asked.display.get("spot", ""))), table.spots.get(asked.kind)
+    spot, added = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
     about = spot or added
     name = "" if about is None else stage.texts.local(about.names)
     step = last_step(stage.view)
     if isinstance(step, TableStep):
-        name = split_hand(stage, name, step, str(asked.display.get("hand", "")))
+        name = split_hand(stage, name, step, str(decision.display.get("hand", "")))
     low = Style("strong", "caption", "text")
     lines = [(name, "", Style("heavy", "body", stage.look.accent))] if name else []
-    if "staked" in asked.display:
-        amount = stage.money(int(asked.display["staked"]) * unit)
+    if "staked" in decision.display:
+        amount = stage.money(int(decision.display["staked"]) * unit)
         lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
-    for option, cost in asked.costs.items():
+    for option, cost in decision.costs.items():
         lines.append((option_words(stage, option), f"+{stage.money(cost * unit)}", low))
     if added is not None:
         words = stage.texts.say("felt.odds", odds=_pays_in_words(stage, added))
@@ -272,8 +272,8 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
     lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
         of = rows_of(stage, spot)
-        said = [(stage.texts.local(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
-        each = [PayRow(words, pays, won=name in won) for words, pays, name in said]
+        rows = [(stage.texts.local(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
+        each = [PayRow(words, pays, won=name in won) for words, pays, name in rows]
         if each:
             lists.append((stage.texts.local(spot.names), each, rows_height(stage, each, w + 20)))
     while lists and h < sum(_ROW + high for _, _, high in lists):
@@ -287,7 +287,7 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
 
 def _pays_in_words(stage: Stage, spot: Spot) -> str:
     """Return the pay of a spot as text: its terms, or its odds; of several, the highest, marked as a maximum."""
-    return stage.texts.local(spot.terms) if spot.terms else odds_told(stage, spot)
+    return stage.texts.local(spot.terms) if spot.terms else odds_text(stage, spot)
 
 
 def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
@@ -374,9 +374,9 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> flo
 def _strip(stage: Stage, table: Table) -> None:
     """Draw a telephone's strip above the layout: the selected spot, or else the last results."""
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
-    spot = spot_asked(stage, table)
+    spot = selected_spot(stage, table)
     over = settled_step(stage)
-    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     style = Style("strong", "caption", "text")
     levels = levels_beside(stage)
@@ -384,15 +384,15 @@ def _strip(stage: Stage, table: Table) -> None:
         wide = w / len(levels)
         draw_level(stage, level, (x + i * wide + 8, y + 8, wide - 16, LEVELS_HIGH - 10), "caption")
     place: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
-    lines = question_lines(stage, table, asked) if asked is not None else []
+    lines = question_lines(stage, table, decision) if decision is not None else []
     about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
     if about:
         p.label("  ·  ".join(about), place, style)
         return
-    if spot is not None and asked is None and (over is None or marked_since(view)):
-        said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
-        words = "  ·  ".join([said[0], said[1], said[-1]])
-        words = words if p.measure(words, style) < _LINES * place[2] else "  ·  ".join(said[:2])
+    if spot is not None and decision is None and (over is None or marked_since(view)):
+        texts = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
+        words = "  ·  ".join([texts[0], texts[1], texts[-1]])
+        words = words if p.measure(words, style) < _LINES * place[2] else "  ·  ".join(texts[:2])
         p.label(words, place, style)
         return
     found = shown_results(stage) if table.felt != "cards" else ()
@@ -456,9 +456,9 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         )
         key = "felt.only" if least == most else "felt.limits"
         words = [_in_round(stage, spots[0]) or stage.texts.say(key, least=least, most=most)]
-        told = stage.view.game.returns.get(group) if stage.view.game is not None else None
-        if told is not None:
-            sign = told.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")
+        figure = stage.view.game.returns.get(group) if stage.view.game is not None else None
+        if figure is not None:
+            sign = figure.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")
             words.insert(0, stage.texts.say("felt.returns", percent=sign))
         low = Style("text", "caption", "text")
         if slim:

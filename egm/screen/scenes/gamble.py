@@ -40,11 +40,11 @@ def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) ->
     turn = ease_in_out(clamp(share * 1.25))
     _table(stage, step.before)
     _card_at(stage, step.shown if turn >= 0.5 else "", turn)
-    said = stage.texts.say(f"decide.{step.called}")
+    call = stage.texts.say(f"decide.{step.called}")
     x, y, w, h = stage.layout.field
     style = Style("strong", "lead", "text")
     stage.painter.text(
-        stage.texts.say("gamble.called", call=said), (x + w / 2, y + h - 162), style, width=w - 80
+        stage.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width=w - 80
     )
     if share < 1:
         return

@@ -43,13 +43,13 @@ def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -
     """Return a prize's name in the player's language."""
     if symbol:
         return texts.say("help.kind", count=count, name=texts.local(field.names.get(symbol, {}), symbol))
-    number, _, rest = name.partition(" ")
-    counted = number.isdigit() and bool(rest)
-    word = rest if counted else name
+    number, _, remainder = name.partition(" ")
+    counted = number.isdigit() and bool(remainder)
+    word = remainder if counted else name
     words = (
         texts.local(field.titles[word], word) if word in field.titles else word.replace("-", " ").capitalize()
     )
-    alone = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == rest) <= 1
+    alone = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == remainder) <= 1
     return (
         words
         if not counted or (alone and word in field.titles)
@@ -75,10 +75,10 @@ def draw_glasses(stage: Stage) -> None:
     layout = stage.layout
     rows = 6 if not layout.portrait else 4 if not layout.slim else 3
     beside = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
-    top, rest = prizes[:rows], prizes[rows : rows + beside]
+    top, others = prizes[:rows], prizes[rows : rows + beside]
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
-        top, rest = prizes[:half], prizes[half:]
+        top, others = prizes[:half], prizes[half:]
     _prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
     if layout.portrait and levels_beside(stage):
         _small_print(stage, layout.right)
@@ -88,7 +88,7 @@ def draw_glasses(stage: Stage) -> None:
     _prizes(
         stage,
         field,
-        rest,
+        others,
         right,
         stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
     )

@@ -67,14 +67,16 @@ def sheets(stage: Stage) -> list[Sheet]:
         pages.append(Sheet(say("help.prizes"), _keno_table))
     if is_wheel(stage):
         pages.append(Sheet(say("help.prizes"), wheel_prizes))
-    told = prize_pages(stage)
-    pages += [Sheet(say("help.prizes"), partial(felt_prizes, groups=groups)) for groups in told]
+    entries = prize_pages(stage)
+    pages += [Sheet(say("help.prizes"), partial(felt_prizes, groups=groups)) for groups in entries]
     if pays_of(stage):
         pages.append(Sheet(say("help.prizes"), partial(draw_pays, rows=pays_of(stage))))
     if chart_of(stage) is not None:
         pages.append(Sheet(say("chart.title"), draw_chart))
-    pages += [Sheet(say("odds.chances"), partial(draw_chances, told=told)) for told in chance_pages(stage)]
-    pages += [Sheet(say("odds.title"), partial(draw_odds, told=told)) for told in odds_pages(stage)]
+    pages += [
+        Sheet(say("odds.chances"), partial(draw_chances, entries=entries)) for entries in chance_pages(stage)
+    ]
+    pages += [Sheet(say("odds.title"), partial(draw_odds, entries=entries)) for entries in odds_pages(stage)]
     pages.append(Sheet(say("help.about"), _about))
     pages.append(Sheet(say("help.responsible"), _responsible))
     snapshot = stage.view.snapshot
@@ -154,10 +156,10 @@ def _rules(stage: Stage, rect: Rect) -> None:
         return
     p, (x, y, w, h) = stage.painter, rect
     h -= _pictured(stage, rect)
-    told = _PARAGRAPHS.split(stage.texts.local(game.help).strip())
-    said = [_BREAKS.sub(" ", part) for part in told]
-    ways = [("\n".join(said), size) for size in ("body", "small", "caption")]
-    for rules, size in (*ways, ("  \u00b7  ".join(said), "caption")):
+    paragraphs = _PARAGRAPHS.split(stage.texts.local(game.help).strip())
+    texts = [_BREAKS.sub(" ", part) for part in paragraphs]
+    ways = [("\n".join(texts), size) for size in ("body", "small", "caption")]
+    for rules, size in (*ways, ("  \u00b7  ".join(texts), "caption")):
         style = Style("text", size, "text")
         if len(p.wrap(rules, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break
@@ -318,10 +320,10 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
 def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
     """Draw a prize's name and what it awards besides credits, on a separate line if the column is narrow."""
     name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
-    told = _given(stage, prize)
-    two = bool(told) and stage.layout.portrait
-    first = [name] if two or not told else [f"{name} + {told}"]
-    for i, words in enumerate(first + ([told] if two else [])):
+    awards = _given(stage, prize)
+    two = bool(awards) and stage.layout.portrait
+    first = [name] if two or not awards else [f"{name} + {awards}"]
+    for i, words in enumerate(first + ([awards] if two else [])):
         y = at[1] + (24 * i - 12 if two else 0)
         style, high = Style("text", "caption" if two else "small", "text"), 24.0 if two else 48.0
         stage.painter.label(words, (at[0], y - high / 2, width, high), style, align="left")

@@ -73,7 +73,7 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
         _marking(stage)
 
 
-def _at_rest(view: View) -> bool:
+def _shows_marks(view: View) -> bool:
     """Return whether the board shows marks, not a draw."""
     return view.show is None or marked_since(view)
 
@@ -86,14 +86,14 @@ def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split(layout)[0]
     if layout.slim:  # Touching a telephone's board opens the slip for marking.
-        other = "quick_pick" if view.slip.marked or not _at_rest(view) else "form"
+        other = "quick_pick" if view.slip.marked or not _shows_marks(view) else "form"
         return [
             (_quick_pick(layout), Action(other)),
             (_mark_key(layout), Action("slip")),
             (board, Action("slip")),
         ]
     found = [(place_of(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
-    anew = [(_quick_pick(layout), Action("quick_pick"))] if view.slip.marked or not _at_rest(view) else []
+    anew = [(_quick_pick(layout), Action("quick_pick"))] if view.slip.marked or not _shows_marks(view) else []
     return [*anew, *_slip_keys(view, layout), *form_rows(view, layout), *found]
 
 
@@ -134,7 +134,7 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     x, y, w, h = _split(layout)[1]
     upper = y + h - (202 if not layout.portrait else 138)
     if not slip.marked:
-        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _at_rest(view) else []
+        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _shows_marks(view) else []
     if not marked_since(view):
         return []
     wide = (w - 36) / 2 if not layout.portrait else (w - 48) / 3
@@ -188,7 +188,7 @@ def _marking(stage: Stage) -> None:
         for rect, action in touches(view, stage.layout)[:2]:
             draw_button(stage, rect, say(f"keno.{action.name}"))
         return
-    if view.slip.marked or not _at_rest(view):
+    if view.slip.marked or not _shows_marks(view):
         draw_button(stage, _quick_pick(stage.layout), say("keno.quick_pick"))
     for rect, action in _slip_keys(view, stage.layout):
         if action.name in {"form", "draws", "bonus"}:
@@ -223,12 +223,12 @@ def slip_says(view: View, texts: Texts) -> str:
     if game is None:
         return ""
     counts, limit, at = spots(game), game.presentation["limit"], game.presentation["rules_at"]
-    said = [texts.say("keno.mark", least=min(counts), most=max(counts))]
+    parts = [texts.say("keno.mark", least=min(counts), most=max(counts))]
     if limit is not None:
-        said.append(texts.say("keno.most_paid", credits=texts.number(limit)))
+        parts.append(texts.say("keno.most_paid", credits=texts.number(limit)))
     if at is not None:
-        said.append(texts.say("keno.rules_at", where=texts.local(at)))
-    return " · ".join(said)
+        parts.append(texts.say("keno.rules_at", where=texts.local(at)))
+    return " · ".join(parts)
 
 
 def what_is_bought(stage: Stage) -> tuple[str, int]:
@@ -467,7 +467,9 @@ def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
         return 0, []
     card = stage.view.slip.current
     spots = max(played(game, card), default=0) if stage.view.slip.marked else 0
-    last = show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.rest
+    last = (
+        show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.last_display_step
+    )
     if not spots and isinstance(last, KenoStep) and last.cards:
         spots = len(last.cards[0].numbers)
     snapshot = stage.view.snapshot

@@ -183,8 +183,8 @@ def _flow(
         heads = [line for line in block if line.kind != "row"]
         rows = [line for line in block if line.kind == "row"]
         least = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
-        whole = sum(line.high for line in block)
-        if top > y and top + (whole if double and column == 0 and whole <= h else least) > y + h:
+        height = sum(line.high for line in block)
+        if top > y and top + (height if double and column == 0 and height <= h else least) > y + h:
             turn()
         for line in heads:
             sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))

@@ -157,11 +157,11 @@ def _catalogue(language: str) -> Texts:
     return Texts(language)
 
 
-def _boot(doing: StartUpActivity) -> Words:
+def _boot(activity: StartUpActivity) -> Words:
     """Return the progress of a machine that has not reported its language yet, in every language."""
     each = [_catalogue(language) for language in LOCALES]
-    key = f"boot.{doing.what}" if each[0].has(f"boot.{doing.what}") else "boot.link"
-    lines = tuple(texts.say(key, **doing.values) for texts in each)
+    key = f"boot.{activity.what}" if each[0].has(f"boot.{activity.what}") else "boot.link"
+    lines = tuple(texts.say(key, **activity.values) for texts in each)
     return Words("  ·  ".join(texts.say("boot.title") for texts in each), "", lines)
 
 
@@ -175,7 +175,7 @@ _WHO_PAYS: Final = {
 
 def _handpay(stage: Stage, handpay: Handpay) -> Words:
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
-    title, said, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
+    title, text, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
     facts = _handpay_facts(stage, handpay)
     first = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
@@ -185,8 +185,8 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
         paid = (say("handpay.in_coins", owed=owed, coins=coins, rest=sum_),) if handpay.coins_cents else ()
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
         who = say(_WHO_PAYS[handpay.ticket])
-        told = ticket or (said, wait)
-        return Words(title, sum_, (*why, *paid, *told, *first, facts), who, money=True)
+        instructions = ticket or (text, wait)
+        return Words(title, sum_, (*why, *paid, *instructions, *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
@@ -238,11 +238,11 @@ def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
         facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
     others = [fault_words(stage.texts, tilt.code) for tilt in tilts[:-1]]
     more = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
-    told = f"tilt.detail.{last.code}"
-    detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(told) else []
+    detail_key = f"tilt.detail.{last.code}"
+    detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(detail_key) else []
     examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
     more = (
-        *(say(told, detail=line) for line in detail),
+        *(say(detail_key, detail=line) for line in detail),
         *(say(key) for key in examine if stage.texts.has(key)),
         *more,
     )

@@ -228,8 +228,8 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
 def _facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
     """Return a tile's texts about its game with their heights, as far as they leave room for a picture."""
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
-    told = [(each, return_words(stage, game)) for each in stakes_words(stage, game)]
-    ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in told]
+    versions = [(each, return_words(stage, game)) for each in stakes_words(stage, game)]
+    ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in versions]
     for spare in (_LEAST_PICTURE, 0.0):
         for way in ways:
             if sum(part for _, part in way) + spare <= room:

@@ -26,25 +26,25 @@ _WAYS = 3
 def pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
     """Return the awards with very long odds, by page; empty if there are none."""
     game = stage.view.game
-    told = game.long_odds if game else ()
-    return [told[at : at + PAGE] for at in range(0, len(told), PAGE)]
+    awards = game.long_odds if game else ()
+    return [awards[at : at + PAGE] for at in range(0, len(awards), PAGE)]
 
 
 def chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
     """Return the win frequencies of the game's bets, by page."""
     game = stage.view.game
-    told = game.chances if game else ()
-    each = _WAYS if len(told) > 1 else 1
-    return [told[at : at + each] for at in range(0, len(told), each)]
+    chances = game.chances if game else ()
+    each = _WAYS if len(chances) > 1 else 1
+    return [chances[at : at + each] for at in range(0, len(chances), each)]
 
 
-def draw_chances(stage: Stage, rect: Rect, told: tuple[Chances, ...]) -> None:
+def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None:
     """Draw for each bet how often it wins, how often its features come, its highest prize, and that prize's odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
     y += p.paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
-    step = min(230.0 if len(told) == 1 or stage.layout.slim else 150.0, (h - (y - y0)) / len(told))
-    for row, one in enumerate(told):
+    step = min(230.0 if len(entries) == 1 or stage.layout.slim else 150.0, (h - (y - y0)) / len(entries))
+    for row, one in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
         lines = _chance_lines(stage, one)
@@ -98,8 +98,8 @@ def _way(stage: Stage, one: Chances) -> str:
     if one.hands:
         each = texts.number(one.cost_credits // one.hands)
         return texts.counted("odds.hands", one.hands, bet=each)
-    spots, _, rest = one.bet.partition(" ")
-    if rest in {"spot", "spots"} and spots.isdigit():
+    spots, _, suffix = one.bet.partition(" ")
+    if suffix in {"spot", "spots"} and spots.isdigit():
         return texts.counted("keno.of", int(spots))
     for area in game.presentation.get("areas", ()) if game else ():
         if area["id"] == one.bet.partition(" ")[0]:
@@ -135,12 +135,12 @@ def _odds_suffix(one: Chances) -> str:
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 
 
-def draw_odds(stage: Stage, rect: Rect, told: tuple[LongOdds, ...]) -> None:
+def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
     """Draw each award, where and at which bets it is won, and its odds: 1 in how many games."""
     p, (x, y, w, h) = stage.painter, rect
     used = p.paragraph(stage.texts.say("odds.say"), (x, y, w, h), Style("text", "small", "text")) + 16
-    y, step = y + used, min(76.0, (h - used) / max(1, len(told)))
-    for row, award in enumerate(told):
+    y, step = y + used, min(76.0, (h - used) / max(1, len(entries)))
+    for row, award in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2

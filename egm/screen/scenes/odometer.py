@@ -84,7 +84,7 @@ def _digit(painter: Painter, digit: int, height: float, *, dim: bool) -> pygame.
         )
         return _tinted(mask, paint)
 
-    return painter.kept(("odometer digit", digit, pixels, dim), make)
+    return painter.cached(("odometer digit", digit, pixels, dim), make)
 
 
 def _tinted(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
@@ -121,7 +121,7 @@ def _sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
         letters = painter.font("numbers", pixels).render(char, True, _ink(dim=dim)).premul_alpha()
         return letters.subsurface(letters.get_bounding_rect())
 
-    art = painter.kept(("odometer sign", char, pixels, dim), make)
+    art = painter.cached(("odometer sign", char, pixels, dim), make)
     top = y + h * 0.84 - art.get_height() / painter.scale * (0.5 if low else 1.0)
     if not low:
         top = y + h * 0.52 - art.get_height() / painter.scale / 2

@@ -41,14 +41,14 @@ def pays_of(stage: Stage) -> list[Pay]:
     game = stage.view.game
     return [
         Pay(
-            str(told["name"]),
-            told["names"],
-            str(told.get("odds", "")),
-            int(told.get("credits", 0)),
-            told.get("by_credits", {}),
-            str(told.get("spot", "")),
+            str(data["name"]),
+            data["names"],
+            str(data.get("odds", "")),
+            int(data.get("credits", 0)),
+            data.get("by_credits", {}),
+            str(data.get("spot", "")),
         )
-        for told in (game.presentation.get("pays", ()) if game is not None and is_table(game) else ())
+        for data in (game.presentation.get("pays", ()) if game is not None and is_table(game) else ())
     ]
 
 
@@ -67,7 +67,7 @@ def rows_of(stage: Stage, spot: Spot) -> list[Pay]:
     return rows if len(rows) > 1 or any(paid(stage, pay) != spot.odds for pay in rows) else []
 
 
-def odds_told(stage: Stage, spot: Spot) -> str:
+def odds_text(stage: Stage, spot: Spot) -> str:
     """Return the odds of a spot; if it has several pays, its own and the maximum."""
     rows = [paid(stage, pay) for pay in rows_of(stage, spot)]
     if set(rows) <= {spot.odds}:
@@ -89,10 +89,10 @@ def _worth(odds: str) -> tuple[bool, Fraction]:
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
     """Draw rows of the pay table at the current bet; the row that was won is lit."""
-    draw_rows(stage, rect, _said(stage, rows))
+    draw_rows(stage, rect, _pay_rows(stage, rows))
 
 
-def _said(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
+def _pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
     won, times = _won(stage), _times(stage)
     found: list[PayRow] = []
     for pay in rows:
@@ -143,7 +143,9 @@ def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[P
     """Return a telephone's pay table in two columns of the least height, the right one below a key."""
     x, y, w, _ = rect
     wide, rows = (w - _INSET) / 2, pays_of(stage)
-    highs = [_high(stage, lines, "caption") for lines in _names(stage, _said(stage, rows), wide, "caption")]
+    highs = [
+        _high(stage, lines, "caption") for lines in _names(stage, _pay_rows(stage, rows), wide, "caption")
+    ]
     top = key[1] + key[3] - y
     cut = min(range(len(rows) + 1), key=lambda n: max(sum(highs[:n]), top + sum(highs[n:])))
     return [
@@ -200,8 +202,8 @@ def _hands_bought(stage: Stage) -> int:
         return max(1, int(snapshot.bet_wager["hands"]))
     bets = game.presentation.get("bets", {})
     for hands in map(int, bets.get("hands", ())):
-        each, rest = divmod(snapshot.bet_credits, hands)
-        if not rest and each in bets["credits"]:
+        each, remainder = divmod(snapshot.bet_credits, hands)
+        if not remainder and each in bets["credits"]:
             return hands
     return 1
 
@@ -221,7 +223,7 @@ def pays_glasses(stage: Stage) -> bool:
     if not rows or layout.slim:
         return bool(rows)
     heading, room = pays_heading(stage), layout.left[3] - 54 - 62
-    fits = rows_height(stage, _said(stage, rows), layout.left[2] - 24, "caption") <= room
+    fits = rows_height(stage, _pay_rows(stage, rows), layout.left[2] - 24, "caption") <= room
     half = len(rows) if fits else -(-len(rows) // 2)
     for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
         if part:

@@ -107,20 +107,20 @@ def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
     """Draw what was bet and won, when, and at which point of the game, on the two panels."""
     texts, money = stage.texts, stage.money
     won = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
-    told = [
+    left_facts = [
         (texts.say("page.when"), texts.moment(replay.time_utc)),
         (texts.say("page.play"), replay.play_id),
         (texts.say("meter.bet"), money(replay.bet_credits * replay.denomination_cents)),
         (texts.say("page.unit"), money(replay.denomination_cents)),
     ]
-    rest = [
+    right_facts = [
         (texts.say("page.credit_before"), money(replay.credit_before_cents)),
         (texts.say("meter.win"), won),
         (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answered is not None:
-        rest.append((texts.say("page.answer"), said(stage, replay.answered)))
-    rest += [
+        right_facts.append((texts.say("page.answer"), said(stage, replay.answered)))
+    right_facts += [
         (said(stage, row.cells[0]), said(stage, row.cells[-1]))
         for table in page.tables
         for row in table.rows
@@ -130,7 +130,7 @@ def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
     if right[2] <= 0:
         x, y, w, h = left
         left, right = (x, y, w / 2 - 4, h), (x + w / 2 + 4, y, w / 2 - 4, h)
-    for rect, facts in ((left, told), (right, rest)):
+    for rect, facts in ((left, left_facts), (right, right_facts)):
         _column(stage, rect, facts)
 
 

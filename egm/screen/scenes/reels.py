@@ -246,7 +246,7 @@ def symbol_art(stage: Stage, field: Field, symbol: str, size: tuple[int, int]) -
     """Return a symbol's drawing at a size in pixels, from the cache."""
     name = stage.texts.local(field.names.get(symbol, {}), symbol)
     p = stage.painter
-    return p.kept(("symbol", symbol, name, size), lambda: p.symbol(symbol, name, size))
+    return p.cached(("symbol", symbol, name, size), lambda: p.symbol(symbol, name, size))
 
 
 def _cell(
@@ -254,8 +254,8 @@ def _cell(
 ) -> None:
     p, look = stage.painter, stage.look
     area = p.box(grid.cell(reel, row))
-    whole = p.box(grid.cell(reel, 0))
-    size = (whole.width, whole.height + 1)
+    cell = p.box(grid.cell(reel, 0))
+    size = (cell.width, cell.height + 1)
 
     def make() -> pygame.Surface:
         surface = paper(size, look.paper)
@@ -275,7 +275,8 @@ def _cell(
         return surface
 
     p.surface.blit(
-        p.kept(("cell", symbol, size, look.name, blurred, stage.texts.language), make), (area.left, area.top)
+        p.cached(("cell", symbol, size, look.name, blurred, stage.texts.language), make),
+        (area.left, area.top),
     )
 
 

@@ -87,10 +87,10 @@ def draw_reminder(stage: Stage) -> None:
 
 def duration(stage: Stage, minutes: int) -> str:
     """Return minutes as text, such as ``1 h 05 min``."""
-    hours, rest = divmod(minutes, 60)
+    hours, remainder = divmod(minutes, 60)
     if not hours:
-        return stage.texts.say("reminder.minutes", minutes=rest)
-    return stage.texts.say("reminder.hours", hours=hours, minutes=f"{rest:02d}")
+        return stage.texts.say("reminder.minutes", minutes=remainder)
+    return stage.texts.say("reminder.hours", hours=hours, minutes=f"{remainder:02d}")
 
 
 # ---------------------------------------------------------------------- the player's own limits
@@ -130,12 +130,12 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
     session = snapshot.session if snapshot is not None else None
     since = seconds_since(stage.view, session.since_utc) if session is not None else 0.0
     spent = session.spent_cents if session is not None else 0
-    told = say(
+    text = say(
         "limit.so_far" if spent >= 0 else "limit.so_far_ahead",
         time=duration(stage, int(since // 60)),
         amount=stage.money(abs(spent)),
     )
-    p.paragraph(told, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
+    p.paragraph(text, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
     now = _in_force(stage.view)
     for row, of in enumerate(("minutes", "cents")):
         label = Style("strong", "body", "text")

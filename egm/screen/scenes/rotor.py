@@ -59,21 +59,21 @@ def draw_rotor(
     share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
     if stage.view.reduced_motion:
         share = 1.0 if share >= 1 else 0.0
-    gone = ease_out(share)
+    progress = ease_out(share)
     key = ("rotor", table.wheel, p.px(side), stage.look.name, stage.texts.language)
-    face = p.kept(key, lambda: _face(stage, table, p.px(side)))
+    face = p.cached(key, lambda: _face(stage, table, p.px(side)))
     part, place = 360.0 / len(table.wheel), place_of(table, *drawn)
     least = revolutions(stage.view.game)
     turned_by = (
         360.0 * max(_PIN_TURNS, least) + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS
-    ) * gone
+    ) * progress
     turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     if pin:
         p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(pointer, stage))
     else:
         turns = max(_BALL_TURNS, least)
-        _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, (1 - gone) * turns, gone)
+        _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, (1 - progress) * turns, progress)
     if share < 1:
         return
     pocket = drawn[0]
@@ -95,11 +95,11 @@ def place_of(table: Table, pocket: str, part: object) -> int:
 
 
 def _run_ball(
-    stage: Stage, centre: tuple[float, float], side: float, rest: float, turns: float, gone: float
+    stage: Stage, centre: tuple[float, float], side: float, rest_degrees: float, turns: float, progress: float
 ) -> None:
-    """Draw the ball ``turns`` turns from its pocket at ``rest`` degrees: around the rim, then down."""
-    angle = math.radians(rest + 360.0 * turns)
-    reach, ball = side / 2 * (0.93 - 0.20 * clamp((gone - 0.8) / 0.2)), side * 0.026
+    """Draw the ball ``turns`` turns from its pocket at ``rest_degrees`` degrees: around the rim, then down."""
+    angle = math.radians(rest_degrees + 360.0 * turns)
+    reach, ball = side / 2 * (0.93 - 0.20 * clamp((progress - 0.8) / 0.2)), side * 0.026
     at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
     stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _ball)
 

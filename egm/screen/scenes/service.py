@@ -50,7 +50,7 @@ _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 class Plan:
     """The areas of a page: tables, the prompt beside or below them, tiles, and the foot."""
 
-    whole: Rect
+    page_rect: Rect
     body: Rect
     prompt: Rect | None
     tiles: tuple[tuple[Rect, PageAction], ...]
@@ -205,8 +205,8 @@ def draw_service(stage: Stage) -> None:
     if page is None:
         return
     laid = plan(stage, page)
-    _back(stage, laid.whole)
-    _head(stage, page, laid.whole)
+    _back(stage, laid.page_rect)
+    _head(stage, page, laid.page_rect)
     for rect, one in (*laid.tiles, *laid.foot):
         draw_action(stage, rect, one)
     if page.tables:
@@ -242,16 +242,16 @@ def _patterns(stage: Stage, page: ServicePage, body: Rect) -> None:
             _target(stage, rect, on=i in stage.view.desk.touched)
 
 
-def _back(stage: Stage, whole: Rect) -> None:
+def _back(stage: Stage, page_rect: Rect) -> None:
     """Draw a plain plate over everything, so that the service menu cannot be mistaken for a game."""
     p, layout = stage.painter, stage.layout
     p.shade(layout.stage, (6, 9, 16, 255))
     paint = Linear(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
-    p.panel(whole, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
+    p.panel(page_rect, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
 
 
-def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
-    p, (x, y, w, _) = stage.painter, whole
+def _head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
+    p, (x, y, w, _) = stage.painter, page_rect
     middle = y + _HEAD / 2 + 2
     left = x + 30
     if page.test:
@@ -279,9 +279,9 @@ def standing(stage: Stage) -> tuple[str, str]:
         return "info", ""
     doors = [stage.texts.code("door", door) for door in snapshot.doors_open]
     opened = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
-    told = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
-    faults = [fault_words(stage.texts, notice.code.removeprefix("fault.")) for notice in told]
-    grave = bool(doors) or any(notice.severity == "alarm" for notice in told)
+    fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
+    faults = [fault_words(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
+    grave = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
     return "alarm" if grave else "warning", "  ·  ".join([*opened, *dict.fromkeys(faults)])
 
 

@@ -210,8 +210,8 @@ def caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:
 def stage_name(stage: Stage, name: str) -> str:
     """Return a stage's name in the player's language; empty for the base game."""
     game = stage.view.game
-    told = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
-    return stage.texts.local(told) if isinstance(told, dict) else ""
+    names = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
+    return stage.texts.local(names) if isinstance(names, dict) else ""
 
 
 def draw_button(

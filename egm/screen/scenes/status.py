@@ -41,7 +41,7 @@ _SEVERAL: Final = 2
 _SHORT_OF_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
 
 
-def _stands(snapshot: Snapshot, notice: Notice) -> float:
+def _notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
     """Return how long a notice is shown, in seconds; one about the player's money stays until the next."""
     if notice.code in _PAID_OUT and not snapshot.credit_cents:
         return _PAID_OUT_SECONDS
@@ -72,11 +72,11 @@ def notice_words(stage: Stage, notice: Notice) -> str:
             return spoken(stage, key, values)
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
-    said = fault_words(texts, code.removeprefix("fault."))
+    text = fault_words(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
-        return texts.say("notice.held", fault=said, amount=stage.money(held_cents))
-    return texts.say("notice.held_bill", fault=said) if "held" in notice.values else said
+        return texts.say("notice.held", fault=text, amount=stage.money(held_cents))
+    return texts.say("notice.held_bill", fault=text) if "held" in notice.values else text
 
 
 def status(stage: Stage) -> tuple[str, str]:
@@ -85,7 +85,7 @@ def status(stage: Stage) -> tuple[str, str]:
     snapshot = view.snapshot
     if snapshot is None:
         return stage.texts.say("boot.link"), "text"
-    if view.news is not None and view.now - view.notices_at < _stands(snapshot, view.news):
+    if view.news is not None and view.now - view.notices_at < _notice_seconds(snapshot, view.news):
         return _notice_status(stage, view.news)
     if view.decision is not None and asking(view, stage.theme):
         words, advised = turn_words(stage, view.decision), view.decision.display.get("advice")
@@ -168,14 +168,14 @@ def _lost(stage: Stage) -> str:
         return ticket[0]
     if result is None or result.pays_by_table or result.returned_cents:
         return ""
-    said = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
-    return _with_ending(stage, (said, ""))[0]
+    text = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
+    return _with_ending(stage, (text, ""))[0]
 
 
 def _ticket(stage: Stage) -> tuple[str, str] | None:
     """Return what a Keno ticket of several draws won together, and what it cost; None for any other game."""
     show, game = stage.view.show, stage.view.game
-    if show is None or game is None or show.play.game_id != game.id or not show.whole:
+    if show is None or game is None or show.play.game_id != game.id or not show.is_complete:
         return None
     draws = sum(isinstance(step, KenoStep) for step in show.steps)
     if draws < _SEVERAL:
@@ -314,10 +314,10 @@ def draw_status(stage: Stage) -> None:
         align="left",
         width=318 if not layout.portrait else layout.size[0] * (0.36 if not layout.slim else 0.48),
     )
-    _told_always(stage)
+    _draw_permanent_notes(stage)
 
 
-def _told_always(stage: Stage) -> None:
+def _draw_permanent_notes(stage: Stage) -> None:
     """Draw the theoretical return, and if the jurisdiction names one, the help line. Both are always visible."""
     p, layout, game = stage.painter, stage.layout, stage.view.game
     line = help_line(stage)
@@ -359,8 +359,8 @@ def _corner(layout: Layout) -> float:
 def help_line(stage: Stage) -> str:
     """Return the help line that the jurisdiction requires, or "" if it names none."""
     snapshot = stage.view.snapshot
-    told = snapshot.protection.help_line if snapshot is not None else {}
-    return stage.texts.local(told) if told else ""
+    lines = snapshot.protection.help_line if snapshot is not None else {}
+    return stage.texts.local(lines) if lines else ""
 
 
 def return_words(stage: Stage, game: GameView) -> str:

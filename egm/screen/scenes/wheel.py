@@ -25,7 +25,7 @@ def is_wheel(stage: Stage) -> bool:
 def wheel_at_rest(stage: Stage) -> None:
     """Draw the wheel as the last game left it; before any game, with each segment's pay for one credit staked."""
     view, step = stage.view, last_step(stage.view)
-    told = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
+    has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
     if not isinstance(step, WheelStep):
         worth: dict[str, int] = {}
         for area in _areas(stage):
@@ -35,8 +35,8 @@ def wheel_at_rest(stage: Stage) -> None:
         parts = tuple(Item(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
     alone = view.scene is not Scene.ATTRACT  # The welcome would cover half of the texts beside the wheel.
-    draw_wheel(stage, step, None, 0.0, told=told and alone)
-    if alone and not told:
+    draw_wheel(stage, step, None, 0.0, shows_result=has_won and alone)
+    if alone and not has_won:
         _own_bet(stage)
 
 

@@ -119,7 +119,7 @@ def _winner(
         drawn = symbol_art(
             stage, field, symbol, (still, still)
         )  # The same size as in its cell, so it is cached.
-        art = p.kept(("breath", symbol, drawn.get_size(), size), lambda: smoothscale(drawn, size))
+        art = p.cached(("breath", symbol, drawn.get_size(), size), lambda: smoothscale(drawn, size))
         p.put(art, (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2))
 
 
