@@ -14,8 +14,8 @@ from egm.links.screen.client import Client
 from egm.links.screen.starting import read
 from egm.links.systemd import GOES_ON, READY, notify
 from egm.screen.audio.cues import Sounds
-from egm.screen.input_reducer import MENU_TOLD, pressed
-from egm.screen.message_reducer import heard, heard_bench, lost, ticked
+from egm.screen.input_reducer import MENU_KEY_KNOWN, apply_action
+from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_link_lost
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
@@ -60,7 +60,7 @@ class Surface(Protocol):
         """Show what was drawn."""
         ...
 
-    def tell(self, words: str) -> None:
+    def set_text(self, words: str) -> None:
         """Pass on the picture's text for screen readers."""
         ...
 
@@ -129,14 +129,14 @@ class App:
             return False
         for one in did:
             self._take_input(one)
-        self.view, wishes = ticked(self.view, now, self.theme)
-        self._send(wishes)
+        self.view, requests = advance_time(self.view, now, self.theme)
+        self._send(requests)
         self.sounds.follow(before, self.view)
         target = self.surface.frame()
         if target is not None:
             self.surface.picture.draw(target, self.view)
             self.surface.show()
-            self.surface.tell(self.surface.picture.words(self.view))
+            self.surface.set_text(self.surface.picture.words(self.view))
         if now >= self._alive_at:
             self._alive_at = now + ALIVE_SECONDS
             notify(GOES_ON if self._is_started else f"{READY}\n{GOES_ON}")
@@ -161,7 +161,7 @@ class App:
     def act(self, action: Action) -> None:
         """Apply the action of a touch or a key."""
         choices = self.surface.picture.choices(self.view)
-        self.view, messages = pressed(self.view, action, self.theme, choices)
+        self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
 
     def _touched(self, tap: Tap) -> Action | None:
@@ -196,11 +196,11 @@ class App:
                 self._take_input(Action(message.button))
                 continue
             try:
-                self.view = heard(self.view, message)
+                self.view = apply_message(self.view, message)
             except OutcomeError as error:
                 complain(str(error))
         if news.down:
-            self.view = lost(self.view)
+            self.view = mark_link_lost(self.view)
             if news.error:
                 complain(f"machine: {news.error}")
         if self.bench is not None:
@@ -211,12 +211,12 @@ class App:
         for message in news.messages:
             if isinstance(message, BenchReply):
                 before = self.view.bench
-                self.view = heard_bench(self.view, message, self._devices)
-                if self.view.key_asked and self.view.bench is not before:
-                    self.view = replace(self.view, key_asked=False)
-                    self.act(MENU_TOLD)
+                self.view = apply_bench_reply(self.view, message, self._devices)
+                if self.view.key_turn_pending and self.view.bench is not before:
+                    self.view = replace(self.view, key_turn_pending=False)
+                    self.act(MENU_KEY_KNOWN)
         if news.up or news.down:
-            self.view = replace(self.view, bench_linked=not news.down, key_asked=False)
+            self.view = replace(self.view, bench_linked=not news.down, key_turn_pending=False)
         if self.view.drawer and now >= self._ask_bench_at:
             self._ask_bench_at = now + BENCH_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))

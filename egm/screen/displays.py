@@ -51,7 +51,7 @@ _KERNELS_OWN: Final = 1
 _MODE: Final = struct.Struct("I10H3I32s")
 _PREFERRED: Final = 1 << 3
 _CONNECTED: Final = 1
-_TELL_WHEN_SHOWN: Final = 1
+_EVENT_WHEN_SHOWN: Final = 1
 #: Longest wait, in seconds, for a frame to be shown. A display that is off may never report it.
 _SHOWN_SECONDS: Final = 0.1
 #: Seconds between two attempts to start the top screen.
@@ -222,7 +222,7 @@ class Head:
         if self.card.changed() or self._lit is None:
             self._plugged()
         try:
-            self.card.call(Call.PAGE_FLIP, self.crtc, page, _TELL_WHEN_SHOWN, 0, 0)
+            self.card.call(Call.PAGE_FLIP, self.crtc, page, _EVENT_WHEN_SHOWN, 0, 0)
             self._waits = True
         except DisplayError as error:
             self._waits = False

@@ -124,12 +124,12 @@ def parted(names: Sequence[str]) -> tuple[str, list[str]]:
 
 @lru_cache(maxsize=1024)
 def _parted(names: tuple[str, ...]) -> tuple[str, list[str]]:
-    same = 0
-    while all(name[: same + 1] == names[0][: same + 1] for name in names) and same < len(names[0]):
-        same += 1
-    if any(name[same : same + 1] not in {"", " "} for name in names):
-        same = names[0].rfind(" ", 0, same) + 1
-    return names[0][:same].strip(), [name[same:].strip() for name in names]
+    common = 0
+    while all(name[: common + 1] == names[0][: common + 1] for name in names) and common < len(names[0]):
+        common += 1
+    if any(name[common : common + 1] not in {"", " "} for name in names):
+        common = names[0].rfind(" ", 0, common) + 1
+    return names[0][:common].strip(), [name[common:].strip() for name in names]
 
 
 def _is_run(spots: Sequence[Spot]) -> bool:
@@ -137,8 +137,8 @@ def _is_run(spots: Sequence[Spot]) -> bool:
     if len(spots) < _RUN:
         return False
     for code in spots[0].names:
-        name, rest = parted([spot.names.get(code, "") for spot in spots])
-        if not name or any(len(each) > _TAIL for each in rest):
+        name, tails = parted([spot.names.get(code, "") for spot in spots])
+        if not name or any(len(each) > _TAIL for each in tails):
             return False
     return True
 

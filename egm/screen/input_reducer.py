@@ -22,8 +22,8 @@ from egm.screen.table import (
     laid,
     limits,
     repeated,
+    request_bet,
     undone,
-    wished,
 )
 from egm.screen.theme import Theme
 from egm.screen.view import (
@@ -52,7 +52,7 @@ Messages = tuple[Intent | BenchCommand, ...]
 _WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
 #: The menu key of the staff; and the same key again, once the bench has reported its key switch's position.
 MENU: Final = Action("menu")
-MENU_TOLD: Final = Action("menu", "told")
+MENU_KEY_KNOWN: Final = Action("menu", "told")
 #: From this level of celebration on, PLAY skips the roll-up without starting another game.
 _GREATEST: Final = 3
 #: How long a requested game waits for the previous one to end, in seconds.
@@ -63,7 +63,7 @@ _LEAVING: Final = {"close": "back", "menu": "leave"}
 _ARROWS: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less")}
 
 
-def pressed(
+def apply_action(
     view: View, action: Action, theme: Theme, choices: Sequence[Action] = ()
 ) -> tuple[View, Messages]:
     """Return the view after an action, with requests for the machine and commands for the bench.
@@ -78,31 +78,31 @@ def pressed(
             )  # The next Enter confirms the typed text, not the focused target.
     if action.name in _ARROWS:
         action = Action(_ARROWS[action.name][bool(choices) and choosing(view, theme)])
-    again = (
+    next_game_at = (
         None if action.name else view.again
     )  # A key that only types a character does not cancel the requested game.
-    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=again)
+    view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=next_game_at)
     if action.name == "play" and view.scene is Scene.GAME and not asking(view, theme):
         if view.page is not Page.NONE and not view.focused:
             return replace(
                 view, page=Page.NONE
             ), ()  # PLAY stakes nothing on a game that is covered by a page.
         if view.snapshot is not None and view.snapshot.state == "playing":
-            return _hurried(view, theme), ()
+            return _skip_ahead(view, theme), ()
     turns = action.name == "menu" and not _unconfirmed(view)
     asks = (
         turns and action == MENU and view.bench_linked
     )  # Query the key's position first: others turn it, too.
     turned = _operator_key(view) if turns and not asks else ()
     if asks or turned:
-        return replace(view, key_asked=asks), turned or (BenchCommand(device="bench", action="state"),)
-    moved = _focused(view, action, theme, choices)
+        return replace(view, key_turn_pending=asks), turned or (BenchCommand(device="bench", action="state"),)
+    moved = _move_focus(view, action, theme, choices)
     if isinstance(moved, View):
         return moved, ()
     action = moved
     if view.scene is Scene.SERVICE and action.name not in _WITH_A_PAGE:
-        return _on_page(view, action)
-    return _acted(view, action, theme)
+        return _apply_on_page(view, action)
+    return _apply_player_action(view, action, theme)
 
 
 def _unconfirmed(view: View) -> bool:
@@ -111,7 +111,7 @@ def _unconfirmed(view: View) -> bool:
     return page is not None and page.unconfirmed
 
 
-def _hurried(view: View, theme: Theme) -> View:
+def _skip_ahead(view: View, theme: Theme) -> View:
     """Handle PLAY while a game is shown: stop the reels, or end the roll-up and request the next game.
 
     After the greatest wins, PLAY only ends the roll-up: the next game needs another press.
@@ -122,7 +122,7 @@ def _hurried(view: View, theme: Theme) -> View:
     since = view.now - show.began
     if marks.revolutions(view.game) and since < line.spun:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
-    ends = show.whole and since >= line.spun and (line.level < _GREATEST or since >= line.rolled)
+    ends = show.is_complete and since >= line.spun and (line.level < _GREATEST or since >= line.rolled)
     return replace(view, show=replace(show, cuts=(*show.cuts, since)), again=view.now if ends else None)
 
 
@@ -138,24 +138,24 @@ def next_game(view: View) -> tuple[View, Messages]:
     return replace(view, again=None), () if unfinished(view) else (Intent(name="play"),)
 
 
-def _acted(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
+def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
     """Apply a player's action while no service page is open."""
     if action.name == "play" and reminded(view):
         action = Action("acknowledge")  # The player has seen the reminder; the next PLAY starts a game.
     if action.name == "skip":
-        return replace(_hurried(view, theme), again=None), ()
-    own = _answered(view, action, theme)
+        return replace(_skip_ahead(view, theme), again=None), ()
+    own = _apply_field_action(view, action, theme)
     if own is not None:
         return own
-    wishes = _wishes(view, action)
-    if wishes is None:
+    requests = _requests(view, action)
+    if requests is None:
         covers = action.name in {"help", "games"} and playing(view, theme)
         return view if covers else _local(view, action.name), ()
     stays = action.name in {"language", "denomination", "limit"}
-    return view if stays else replace(view, page=Page.NONE), wishes
+    return view if stays else replace(view, page=Page.NONE), requests
 
 
-def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
+def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
     """Return the view with the focus moved, or the action of the focused target.
 
     Return ``action`` itself if it has nothing to do with the focus.
@@ -189,7 +189,7 @@ def _operator_key(view: View) -> tuple[BenchCommand, ...]:
     )
 
 
-def _on_page(view: View, action: Action) -> tuple[View, Messages]:
+def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
     """Apply a touch or a key while a service page is open: the player's keys do nothing."""
     page = view.snapshot.page if view.snapshot is not None else None
     if page is None:
@@ -203,19 +203,19 @@ def _on_page(view: View, action: Action) -> tuple[View, Messages]:
         name, value = "rows", 1 if name == "next" else -1
     elif name in _LEAVING:
         name, value = "answer", _LEAVING[name]
-    desk, wishes = worked(view.desk, page, name, value, view.now)
-    return replace(view, desk=desk), wishes
+    desk, requests = worked(view.desk, page, name, value, view.now)
+    return replace(view, desk=desk), requests
 
 
-def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
+def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
     """Apply a touch of the game field or of the drawer; return None for any other action."""
     name, value = action.name, action.value
     if name == "bench":
-        return replace(view, bench_did=tuple(value)), tuple(value)
+        return replace(view, bench_commands=tuple(value)), tuple(value)
     if name in {"mark", "quick_pick", "new_group", "new_card", "card", "draws", "bonus", "form"}:
         return _mark(view, name, value)
     if name in ON_FELT:
-        return _on_felt(view, name, value)
+        return _apply_on_table(view, name, value)
     if name in {"area", "part"}:
         return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
@@ -242,14 +242,14 @@ def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
     if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts("bet"):
         return view, ()
     if name == "form":
-        wish = marks.choose_form(game, snapshot, None if value is None else str(value))
-        return replace(view, slip=marks.Slip(), marked_at=view.now), wish
+        request = marks.choose_form(game, snapshot, None if value is None else str(value))
+        return replace(view, slip=marks.Slip(), marked_at=view.now), request
     if name == "draws":
         slip = marks.with_draws(game, view.slip)
     elif name == "bonus":
         slip = marks.with_bonus(game, view.slip, str(value))
     elif name == "mark":
-        slip = marks.toggled(game, _picked(view) or view.slip, int(value))
+        slip = marks.toggled(game, _quick_pick_slip(view) or view.slip, int(value))
     elif name == "quick_pick":
         slip = marks.Slip()
     elif name == "card":
@@ -262,7 +262,7 @@ def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
     return changed, marks.bet(game, slip, marks.stake_of(snapshot, game))
 
 
-def _picked(view: View) -> marks.Slip | None:
+def _quick_pick_slip(view: View) -> marks.Slip | None:
     """Return the numbers drawn by the last quick pick as a slip, so that the player can edit them, or None."""
     last = last_step(view)
     if view.slip.marked or not isinstance(last, KenoStep) or marked_since(view) or len(last.cards) != 1:
@@ -270,17 +270,17 @@ def _picked(view: View) -> marks.Slip | None:
     return marks.Slip(((frozenset(last.cards[0].numbers),),))
 
 
-def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
+def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
     """Apply a touch of a table: place or remove chips, change the tool, or open another part of the layout."""
     table, snapshot, chips = view.table, view.snapshot, view.chips
     if table is None or snapshot is None:
         return view, ()
     if name not in ON_CHIPS:
-        return _felt_turned(view, name, value), ()
+        return _change_table_display(view, name, value), ()
     if not view.accepts("bet"):
         return view, ()
     held = limits(snapshot)
-    made = {
+    changed = {
         "spot": lambda: laid(table, chips, (str(value),), held),
         "pocket": lambda: laid(table, chips, neighbours(table, str(value), chips.neighbours), held),
         "call": lambda: laid(table, chips, tuple(table.calls[value].chips), held, table.calls[value].chips),
@@ -289,13 +289,13 @@ def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
         "repeat": lambda: repeated(table, chips, held),
         "double": lambda: doubled(table, chips, held),
     }[name]()
-    wishes: Messages = ()
-    if made.bets != chips.bets or made.plays != chips.plays:
-        made, wishes = wished(made, snapshot, view.now)
-    return replace(view, chips=made, marked_at=view.now), wishes
+    requests: Messages = ()
+    if changed.bets != chips.bets or changed.plays != chips.plays:
+        changed, requests = request_bet(changed, snapshot, view.now)
+    return replace(view, chips=changed, marked_at=view.now), requests
 
 
-def _felt_turned(view: View, name: str, value: Any) -> View:
+def _change_table_display(view: View, name: str, value: Any) -> View:
     """Apply a touch of a table that changes only the display or the selected tool."""
     chips = view.chips
     if name == "suits":
@@ -339,7 +339,7 @@ def _bet(view: View, step: int) -> tuple[Intent, ...]:
     return (Intent(name="bet", value=options[index]),)
 
 
-def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
+def _requests(view: View, action: Action) -> tuple[Intent, ...] | None:
     """Return the requests of an action for the machine, or None if the screen handles the action itself."""
     return {
         "play": (Intent(name="play"),),
@@ -360,11 +360,11 @@ def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
     }.get(action.name)
 
 
-def _limit(asked: object) -> tuple[Intent, ...]:
+def _limit(choice: object) -> tuple[Intent, ...]:
     """Return the request for a player's own limit from its pair (kind, value)."""
-    if not isinstance(asked, tuple):
+    if not isinstance(choice, tuple):
         return ()
-    of, value = asked
+    of, value = choice
     return (Intent(name="limit", value=int(value), options={"of": str(of)}),)
 
 

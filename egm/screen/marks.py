@@ -90,21 +90,21 @@ def most(game: GameView, what: str) -> int:
 
 def ways(card: Card) -> dict[int, int]:
     """Return how many combinations of a card's groups have each number of spots."""
-    made = {0: 1}
+    counts = {0: 1}
     for group in card:
-        for count, sets in list(made.items()):
-            made[count + len(group)] = made.get(count + len(group), 0) + sets
-    return made
+        for count, sets in list(counts.items()):
+            counts[count + len(group)] = counts.get(count + len(group), 0) + sets
+    return counts
 
 
 def played(game: GameView, card: Card) -> dict[int, int]:
     """Return the ways of a card that the game pays, by number of spots; empty if the card cannot be played."""
     if not all(card):
         return {}
-    made = {count: sets for count, sets in ways(card).items() if count in spots(game)}
+    counts = {count: sets for count, sets in ways(card).items() if count in spots(game)}
     least, largest = min(map(len, card)), sum(map(len, card))
-    fits = any(count >= least for count in made) and largest >= min(spots(game))
-    return made if fits else {}
+    fits = any(count >= least for count in counts) and largest >= min(spots(game))
+    return counts if fits else {}
 
 
 def is_slip(game: GameView, slip: Slip) -> bool:
@@ -119,8 +119,8 @@ def toggled(game: GameView, slip: Slip, number: int) -> Slip:
     """
     card = slip.current
     if number in slip.numbers:
-        kept = tuple(group - {number} for group in card)
-        return slip.with_current(tuple(group for group in kept[:-1] if group) + kept[-1:])
+        groups = tuple(group - {number} for group in card)
+        return slip.with_current(tuple(group for group in groups[:-1] if group) + groups[-1:])
     if len(card[-1]) >= max(spots(game)):
         return slip
     return slip.with_current((*card[:-1], card[-1] | {number}))

@@ -13,7 +13,7 @@ from egm.screen.round_result import round_result
 from egm.screen.service_input import at_page
 from egm.screen.show import Show
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
-from egm.screen.table import Chips, answered, bets_in_force, is_table, read_table, wished
+from egm.screen.table import Chips, answered, bets_in_force, is_table, read_table, request_bet
 from egm.screen.theme import Theme
 from egm.screen.view import Page, View, standing, times
 
@@ -22,7 +22,7 @@ from egm.screen.view import Page, View, standing, times
 ANSWER_SECONDS: Final = 1.0
 
 
-def heard(view: View, message: Message) -> View:
+def apply_message(view: View, message: Message) -> View:
     """Return the view after a message from the machine. Raises :class:`OutcomeError` if a display fits no game."""
     if isinstance(message, Hello):
         fields = {
@@ -41,21 +41,21 @@ def heard(view: View, message: Message) -> View:
     return view
 
 
-def heard_bench(view: View, reply: BenchReply, devices: frozenset[str] = frozenset()) -> View:
+def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = frozenset()) -> View:
     """Return the view after a bench reply: the state of every device, or the result of one command.
 
     ``devices`` are those that the drawer operates; all if empty.
     """
     if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
         return replace(view, bench={n: d for n, d in reply.state.items() if not devices or n in devices})
-    return replace(view, bench_said=reply, bench_said_at=view.now)
+    return replace(view, bench_reply=reply, bench_reply_at=view.now)
 
 
 # ---------------------------------------------------------------------- a game
 def _play(view: View, play: Play) -> View:
     old = view.show
-    if old is not None and old.whole and old.play.play_id == play.play_id:
-        return replace(view, show=replace(old, told=False, play=play))
+    if old is not None and old.is_complete and old.play.play_id == play.play_id:
+        return replace(view, show=replace(old, is_reported=False, play=play))
     steps = read_steps(view.fields.get(play.game_id, {}), play.display, play.cues, play.settlements)
     result = round_result(play, view.games.get(play.game_id), view.snapshot)
     show = replace(_follow(view, play, steps), result=result)
@@ -83,39 +83,39 @@ def _decision(view: View, decision: Decision) -> View:
     """Show a decision after the steps that led to it. A repeated message (after a reconnect) changes nothing."""
     if view.decision == decision or view.snapshot is None:
         return view
-    told = decision.display
-    held = int(told.get("advice", 0)) if decision.kind in {"hold", "set"} else 0
-    asked = replace(
+    display = decision.display
+    held = int(display.get("advice", 0)) if decision.kind in {"hold", "set"} else 0
+    changed = replace(
         view, decision=decision, held=held, focus=0, focused=False, page=Page.NONE, active_at=view.now
     )
     game_id = view.snapshot.game_id or ""
     steps = _steps_so_far(view, game_id, decision)
     if not steps:
-        return replace(asked, show=None)
-    won = int(told["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
+        return replace(changed, show=None)
+    won = int(display["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
     so_far = Play(
         play_id=decision.play_id,
         game_id=game_id,
         bet_credits=view.snapshot.bet_credits,
         win_credits=won,
         win_cents=won * view.snapshot.denomination_cents,
-        display=told,
+        display=display,
     )
-    return replace(asked, show=replace(_follow(view, so_far, steps), whole=False))
+    return replace(changed, show=replace(_follow(view, so_far, steps), is_complete=False))
 
 
 def _steps_so_far(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
     """Return the steps before a decision, and the step in which it is asked."""
-    told: Mapping[str, Any] = decision.display
+    details: Mapping[str, Any] = decision.display
     if game_id in view.tables:
-        return read_steps({}, {"kind": "table", **told}, decision.cues, decision.settlements)
-    steps = list(told.get("steps", ()))
+        return read_steps({}, {"kind": "table", **details}, decision.cues, decision.settlements)
+    steps = list(details.get("steps", ()))
     if decision.kind == "hold":
-        steps.append(told)
+        steps.append(details)
     elif decision.kind == "pick":
-        boxes = len(decision.options) + len(told.get("opened", ()))
-        steps.append({**told, "boxes": boxes})
-    display = {"steps": steps, "double_up": told.get("rounds", ())}
+        boxes = len(decision.options) + len(details.get("opened", ()))
+        steps.append({**details, "boxes": boxes})
+    display = {"steps": steps, "double_up": details.get("rounds", ())}
     return read_steps(view.fields.get(game_id, {}), display) if steps else ()
 
 
@@ -148,7 +148,7 @@ def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
     )
 
 
-def _rest(view: View, snapshot: Snapshot) -> Step | None:
+def _last_display_step(view: View, snapshot: Snapshot) -> Step | None:
     """Return the last step of the machine's last display, or None if it has none or it fits no game here."""
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
@@ -163,13 +163,13 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     old = view.snapshot
     changed = replace(view, snapshot=snapshot, linked=True, heard_at=view.now)
     if old is None or old.last_display != snapshot.last_display or old.game_id != snapshot.game_id:
-        changed = replace(changed, rest=_rest(view, snapshot))
-    changed = _bet_told(changed, old, snapshot)
+        changed = replace(changed, last_display_step=_last_display_step(view, snapshot))
+    changed = _update_bet(changed, old, snapshot)
     if old is None or old.page != snapshot.page:
-        changed = _page_told(changed, snapshot)
+        changed = _update_page(changed, snapshot)
     if old is None or old.state != snapshot.state:
         changed = replace(changed, scene_at=view.now)
-    changed = _news_told(changed, old, snapshot)
+    changed = _update_notice(changed, old, snapshot)
     if old is not None and snapshot.state != "playing" and _show_is_over(view, old, snapshot):
         changed = replace(changed, show=None)
     if snapshot.state != "playing" and view.decision is not None:
@@ -179,7 +179,7 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
     return changed
 
 
-def _news_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+def _update_notice(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     """Show the first new notice.
 
     A repeated refusal after a touch is shown again; a refusal disappears when the state changes.
@@ -187,9 +187,9 @@ def _news_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     fresh = [notice for notice in snapshot.notices if old is None or notice not in old.notices]
     answered = view.now - view.pressed_at < ANSWER_SECONDS
     refused = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
-    told = fresh or (refused if answered else [])
-    if told:
-        return replace(view, news=told[0], notices_at=view.now)
+    notices = fresh or (refused if answered else [])
+    if notices:
+        return replace(view, news=notices[0], notices_at=view.now)
     moved = old is not None and old.state != snapshot.state
     if view.news not in snapshot.notices or (moved and view.news in refused):
         return replace(view, news=None)
@@ -210,9 +210,9 @@ def _show_is_over(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
     return win_is_taken or credit_is_taken
 
 
-def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+def _update_bet(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the credit, the marks of the current bet, and its progressive levels."""
-    view = _chips_told(view, old, snapshot)
+    view = _update_chips(view, old, snapshot)
     bet = marks.slip_of(snapshot.bet_wager)
     let_go = old is not None and not bet.marked and marks.slip_of(old.bet_wager).marked
     if old is None or old.game_id != snapshot.game_id or let_go:
@@ -225,18 +225,18 @@ def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     return view
 
 
-def _chips_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
+def _update_chips(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the chips from the current bet, unless a bet request is still unanswered."""
     table = view.tables.get(snapshot.game_id or "")
     if table is None:
         return view
     if old is None or old.game_id != snapshot.game_id:
         return replace(view, chips=Chips(bets=bets_in_force(table, snapshot)))
-    waits = view.now - view.chips.wished_at <= ANSWER_SECONDS
+    waits = view.now - view.chips.requested_at <= ANSWER_SECONDS
     return replace(view, chips=answered(table, view.chips, snapshot, waits=waits))
 
 
-def _page_told(view: View, snapshot: Snapshot) -> View:
+def _update_page(view: View, snapshot: Snapshot) -> View:
     """Update the view for a service page that was opened, changed or closed.
 
     A page that asks for typed input starts without focus, so that Enter confirms the input.
@@ -274,13 +274,13 @@ def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
     if replay.game_id not in view.games:
         return None
     start = View(now=view.now, linked=True, games=view.games, fields=view.fields, tables=view.tables)
-    told: Decision | Play
+    message: Decision | Play
     if replay.asked:
-        told = Decision(
+        message = Decision(
             play_id=replay.play_id, kind=replay.asked, options=replay.options, display=replay.display
         )
     else:
-        told = Play(
+        message = Play(
             play_id=replay.play_id,
             game_id=replay.game_id,
             bet_credits=replay.bet_credits,
@@ -289,18 +289,20 @@ def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
             display=replay.display,
         )
     try:
-        shown = heard(replace(heard(start, then), reduced_motion=view.reduced_motion), told)
+        shown = apply_message(
+            replace(apply_message(start, then), reduced_motion=view.reduced_motion), message
+        )
         return replace(shown, held=replay.answer) if isinstance(replay.answer, int) else shown
     except OutcomeError:
         return None  # A display of another version: the page lists its facts as text.
 
 
-def lost(view: View) -> View:
+def mark_link_lost(view: View) -> View:
     """Return the view after the link to the machine was lost. It may be called repeatedly."""
     return replace(view, linked=False, scene_at=view.now) if view.linked else view
 
 
-def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
+def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
     """Return the view at a later time.
 
     Report to the machine, once, that a game has been shown, and start the next requested game.
@@ -310,11 +312,19 @@ def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
         return view, due
     line = times(view, theme)
     show = view.show
-    if show is None or line is None or show.told or not show.whole or now - show.began < line.done:
+    if (
+        show is None
+        or line is None
+        or show.is_reported
+        or not show.is_complete
+        or now - show.began < line.done
+    ):
         return next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
         return next_game(view)
-    return replace(view, show=replace(show, told=True)), (Intent(name="shown", value=show.play.play_id),)
+    return replace(view, show=replace(show, is_reported=True)), (
+        Intent(name="shown", value=show.play.play_id),
+    )
 
 
 def _chips_due(view: View) -> tuple[View, Messages]:
@@ -322,10 +332,10 @@ def _chips_due(view: View) -> tuple[View, Messages]:
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()
-    waits = chips.clearing and view.now - chips.wished_at <= ANSWER_SECONDS
+    waits = chips.clearing and view.now - chips.requested_at <= ANSWER_SECONDS
     if chips.due and not waits and snapshot.state == "idle" and view.accepts("bet"):
-        chips, due = wished(chips, snapshot, view.now)
+        chips, due = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), due
-    if chips.wished is not None and view.now - chips.wished_at > ANSWER_SECONDS:
+    if chips.requested is not None and view.now - chips.requested_at > ANSWER_SECONDS:
         return replace(view, chips=answered(table, chips, snapshot, waits=False)), ()
     return view, ()

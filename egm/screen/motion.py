@@ -57,8 +57,8 @@ class ReelTravel:
         speed = total / (running - _RUN_UP / 2)
         t = since - motion.spin_up
         if t < running:
-            gone = speed * t * t / (2 * _RUN_UP) if t < _RUN_UP else speed * (t - _RUN_UP / 2)
-            return self.start + _DRAW_BACK - gone
+            travelled = speed * t * t / (2 * _RUN_UP) if t < _RUN_UP else speed * (t - _RUN_UP / 2)
+            return self.start + _DRAW_BACK - travelled
         return self.target - self._overshoot((since - self.stop_at) / motion.settle)
 
     def speed(self, since: float, motion: Motion) -> float:

@@ -72,8 +72,10 @@ class Field:
         """Return the symbols that illustrate a prize: like symbols, or for a group its members in turn."""
         if prize.symbol:
             return (prize.symbol,) * (prize.count if prize.count <= _ICONS_MOST else 1)
-        number, _, rest = prize.name.partition(" ")
-        members = next((self.groups[g] for g in (rest, rest.partition("-")[2]) if g in self.groups), ())
+        number, _, remainder = prize.name.partition(" ")
+        members = next(
+            (self.groups[g] for g in (remainder, remainder.partition("-")[2]) if g in self.groups), ()
+        )
         return (
             tuple(members[i % len(members)] for i in range(int(number)))
             if members and number.isdigit()
@@ -170,20 +172,22 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
     """Return the reel field of a game's presentation in one stage. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
-        place = data.get("stages", {}).get(stage, data)
-        strips = tuple(tuple(str(s) for s in strip) for strip in place["strips"])
-        heights = tuple(int(h) for h in place.get("heights") or [3] * len(strips))
+        stage_data = data.get("stages", {}).get(stage, data)
+        strips = tuple(tuple(str(s) for s in strip) for strip in stage_data["strips"])
+        heights = tuple(int(h) for h in stage_data.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
         titles = {str(word): _names(named, str(word)) for word, named in data.get("names", {}).items()}
-        lines = tuple(tuple(int(row) for row in line) for line in place.get("lines") or ())
+        lines = tuple(tuple(int(row) for row in line) for line in stage_data.get("lines") or ())
         prizes = tuple(
             Prize(str(pay["name"]), *_counted(str(pay["name"]), symbols), int(pay["credits"]), _gives(pay))
             for pay in _every_pay(data)
         )
         triggers = _triggers(prizes, data.get("anywhere", ()), data.get("stages", ()))
-        weighed = place.get("weights") or ()
-        weights = tuple(None if told is None else tuple(map(int, told)) for told in weighed)
+        weighed = stage_data.get("weights") or ()
+        weights = tuple(
+            None if stop_weights is None else tuple(map(int, stop_weights)) for stop_weights in weighed
+        )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
     if not strips or len(strips) != len(heights) or any(not strip for strip in strips):
@@ -248,8 +252,8 @@ def awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
 def _shows(place: Field, reel: int, symbol: str) -> Fraction:
     """Return the probability that a reel shows a symbol."""
     strip, height = place.strips[reel], place.heights[reel]
-    told = place.weights[reel] if reel < len(place.weights) else None
-    weights = told or (1,) * len(strip)
+    stop_weights = place.weights[reel] if reel < len(place.weights) else None
+    weights = stop_weights or (1,) * len(strip)
     shows = [
         symbol in (strip[(stop + row) % len(strip)] for row in range(height)) for stop in range(len(strip))
     ]

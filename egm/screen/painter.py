@@ -73,13 +73,13 @@ class Painter:
     """A painter on ``surface`` (``scale`` pixels a unit) with the styles of ``theme``."""
 
     #: Maximum size of the cache of drawn surfaces, in bytes.
-    kept_bytes_max = 320 * 1024 * 1024
+    cache_bytes_max = 320 * 1024 * 1024
 
     def __init__(self, theme: Theme, scale: float = 1.0) -> None:
         self.theme = theme
         self.scale = scale
         self.surface = pygame.Surface((1, 1))
-        self._kept: OrderedDict[Hashable, pygame.Surface] = OrderedDict()
+        self._cache: OrderedDict[Hashable, pygame.Surface] = OrderedDict()
         self._bytes = 0
         self._pictures: Mapping[str, ArtFile] = {}
         self._drawn_for = ""
@@ -97,18 +97,18 @@ class Painter:
         left, top = self.px(rect[0]), self.px(rect[1])
         return pygame.Rect(left, top, self.px(rect[0] + rect[2]) - left, self.px(rect[1] + rect[3]) - top)
 
-    def kept(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
+    def cached(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
         """Return the cached surface of ``key``; make it if there is none."""
         key = (self._drawn_for, key)
-        surface = self._kept.get(key)
+        surface = self._cache.get(key)
         if surface is None:
-            surface = self._kept[key] = make()
+            surface = self._cache[key] = make()
             self._bytes += surface.get_width() * surface.get_height() * 4
-            while self._bytes > self.kept_bytes_max and len(self._kept) > 1:
-                _, old = self._kept.popitem(last=False)
+            while self._bytes > self.cache_bytes_max and len(self._cache) > 1:
+                _, old = self._cache.popitem(last=False)
                 self._bytes -= old.get_width() * old.get_height() * 4
         else:
-            self._kept.move_to_end(key)
+            self._cache.move_to_end(key)
         return surface
 
     def draw_for(self, game: GameView | None) -> None:
@@ -223,7 +223,9 @@ class Painter:
             out.blit(letters, (radius, radius), special_flags=PREMULTIPLIED)
             return out
 
-        return self.kept(("words", words, style, None if width is None else self.px(width), self.scale), make)
+        return self.cached(
+            ("words", words, style, None if width is None else self.px(width), self.scale), make
+        )
 
     def text(
         self,
@@ -337,7 +339,7 @@ class Painter:
         """Draw cached art in a rectangle. ``make`` receives the size in pixels."""
         box = self.box(rect)
         if box.width > 0 and box.height > 0:
-            self.put(self.kept(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
+            self.put(self.cached(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
 
     def shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle with rounded corners; the paint may be transparent."""
@@ -361,7 +363,7 @@ class Painter:
             return surface
 
         if box.width > 0 and box.height > 0:
-            self.put(self.kept(("shade", box.size, colour, radius), make), box.topleft)
+            self.put(self.cached(("shade", box.size, colour, radius), make), box.topleft)
 
     def panel(
         self,

@@ -89,7 +89,7 @@ class Picture:
             _player(stage, view.scene)
         if view.accepts("menu"):
             draw_staff_key(stage, self.layout.staff)
-        if _leaves_a_rest(view):
+        if _can_leave_residual(view):
             draw_residual_key(stage)
         if view.focused and choosing(view, self.theme):
             places = self._places(stage)
@@ -116,23 +116,23 @@ class Picture:
         focus = self._focused_action(stage)
         if view.scene is Scene.SERVICE:
             page = snapshot.page
-            said = [] if page is None else page_lines(page, stage)
+            lines = [] if page is None else page_lines(page, stage)
             chosen = "" if page is None or focus is None else action_text(page, focus, stage)
-            return _sentences((chosen, *said))
+            return _sentences((chosen, *lines))
         if view.page is Page.GAMES:
             chosen = "" if focus is None else choice_text(stage, focus)
             return _sentences((chosen, *menu_lines(stage)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
-            said = [status(stage)[0]]
+            lines = [status(stage)[0]]
         else:
             why = words_of(stage, view.scene)
-            said = [why.title, why.large, *why.lines]
-        said.append(f"{stage.texts.say('meter.credit')} {stage.money(snapshot.credit_cents)}")
+            lines = [why.title, why.large, *why.lines]
+        lines.append(f"{stage.texts.say('meter.credit')} {stage.money(snapshot.credit_cents)}")
         bet_cents = bet_credits(view) * snapshot.denomination_cents
-        said.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
+        lines.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
         if snapshot.win_cents and snapshot.state == "idle":
-            said.append(f"{stage.texts.say(win_meter(stage))} {stage.money(snapshot.win_cents)}")
-        return _sentences(said)
+            lines.append(f"{stage.texts.say(win_meter(stage))} {stage.money(snapshot.win_cents)}")
+        return _sentences(lines)
 
     def _focused_action(self, stage: Stage) -> Action | None:
         """Return the action of the focused target, or None if the keys have no focus."""
@@ -212,7 +212,7 @@ class Picture:
             found.append(Touch(stage.layout.field, Action("skip")))
         if view.accepts("menu"):
             found.append(Touch(self.layout.staff, Action("menu")))
-        if _leaves_a_rest(view):
+        if _can_leave_residual(view):
             found.append(Touch(self.layout.message, Action("residual")))
         found += [Touch(self.layout.keys[name], Action(name)) for name in DECK]
         return found
@@ -245,7 +245,7 @@ def _moves(view: View, theme: Theme) -> bool:
     return view.now - view.show.began < line.spun
 
 
-def _leaves_a_rest(view: View) -> bool:
+def _can_leave_residual(view: View) -> bool:
     """Return whether the player may give up residual credit now, and no other decision is pending."""
     rests = view.snapshot is not None and view.snapshot.residual is not None and view.accepts("residual")
     return rests and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}

@@ -89,10 +89,10 @@ def often(results: Sequence[str], signs: Sequence[str], count: int) -> tuple[lis
 
     A result may consist of several signs, joined by ``-``. Signs of equal frequency keep their given order.
     """
-    came = Counter(part for result in results for part in result.split("-"))
-    order = sorted(signs, key=lambda sign: -came[sign])
-    rare = sorted(signs, key=lambda sign: came[sign])
-    return [(sign, came[sign]) for sign in order[:count]], [(sign, came[sign]) for sign in rare[:count]]
+    counts = Counter(part for result in results for part in result.split("-"))
+    order = sorted(signs, key=lambda sign: -counts[sign])
+    rare = sorted(signs, key=lambda sign: counts[sign])
+    return [(sign, counts[sign]) for sign in order[:count]], [(sign, counts[sign]) for sign in rare[:count]]
 
 
 def placed(lengths: Sequence[int]) -> list[list[Place]]:

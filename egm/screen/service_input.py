@@ -57,8 +57,8 @@ def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
         return Desk()
     if page.id == desk.page_id:
         return desk
-    kept = desk.sheets[: max(1, page.depth)]
-    sheets = (*kept, *(0 for _ in range(max(1, page.depth) - len(kept))))
+    kept_sheets = desk.sheets[: max(1, page.depth)]
+    sheets = (*kept_sheets, *(0 for _ in range(max(1, page.depth) - len(kept_sheets))))
     return Desk(page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, since=now)
 
 
@@ -70,9 +70,9 @@ def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
     char = char.upper() if prompt.kind == "serial" else char
     if prompt.kind in _TYPED and char not in _TYPED[prompt.kind]:
         return desk
-    whole = desk.typed + char
+    text = desk.typed + char
     found = replace(desk, sheets=(*desk.sheets[:-1], 0)) if prompt.kind == "find" else desk
-    return replace(found, typed=whole.lstrip("0") if prompt.kind == "amount" else whole, shifted=False)
+    return replace(found, typed=text.lstrip("0") if prompt.kind == "amount" else text, shifted=False)
 
 
 def worked(
@@ -82,15 +82,15 @@ def worked(
     if name == "enter" and page.prompt is not None and page.prompt.kind == "find":
         return desk, ()
     if name == "enter" and page.prompt is not None:
-        kept = "" if page.prompt.kind == "pin" else desk.typed
-        said = str(value) if value is not None else desk.typed
-        return replace(desk, typed=kept), _answer(page, "enter", said)
+        text = "" if page.prompt.kind == "pin" else desk.typed
+        answer = str(value) if value is not None else desk.typed
+        return replace(desk, typed=text), _answer(page, "enter", answer)
     if name == "felt":
         felt = (*desk.felt, value)
         if len(felt) < len(CROSSES):
             return replace(desk, felt=felt), ()
-        said = " ".join(str(number) for place in felt for number in place)
-        return replace(desk, felt=()), _answer(page, "crosses", said)
+        answer = " ".join(str(number) for place in felt for number in place)
+        return replace(desk, felt=()), _answer(page, "crosses", answer)
     if name == "answer":
         asks = page.prompt is not None and page.prompt.kind != "find"
         return desk, _answer(page, str(value), desk.typed if asks else None)
@@ -106,8 +106,8 @@ def worked(
     return changes.get(name, lambda: desk)(), ()
 
 
-def _answer(page: ServicePage, action: str, said: str | None) -> tuple[Intent, ...]:
-    options = {"page": page.id} if said is None else {"page": page.id, "input": said}
+def _answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
+    options = {"page": page.id} if text is None else {"page": page.id, "input": text}
     return (Intent(name="answer", value=action, options=options),)
 
 

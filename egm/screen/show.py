@@ -29,7 +29,7 @@ class Show:
 
     ``cuts`` are seconds from its beginning; each ends the movement at that time. ``before`` is what the reels
     showed before. A game with decisions is presented in parts: a part that leads to a decision is not
-    ``whole``. The first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in an earlier
+    ``is_complete``. The first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in an earlier
     part, when the game had won ``seen_credits``.
     """
 
@@ -38,8 +38,8 @@ class Show:
     steps: tuple[Step, ...]
     before: Result | None = None
     cuts: tuple[float, ...] = ()
-    told: bool = False
-    whole: bool = True
+    is_reported: bool = False
+    is_complete: bool = True
     seen: int = 0
     opened: int = 0
     seen_credits: int = 0
@@ -108,16 +108,16 @@ def games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
     ``stand`` is whether the step itself has stopped. A later retrigger is not counted, so that it stays a
     surprise.
     """
-    told, stage = show.play.display.get("steps") or (), step_stage(show, index)
+    steps, stage = show.play.display.get("steps") or (), step_stage(show, index)
     played = [i for i in range(len(show.steps)) if step_stage(show, i) == stage]
     number = played.index(index) + 1
     awarded = sum(
         int(award["times"])
-        for step in told[: index + stand]
+        for step in steps[: index + stand]
         for award in step.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
-    most = len(played) if show.whole else awarded  # The game may limit the number of free games.
+    most = len(played) if show.is_complete else awarded  # The game may limit the number of free games.
     return number, max(number, min(awarded, most))
 
 

@@ -81,7 +81,7 @@ class GambleStep:
     before: tuple[str, ...]
 
 
-Told = Mapping[str, Any]
+Data = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ class TableStep:
     ``settlements`` are the bets that it decides.
     """
 
-    display: Told
-    cues: tuple[Told, ...]
-    settlements: tuple[Told, ...]
+    display: Data
+    cues: tuple[Data, ...]
+    settlements: tuple[Data, ...]
     credits: int
     stage: str = "table"
 
@@ -105,8 +105,8 @@ Step = Result | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | TableS
 def read_steps(
     fields: Mapping[str, Field],
     display: Mapping[str, Any],
-    cues: Sequence[Told] = (),
-    settlements: Sequence[Told] = (),
+    cues: Sequence[Data] = (),
+    settlements: Sequence[Data] = (),
 ) -> tuple[Step, ...]:
     """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`."""
     try:
@@ -125,7 +125,7 @@ def read_steps(
     return tuple(steps)
 
 
-def _table(display: Told, cues: tuple[Told, ...], settlements: tuple[Told, ...]) -> TableStep:
+def _table(display: Data, cues: tuple[Data, ...], settlements: tuple[Data, ...]) -> TableStep:
     """Return a part of a round at a table.
 
     If there are no cues (a recalled game), they are derived from its end.
@@ -137,7 +137,7 @@ def _table(display: Told, cues: tuple[Told, ...], settlements: tuple[Told, ...])
     return TableStep(display, cues or tuple(_cues_of(display)), settlements, credits_)
 
 
-def _cues_of(display: Told) -> list[Told]:
+def _cues_of(display: Data) -> list[Data]:
     if "pocket" in display:
         return [{"cue": "ball", "pocket": str(display["pocket"])}]
     if "dice" in display:

@@ -149,23 +149,23 @@ def read_table(game: GameView) -> Table:
     try:
         spots = [
             Spot(
-                id=str(told["id"]),
-                group=str(told["group"]),
-                names={str(code): str(words) for code, words in told["names"].items()},
-                odds=str(told["odds"]),
-                least=int(told["least"]),
-                most=int(told["most"]),
-                step=int(told.get("step", 1)),
-                needs=None if told.get("needs") is None else str(told["needs"]),
-                covers=tuple(map(str, told.get("covers", ()))),
-                share=None if told.get("share") is None else int(told["share"]),
-                most_times=None if told.get("most_times") is None else int(told["most_times"]),
-                reserve=Fraction(told.get("reserve", 0)),
-                added=tuple(map(str, told.get("added", ()))),
-                terms={str(code): str(words) for code, words in told.get("terms", {}).items()},
-                times=None if told.get("times") is None else int(told["times"]),
+                id=str(data_spot["id"]),
+                group=str(data_spot["group"]),
+                names={str(code): str(words) for code, words in data_spot["names"].items()},
+                odds=str(data_spot["odds"]),
+                least=int(data_spot["least"]),
+                most=int(data_spot["most"]),
+                step=int(data_spot.get("step", 1)),
+                needs=None if data_spot.get("needs") is None else str(data_spot["needs"]),
+                covers=tuple(map(str, data_spot.get("covers", ()))),
+                share=None if data_spot.get("share") is None else int(data_spot["share"]),
+                most_times=None if data_spot.get("most_times") is None else int(data_spot["most_times"]),
+                reserve=Fraction(data_spot.get("reserve", 0)),
+                added=tuple(map(str, data_spot.get("added", ()))),
+                terms={str(code): str(words) for code, words in data_spot.get("terms", {}).items()},
+                times=None if data_spot.get("times") is None else int(data_spot["times"]),
             )
-            for told in data.get("spots", ())
+            for data_spot in data.get("spots", ())
         ]
         limit = data.get("table", {}).get("most")
         return Table(
@@ -229,20 +229,22 @@ class Chips:
     """Whether the machine has yet to be informed that the last round's chips are off the table."""
     clearing: bool = False
     """Whether that message was sent and not yet answered. Until then, those chips are no bet of the next round."""
-    wished: Bets | None = None
+    requested: Bets | None = None
     """The requested bet, until the machine answers; None if no request is pending."""
-    wished_at: float = -10.0
+    requested_at: float = -10.0
 
     @property
     def credits(self) -> int:
         """Return the total of the newly staked credits."""
         return sum(each for each in self.bets.values() if each > 0)
 
-    def changed(self, bets: Bets, asked: str = "") -> "Chips":
+    def changed(self, bets: Bets, touched: str = "") -> "Chips":
         """Return the chips with these bets instead; the previous bets can be restored by undo."""
-        kept = {spot: each for spot, each in bets.items() if each}
+        laid_bets = {spot: each for spot, each in bets.items() if each}
         before = (*self.before, self.bets)[-_UNDO:]
-        return replace(self, bets=kept, before=before, asked=asked or self.asked, refused="", due=False)
+        return replace(
+            self, bets=laid_bets, before=before, asked=touched or self.asked, refused="", due=False
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,9 +322,9 @@ def laid(
     if chips.tool == "ask":
         return replace(chips, asked=spots[0], refused="")
     if chips.tool == "take":
-        return _taken(table, chips, spots[0], held)
+        return _remove_bet(table, chips, spots[0], held)
     if chips.tool == "plays":
-        return _said(table, chips, spots[0], held)
+        return _toggle_plays(table, chips, spots[0], held)
     bets, why = dict(chips.bets), ""
     for name in dict.fromkeys(_lead(table, spot) for spot in spots):
         spot = table.spots[name]
@@ -397,19 +399,19 @@ def _needed(spot: Spot, bets: Bets, held: Limits) -> int:
 
 def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
     """Return the bets without those whose needed bet is gone; linked bets get the amount that follows from it."""
-    kept = dict(bets)
+    result = dict(bets)
     for spot in table.spots.values():
-        needed, now = _needed(spot, kept, held), kept.get(spot.id, 0)
+        needed, now = _needed(spot, result, held), result.get(spot.id, 0)
         if now > 0 and spot.share is not None:
-            kept[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
+            result[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
         if spot.times is not None and spot.needs is not None:
-            kept[spot.id] = spot.times * kept.get(spot.needs, 0)
+            result[spot.id] = spot.times * result.get(spot.needs, 0)
         elif now > 0 and needed <= 0:
-            kept[spot.id] = 0
-    return kept if kept == bets else _with_followers(table, kept, held)
+            result[spot.id] = 0
+    return result if result == bets else _with_followers(table, result, held)
 
 
-def _taken(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
+def _remove_bet(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     """Remove the new bet from a spot; if there is none, mark the standing bet to be taken down, or unmark it."""
     spot = _lead(table, spot)
     now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
@@ -428,11 +430,11 @@ def plays(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
     """Return whether a bet on a spot plays in the next round, or None if the player has no choice."""
     if spot not in table.says:
         return None
-    told = held.felt.plays.get(spot, spot not in table.off)
-    return chips.plays.get(spot, told)
+    default = held.felt.plays.get(spot, spot not in table.off)
+    return chips.plays.get(spot, default)
 
 
-def _said(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
+def _toggle_plays(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     """Toggle whether a new or standing bet on a spot plays."""
     now = plays(table, chips, spot, held)
     if now is None or held.on(chips.bets, spot) <= 0:
@@ -468,21 +470,21 @@ def _laid_anew(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
     why = "" if wanted else "nothing"
     for name in table.spots:
         if wanted.get(name, 0) > 0:
-            bets[name], said = _more(table, table.spots[name], bets, wanted[name], held)
-            why = said or why
-    kept = {spot: each for spot, each in _with_followers(table, bets, held).items() if each}
-    over = _too_much(table, kept, held)
-    if over or why in {"credit", "raise"} or kept == chips.bets:
+            bets[name], reason = _more(table, table.spots[name], bets, wanted[name], held)
+            why = reason or why
+    new_bets = {spot: each for spot, each in _with_followers(table, bets, held).items() if each}
+    over = _too_much(table, new_bets, held)
+    if over or why in {"credit", "raise"} or new_bets == chips.bets:
         return replace(chips, refused=over or why or "most")
-    return replace(chips.changed(kept), refused=why)
+    return replace(chips.changed(new_bets), refused=why)
 
 
 # ---------------------------------------------------------------------- the bet in force
 def bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
     """Return the new bets that the machine holds: as placed, or those of the first named bet of the same cost."""
-    told = snapshot.bet_wager.get("bets")
-    if isinstance(told, Mapping):
-        return _bets(told)
+    placed = snapshot.bet_wager.get("bets")
+    if isinstance(placed, Mapping):
+        return _bets(placed)
     return next((form for form in table.forms if sum(form.values()) == snapshot.bet_credits), {})
 
 
@@ -491,20 +493,20 @@ def under_least(chips: Chips, snapshot: Snapshot) -> bool:
     return 0 < chips.credits < limits(snapshot).least_here
 
 
-def wished(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
+def request_bet(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
     """Return the chips with a pending request, and the request for these bets.
 
     Chips below the venue's minimum request an empty bet.
     """
     held = limits(snapshot)
-    said = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
+    changes = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
     chips = replace(chips, clearing=chips.due)
     if under_least(chips, snapshot):
-        asked = Intent(name="bet", value=0, options={"bets": {}})
-        return replace(chips, due=False, wished={}, wished_at=now), (asked,)
-    working: dict[str, object] = {"working": said} if said else {}
-    asked = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **working})
-    return replace(chips, due=False, wished=chips.bets, wished_at=now), (asked,)
+        request = Intent(name="bet", value=0, options={"bets": {}})
+        return replace(chips, due=False, requested={}, requested_at=now), (request,)
+    working: dict[str, object] = {"working": changes} if changes else {}
+    request = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **working})
+    return replace(chips, due=False, requested=chips.bets, requested_at=now), (request,)
 
 
 def answered(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
@@ -512,13 +514,13 @@ def answered(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> 
 
     ``waits``: a request may still be in transit, so that an older bet is not mistaken for its answer.
     """
-    told = bets_in_force(table, snapshot)
+    current = bets_in_force(table, snapshot)
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
-    if chips.due or (waits and chips.wished is not None and told != chips.wished and not refused):
+    if chips.due or (waits and chips.requested is not None and current != chips.requested and not refused):
         return chips
-    if chips.clearing and told and not chips.bets:  # The request was refused or lost: send it again.
-        return replace(chips, wished=None, due=True)
-    chips = replace(chips, wished=None, clearing=False)
-    if told == chips.bets or (not told and under_least(chips, snapshot)):
+    if chips.clearing and current and not chips.bets:  # The request was refused or lost: send it again.
+        return replace(chips, requested=None, due=True)
+    chips = replace(chips, requested=None, clearing=False)
+    if current == chips.bets or (not current and under_least(chips, snapshot)):
         return chips
-    return replace(chips, bets=told, plays=snapshot.bet_wager.get("working", {}), before=())
+    return replace(chips, bets=current, plays=snapshot.bet_wager.get("working", {}), before=())

@@ -164,8 +164,8 @@ class Texts:
         """Return a text, in the singular if its ``count`` is one and the catalogue has a singular."""
         if "count" not in values or not self.has(f"{key}_one"):
             return self.say(key, **values)
-        rest = {name: told for name, told in values.items() if name != "count"}
-        return self.counted(key, int(str(values["count"])), **rest)
+        others = {name: value for name, value in values.items() if name != "count"}
+        return self.counted(key, int(str(values["count"])), **others)
 
     def counted(self, key: str, count: int, **values: object) -> str:
         """Return a text with its ``{count}``, in the singular if the catalogue has one for this count."""

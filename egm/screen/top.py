@@ -30,7 +30,7 @@ _LEVELS_MOST: Final = 4
 _TURN_SECONDS: Final = 8.0
 _PRIZES: Final = 5
 #: The scenes that the top screen explains. A service page is shown to the attendant only.
-_TOLD: Final = frozenset(
+_EXPLAINED: Final = frozenset(
     {
         Scene.BOOT,
         Scene.LOST,
@@ -56,11 +56,11 @@ class TopPicture(Picture):
         title = stage.texts.local(game.title, game.id) if game else "Open EGM"
         surface.blit(backdrop(stage, title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.BOOT:
-            if view.scene not in _TOLD:  # Draw nothing behind the explanation of a stop.
+            if view.scene not in _EXPLAINED:  # Draw nothing behind the explanation of a stop.
                 _board(stage)
             _foot(stage)
-        if view.scene in _TOLD:
-            _told(stage, view.scene)
+        if view.scene in _EXPLAINED:
+            _draw_stop_reason(stage, view.scene)
         else:
             draw_celebration(self._over(stage))
 
@@ -106,7 +106,7 @@ def backdrop(stage: Stage, title: str) -> pygame.Surface:
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.kept(("top", layout.size, p.scale, look.name, title), make)
+    return p.cached(("top", layout.size, p.scale, look.name, title), make)
 
 
 def _board(stage: Stage) -> None:
@@ -208,9 +208,9 @@ def _foot(stage: Stage) -> None:
     stage.painter.text(clock, (wide - 40, at), style, align="right", width=wide * 0.3)
 
 
-def _told(stage: Stage, scene: Scene) -> None:
+def _draw_stop_reason(stage: Stage, scene: Scene) -> None:
     """Draw why play has stopped; a machine in service is shown as out of service."""
     shown = Scene.OUT if scene is Scene.SERVICE else scene
-    whole = (0.0, 0.0, *map(float, stage.layout.size))
-    bar: Rect = (0.0, whole[3], whole[2], 0.0)
+    screen = (0.0, 0.0, *map(float, stage.layout.size))
+    bar: Rect = (0.0, screen[3], screen[2], 0.0)
     draw_lockup(replace(stage, layout=replace(stage.layout, bar=bar)), shown)

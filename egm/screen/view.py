@@ -72,7 +72,7 @@ class View:
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine supplies in addition to the catalogues, by language."""
     tables: Mapping[str, Table] = field(default_factory=dict)
-    rest: Step | None = None
+    last_display_step: Step | None = None
     held: int = 0
     focus: int = 0
     """Index of the touch target that the keys would choose."""
@@ -88,12 +88,12 @@ class View:
     drawer_since: float | None = None
     drawer_until: float = -10.0
     bench: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    bench_did: tuple[BenchCommand, ...] = ()
-    """The drawer's last commands to the bench; ``bench_said`` is the reply."""
-    bench_said: BenchReply | None = None
-    bench_said_at: float = -10.0
+    bench_commands: tuple[BenchCommand, ...] = ()
+    """The drawer's last commands to the bench; ``bench_reply`` is the reply."""
+    bench_reply: BenchReply | None = None
+    bench_reply_at: float = -10.0
     bench_linked: bool = False
-    key_asked: bool = False
+    key_turn_pending: bool = False
     """Whether the operator's key is to be turned as soon as the bench has reported its position."""
     pressed: str = ""
     pressed_at: float = -10.0
@@ -165,8 +165,8 @@ class View:
         """Return the time of day (UTC, ISO 8601): the last message's time plus the time elapsed since then."""
         if self.snapshot is None:
             return "1970-01-01T00:00:00+00:00"
-        said = datetime.fromisoformat(self.snapshot.time_utc)
-        return (said + timedelta(seconds=self.now - self.heard_at)).isoformat()
+        reported = datetime.fromisoformat(self.snapshot.time_utc)
+        return (reported + timedelta(seconds=self.now - self.heard_at)).isoformat()
 
     @property
     def drawer(self) -> bool:
@@ -260,7 +260,7 @@ def last_step(view: View) -> Step | None:
     """Return the last step shown of the game on the screen, or else that of the machine's last display."""
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         return view.show.steps[-1]
-    return view.rest
+    return view.last_display_step
 
 
 def marked_since(view: View) -> bool:
@@ -280,7 +280,7 @@ def board_wanted(view: View) -> bool:
 
 def standing(view: View) -> Result | None:
     """Return the last spin that the reels show, or None."""
-    steps: tuple[Step, ...] = (view.rest,) if view.rest is not None else ()
+    steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         steps = view.show.steps
     return next((step for step in reversed(steps) if isinstance(step, Result)), None)

@@ -111,7 +111,7 @@ _Pixels = Annotated[int, Field(ge=0, le=1 << 16)]
 _Density = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
 
 
-class _Said(BaseModel):
+class _PageMessage(BaseModel):
     """A message of the page as JSON: the frame it has shown, a touch, a key, or its size in pixels."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
@@ -135,16 +135,16 @@ class _Session(BaseModel):
 def read_input(line: str | bytes) -> Heard:
     """Read a browser's message. A message with any invalid field has no effect."""
     try:
-        said = _Said.model_validate_json(line)
+        message = _PageMessage.model_validate_json(line)
     except ValueError:
         return Heard()
-    did = by_name(said.key, said.char) if said.tap is None else Tap(*said.tap)
-    if said.calm is not None:
-        did = Action("calm", said.calm)
-    if said.room is None:
-        return Heard(said.shown, did)
-    wide, high, *density = said.room
-    return Heard(said.shown, did, (int(wide), int(high)), *density)
+    did = by_name(message.key, message.char) if message.tap is None else Tap(*message.tap)
+    if message.calm is not None:
+        did = Action("calm", message.calm)
+    if message.room is None:
+        return Heard(message.shown, did)
+    wide, high, *density = message.room
+    return Heard(message.shown, did, (int(wide), int(high)), *density)
 
 
 def read_session(line: str | bytes) -> str:
@@ -290,7 +290,7 @@ class Web:
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
 
-    def tell(self, words: str) -> None:
+    def set_text(self, words: str) -> None:
         """Send the picture's text for screen readers to the page, if it has changed."""
         if words != self._words:
             self._words = words
@@ -299,11 +299,11 @@ class Web:
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a sound in the browser; without a browser, there is no sound."""
         loop = CUES[cue].loop
-        said = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
-        self._say(said)
+        message = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
+        self._say(message)
         self._loops.pop(channel, None)
         if loop:
-            self._loops[channel] = said
+            self._loops[channel] = message
 
     def stop(self, channel: str) -> None:
         """Fade out a channel in the browser."""
@@ -316,7 +316,7 @@ class Web:
             self._loops[channel] = json.dumps(json.loads(self._loops[channel]) | {"level": level})
         self._say(json.dumps({"channel": channel, "level": level}))
 
-    def _say(self, said: str) -> None:
+    def _say(self, message: str) -> None:
         with self._lock:
             viewer = self._viewer
             deaf = self._unheard >= _UNHEARD_MAX
@@ -326,11 +326,13 @@ class Web:
                 self._viewer = None
             else:
                 self._unheard += 1
-        asyncio.run_coroutine_threadsafe(viewer.close() if deaf else self._told(viewer, said), self._loop)
+        asyncio.run_coroutine_threadsafe(
+            viewer.close() if deaf else self._push_message(viewer, message), self._loop
+        )
 
-    async def _told(self, viewer: ServerConnection, said: str) -> None:
+    async def _push_message(self, viewer: ServerConnection, message: str) -> None:
         try:
-            await self._push(viewer, said)
+            await self._push(viewer, message)
         finally:
             with self._lock:
                 self._unheard -= 1
@@ -399,8 +401,8 @@ class Web:
                 await older.send('{"moved": true}')
                 await older.close()
         words = [json.dumps({"words": self._words})] if self._words else []
-        for said in [*words, *self._loops.values()]:
-            await self._push(viewer, said)
+        for message in [*words, *self._loops.values()]:
+            await self._push(viewer, message)
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:
                 self._heard(viewer, line)
@@ -417,12 +419,12 @@ class Web:
             self._door.knows(session)
 
     def _heard(self, viewer: ServerConnection, line: str | bytes) -> None:
-        said = read_input(line)
+        message = read_input(line)
         with self._lock:
             if self._viewer is not viewer:
                 return
-            self._ready = self._ready or said.shown
-            if said.did is not None:
-                self._inputs.append(said.did)
-            if said.room is not None:
-                self._wanted = fitting(said.room, portrait=self._portrait, dense=said.dense)
+            self._ready = self._ready or message.shown
+            if message.did is not None:
+                self._inputs.append(message.did)
+            if message.room is not None:
+                self._wanted = fitting(message.room, portrait=self._portrait, dense=message.dense)

@@ -165,7 +165,7 @@ class Window:
         if self._above is not None:
             self._above.keep()
 
-    def tell(self, words: str) -> None:
+    def set_text(self, words: str) -> None:
         """Ignore the text: a window has no screen reader."""
 
     def close(self) -> None:

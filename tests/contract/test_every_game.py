@@ -30,7 +30,7 @@ from egm.progressive.pools import Pools
 from egm.records.games import GameInProgress
 from egm.records.tables import standing_tables
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.felt_glass import settled_step, spot_lines
 from egm.screen.scenes.help import limits_words
@@ -319,8 +319,9 @@ def stage_of(machine, theme, language):
         )
         for name, game in machine.machine.games.items()
     )
-    view = heard(
-        heard(View(now=100.0, active_at=100.0), Hello(games=views)), snapshot(machine.engine, fingerprint="")
+    view = apply_message(
+        apply_message(View(now=100.0, active_at=100.0), Hello(games=views)),
+        snapshot(machine.engine, fingerprint=""),
     )
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
@@ -387,9 +388,9 @@ class Round:
         self.grew = {name: after[name] - before[name] for name in after}
 
     def listen(self):
-        self.view = heard(self.view, snapshot(self.machine.engine, fingerprint=""))
+        self.view = apply_message(self.view, snapshot(self.machine.engine, fingerprint=""))
         for message in self.machine.hands.told[self.heard :]:
-            self.view = heard(self.view, message)
+            self.view = apply_message(self.view, message)
         self.heard = len(self.machine.hands.told)
 
 

@@ -54,8 +54,8 @@ class Person:
         command = BenchCommand(device=device, action=action, values=values)
         self.app.view = before = self._unsaid()
         self.app.act(Action("bench", (command,)))
-        await self.until(lambda v: v.bench_said is not before.bench_said)
-        return self.app.view.bench_said
+        await self.until(lambda v: v.bench_reply is not before.bench_reply)
+        return self.app.view.bench_reply
 
     async def hand(self, device, action, **values):
         """A hand on a device, until it is let: the machine may not have let the device yet."""
@@ -78,7 +78,7 @@ class Person:
     def _unsaid(self):
         from dataclasses import replace
 
-        return replace(self.app.view, bench_said=None)
+        return replace(self.app.view, bench_reply=None)
 
     async def f10_opens_and_closes(self):
         self.app.act(Action("menu"))

@@ -8,7 +8,7 @@ from egm.screen.painter import Painter
 class TextPainter(Painter):
     """Draws each text whole, and one clear pixel for each piece of art; keeps little of what it has drawn."""
 
-    kept_bytes_max = 24 * 1024 * 1024
+    cache_bytes_max = 24 * 1024 * 1024
 
     def kept(self, key, make):
         """The text drawn for ``key``, or the one pixel of all art."""

@@ -18,7 +18,7 @@ from egm.kernel.messages import Hello, Notice, Snapshot, Tilt
 from egm.kernel.service_pages import ServicePage
 from egm.profiles import load_profile
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import heard, lost
+from egm.screen.message_reducer import apply_message, mark_link_lost
 from egm.screen.painter import Rect
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
@@ -104,8 +104,10 @@ def drawn(
 @cache
 def _drawn(told: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Action]], Image.Image]:
     _prepare()
-    view = heard(heard(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(told))
-    view = replace(lost(view) if is_lost else view, now=1000.0)
+    view = apply_message(
+        apply_message(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(told)
+    )
+    view = replace(mark_link_lost(view) if is_lost else view, now=1000.0)
     picture = Picture(load_theme(), scale=width / LANDSCAPE.size[0])
     return [(touch.rect, touch.action) for touch in picture.touches(view)], _image(picture, view)
 

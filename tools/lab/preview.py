@@ -11,9 +11,9 @@ import pygame
 from PIL import Image
 
 from egm.kernel.messages import GameView, Play
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from egm.screen.view import Action, View, times
@@ -75,7 +75,7 @@ def told(view: View, game: GameView, outcome: Outcome) -> View:
         win_cents=outcome.win_credits * unit,
         display=outcome.to_json()["display"],
     )
-    return heard(heard(view, playing), play)
+    return apply_message(apply_message(view, playing), play)
 
 
 def unit_cents(game: GameView) -> int:
@@ -102,7 +102,7 @@ def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterat
     while now < rest.now + _REST_SECONDS:
         yield replace(rest, now=now)
         now += step
-    view, _ = pressed(replace(rest, now=now), Action("play"), theme)
+    view, _ = apply_action(replace(rest, now=now), Action("play"), theme)
     view = told(view, game, outcome)
     line = times(view, theme)
     assert line is not None
@@ -111,7 +111,7 @@ def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterat
         yield replace(view, now=now)
         now += step
     win = outcome.win_credits * unit_cents(game)
-    after = heard(
+    after = apply_message(
         replace(view, now=now), snapshot(game, "en", credit_cents=_credit(game) + win, win_cents=win, **unit)
     )
     end = now + 2 * _REST_SECONDS

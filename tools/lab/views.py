@@ -15,7 +15,7 @@ from egm.play.installed_games import InstalledGame, bet_returns
 from egm.play.odds import chances, long_odds
 from egm.profiles.profile import Awards
 from egm.progressive.pools import Pools
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.view import View
 from paytables import Analysis, Depth, Game, analyse
 
@@ -86,7 +86,7 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
 def at_rest(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
     """A screen that has just been told everything."""
     view = _with_games(_Offer(games, tuple(map(id, games))))
-    return replace(heard(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
+    return replace(apply_message(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +100,4 @@ class _Offer:
 @lru_cache(maxsize=8)
 def _with_games(offer: _Offer) -> View:
     """The screen that has been told which games there are: reading their presentations takes longest."""
-    return heard(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=offer.games))
+    return apply_message(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=offer.games))

@@ -1,7 +1,8 @@
-"""Draw a game's pictures: ``python -m egm.screen.art SECONDS`` reads them and writes pixels, or the reason.
+"""Draw a game's pictures: ``python -m egm.screen.art SECONDS`` reads pictures and writes their pixels or an error.
 
-The first line is JSON, name and length of each; then come their bytes. Each is drawn by a child with limits
-of its own, so that one which ends it is the only one that is not drawn. SECONDS: processor time for all.
+The first input line is JSON, the name and length of each picture; the bytes of all of them follow. Each is
+drawn by a child process with its own resource limits, so that a picture that ends its child affects no other.
+SECONDS is the processor time for all of them.
 """
 
 import json
@@ -26,11 +27,11 @@ _TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
 
 
 def main() -> None:
-    """Answer for each picture: an empty line and its pixels, or a line that says why there are none."""
+    """Answer for each picture: an empty line and its pixels, or a line with the reason why there are none."""
     close_process()
     os.nice(5)
     pygame.display.init()
-    pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
+    pygame.display.set_mode((8, 8))  # Surfaces need a display's pixel format.
     all_seconds = float(sys.argv[1])
     for name, length in json.loads(sys.stdin.buffer.readline()):
         answer = _drawn(name, sys.stdin.buffer.read(length), all_seconds)
@@ -39,7 +40,7 @@ def main() -> None:
 
 
 def _drawn(name: str, data: bytes, all_seconds: float) -> bytes:
-    """What a child draws, after an empty line; or why it has drawn nothing."""
+    """Draw a picture in a child process; return an empty line and its pixels, or the reason for a failure."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     if used.ru_utime + used.ru_stime > all_seconds:
         return f"the pictures before it took {all_seconds:g} s to draw".encode()
@@ -51,8 +52,8 @@ def _drawn(name: str, data: bytes, all_seconds: float) -> bytes:
             status = _draw(name, data, out)
         os._exit(status)
     os.close(writable)
-    with os.fdopen(readable, "rb") as said:
-        answer = said.read(PIXEL_BYTES + 1)
+    with os.fdopen(readable, "rb") as output:
+        answer = output.read(PIXEL_BYTES + 1)
     _, ended = os.waitpid(child, 0)
     if not os.WIFEXITED(ended):
         late = os.WTERMSIG(ended) in {signal.SIGXCPU, signal.SIGKILL}
@@ -61,7 +62,7 @@ def _drawn(name: str, data: bytes, all_seconds: float) -> bytes:
 
 
 def _draw(name: str, data: bytes, out: IO[bytes]) -> int:
-    """Draw one within the limits; what the child ends with."""
+    """Draw one picture within the limits; return the child's exit status."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     memory = pages * resource.getpagesize() + MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

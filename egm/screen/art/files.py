@@ -1,12 +1,12 @@
-"""Picture files, the screen's own drawings and those a game brings, at the size that is wanted.
+"""Picture files, the screen's own drawings and those supplied by a game, at any requested size.
 
-The screen's own are SVG. The decoder knows shapes, strokes and gradients (places in per cent of the shape,
-``xlink:href`` for the same stops), no letters, filters, clips, ``use`` or colours with an alpha: letters are
-outlines, glows are strokes that get fainter.
+The screen's own pictures are SVG. The decoder supports shapes, strokes and gradients (positions in per cent
+of the shape, ``xlink:href`` for shared stops), but no text, filters, clips, ``use`` or colours with alpha:
+text is outlines, glows are strokes that get fainter.
 
-A game's files are not trusted: their form and size were bounded when the game was loaded
-(:mod:`paytables.assets`), bytes that are others now than the machine read are not decoded, and what decodes
-them is not the screen (:mod:`egm.screen.art.own`).
+A game's files are not trusted. Their format and size are limited when the game is loaded
+(:mod:`paytables.assets`), bytes that differ from those that the machine read are not decoded, and decoding
+does not happen in the screen process (:mod:`egm.screen.art.own`).
 """
 
 import hashlib
@@ -25,17 +25,17 @@ from egm.screen.theme import Colour
 from egm.terminal import echo
 
 _BYTES_MAX: Final = 1024 * 1024
-#: What scenes show besides symbols.
+#: Pictures in scenes, other than symbols.
 _PICTURES: Final = Path(__file__).parent / "pictures"
 
 
 class PictureError(LocalError):
-    """A picture file that is not there or is no picture: names the file."""
+    """A picture file that is missing or not a valid picture; the message names the file."""
 
 
 @lru_cache(maxsize=256)
 def checked(file: ArtFile) -> bytes | None:
-    """The bytes of a file, or None where they are not those the machine read; says so once."""
+    """Return the bytes of a file, or None if they differ from those that the machine read. Report this once."""
     try:
         with Path(file.path).open("rb") as opened:
             data = opened.read(_BYTES_MAX + 1)
@@ -49,32 +49,32 @@ def checked(file: ArtFile) -> bytes | None:
 
 
 def rasterised(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
-    """An SVG or PNG file's picture as a premultiplied surface of ``size`` pixels, whole and in the middle.
+    """Return an SVG or PNG picture as a premultiplied surface of ``size`` pixels, complete and centred.
 
-    Raises :class:`PictureError` naming ``path`` for what is no such picture.
+    Raises :class:`PictureError` naming ``path`` if it is not such a picture.
     """
     try:
         if path.endswith(".svg"):
-            xml.parsers.expat.ParserCreate().Parse(data, True)  # the decoder draws half a file without a word
+            xml.parsers.expat.ParserCreate().Parse(data, True)  # the decoder silently draws a truncated file
             loaded = pygame.image.load_sized_svg(io.BytesIO(data), size)
         else:
             loaded = pygame.image.load(io.BytesIO(data), "picture.png")
     except (pygame.error, xml.parsers.expat.ExpatError, ValueError, MemoryError) as error:
         raise PictureError(f"{path}: {error}") from None
-    whole = loaded.convert_alpha().premul_alpha()
-    wide, high = whole.get_size()
+    image = loaded.convert_alpha().premul_alpha()
+    wide, high = image.get_size()
     scale = min(size[0] / wide, size[1] / high)
     fitted = (max(1, round(wide * scale)), max(1, round(high * scale)))
     if fitted != (wide, high):
-        whole = pygame.transform.smoothscale(whole, fitted)
+        image = pygame.transform.smoothscale(image, fitted)
     surface = pygame.Surface(size, pygame.SRCALPHA)
     at = ((size[0] - fitted[0]) // 2, (size[1] - fitted[1]) // 2)
-    surface.blit(whole, at, special_flags=pygame.BLEND_PREMULTIPLIED)
+    surface.blit(image, at, special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface
 
 
 def drawn(path: Path, size: tuple[int, int]) -> pygame.Surface:
-    """A drawing of the screen's own, as :func:`rasterised`. Raises :class:`PictureError` naming it."""
+    """Return one of the screen's own drawings like :func:`rasterised`. Raises :class:`PictureError` naming it."""
     try:
         return rasterised(path.read_bytes(), str(path), size)
     except OSError as error:
@@ -82,7 +82,7 @@ def drawn(path: Path, size: tuple[int, int]) -> pygame.Surface:
 
 
 def picture(name: str, size: tuple[int, int], colour: Colour | None = None) -> pygame.Surface:
-    """A picture of the folder ``pictures`` as :func:`drawn`; ``colour``: what it has for white."""
+    """Return a picture of the folder ``pictures`` like :func:`drawn`; ``colour`` replaces its white."""
     surface = drawn(_PICTURES / f"{name}.svg", size)
     if colour is not None:
         surface.fill(premultiplied(colour), special_flags=pygame.BLEND_RGBA_MULT)

@@ -1,6 +1,6 @@
-"""A vector canvas: outlines filled with flat, linear or radial paint, drawn large and brought down smoothly.
+"""A vector canvas: outlines filled with flat, linear or radial paint, drawn large and scaled down smoothly.
 
-Every surface of art is *premultiplied*: scaling never darkens an edge, and the frame loop adds it with
+Every art surface is *premultiplied*: scaling never darkens an edge, and the frame loop draws it with
 ``BLEND_PREMULTIPLIED``, which is also pygame's fastest blend.
 """
 
@@ -15,14 +15,14 @@ import pygame
 from egm.screen.art.paths import Point
 from egm.screen.theme import Colour
 
-#: Art is drawn this many times larger than asked for, each way.
+#: Art is drawn this many times larger than requested, each way.
 OVERSAMPLE = 3
 _RAMP = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Paint that runs through ``stops`` (place 0 to 1, colour), downwards; ``sideways`` left to right."""
+    """A gradient through ``stops`` (offset 0 to 1, colour), from top to bottom, or left to right if ``sideways``."""
 
     stops: tuple[tuple[float, Colour], ...]
     sideways: bool = False
@@ -30,7 +30,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Radial:
-    """Paint that runs outwards from ``centre`` (shares of the filled box) through ``stops``."""
+    """A gradient outwards from ``centre`` (as shares of the filled box) through ``stops``."""
 
     stops: tuple[tuple[float, Colour], ...]
     centre: tuple[float, float] = (0.5, 0.5)
@@ -41,7 +41,7 @@ Paint = Colour | Linear | Radial
 
 
 def ramp(stops: Sequence[tuple[float, Colour]], place: float) -> Colour:
-    """The colour of a gradient at ``place``."""
+    """Return the colour of a gradient at an offset from 0 to 1."""
     before = stops[0]
     for stop in stops:
         if stop[0] >= place:
@@ -54,13 +54,13 @@ def ramp(stops: Sequence[tuple[float, Colour]], place: float) -> Colour:
 
 
 def premultiplied(colour: Colour) -> Colour:
-    """The colour as it is laid down: its light scaled by its opacity."""
+    """Return the colour with its components multiplied by its opacity."""
     r, g, b, a = colour
     return (r * a // 255, g * a // 255, b * a // 255, a)
 
 
 def painted(size: tuple[int, int], paint: Paint) -> pygame.Surface:
-    """A surface of ``size`` pixels full of ``paint``, premultiplied."""
+    """Return a surface of ``size`` pixels filled with ``paint``, premultiplied."""
     size = (max(1, size[0]), max(1, size[1]))
     if not isinstance(paint, tuple):
         return pygame.transform.smoothscale(_gradient(paint), size)
@@ -71,7 +71,7 @@ def painted(size: tuple[int, int], paint: Paint) -> pygame.Surface:
 
 @lru_cache(maxsize=256)
 def _gradient(paint: Linear | Radial) -> pygame.Surface:
-    """A gradient on few pixels, which are stretched."""
+    """Return a gradient on few pixels, to be stretched."""
     if isinstance(paint, Linear):
         strip = pygame.Surface((_RAMP, 1) if paint.sideways else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):
@@ -89,7 +89,7 @@ def _gradient(paint: Linear | Radial) -> pygame.Surface:
 
 
 class Ink:
-    """A canvas of ``units`` (wide, high) that becomes a surface of ``size`` pixels."""
+    """A canvas of ``units`` (width, height) that becomes a surface of ``size`` pixels."""
 
     def __init__(
         self, size: tuple[int, int], units: tuple[float, float] = (100.0, 100.0), oversample: int = OVERSAMPLE
@@ -106,7 +106,7 @@ class Ink:
     def _put(
         self, mask: pygame.Surface, at: tuple[int, int], paint: Paint, box: pygame.Rect | None = None
     ) -> None:
-        """Colour a white premultiplied mask and lay it down at ``at``; ``box`` is what the paint spans."""
+        """Colour a white premultiplied mask and draw it at ``at``; the paint spans ``box``."""
         span = box or mask.get_rect()
         colour = painted(span.size, paint)
         mask.blit(colour, span.topleft, special_flags=pygame.BLEND_RGBA_MULT)
@@ -147,7 +147,7 @@ class Ink:
         self._put(mask, (left, top), paint)
 
     def clipped(self, shape: Sequence[Point], path: Sequence[Point], paint: Paint) -> None:
-        """Fill ``path`` only where it lies inside ``shape``: a highlight, a band, a facet."""
+        """Fill ``path`` only inside ``shape``, as for a highlight, a band or a facet."""
         layer = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
         pygame.draw.polygon(layer, (255, 255, 255, 255), self._pixels(path))
         inside = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
@@ -159,7 +159,7 @@ class Ink:
             self._put(cut, box.topleft, paint)
 
     def glow(self, path: Sequence[Point], spread: float, colour: Colour, dy: float = 0.0) -> None:
-        """A soft light (or, dark, a shadow) of the outline, ``spread`` units wide, under what comes next."""
+        """Draw a soft glow (or a shadow, if dark) of the outline, ``spread`` units wide."""
         shrink = 4
         small = pygame.Surface(
             (max(1, self.surface.get_width() // shrink), max(1, self.surface.get_height() // shrink)),
@@ -187,7 +187,7 @@ class Ink:
         edge_paint: Paint = (0, 0, 0, 255),
         width: float | None = None,
     ) -> None:
-        """Letters ``height`` units high about ``centre``, at most ``width`` wide, outlined by ``edge``."""
+        """Draw text ``height`` units high, centred on ``centre``, at most ``width`` wide, outlined by ``edge``."""
         font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
         mask = font.render(words, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
@@ -219,5 +219,5 @@ class Ink:
         self._put(grown, (at[0] - radius, at[1] - radius), paint)
 
     def finish(self) -> pygame.Surface:
-        """The drawing at its true size, premultiplied."""
+        """Return the drawing at its final size, premultiplied."""
         return pygame.transform.smoothscale(self.surface, self.size) if self.over > 1 else self.surface

@@ -1,8 +1,8 @@
-"""A game's own pictures, drawn in a process of its own: whatever they hold, the screen goes on.
+"""A game's own pictures, drawn in a separate process, so that no file can stop the screen.
 
-Their form was bounded when the game was loaded (:mod:`paytables.assets`), but what a decoder makes of a file
-only decoding it shows. So each is drawn once, away from the screen, with so much processor time and memory;
-the screen has the pixels, or the reason why there are none. ``egm game check`` asks for the same.
+Their format is limited when the game is loaded (:mod:`paytables.assets`), but only decoding shows what a
+decoder makes of a file. So each is drawn once outside the screen process, with limited processor time and
+memory; the screen receives the pixels, or the reason why there are none. ``egm game check`` does the same.
 """
 
 import asyncio
@@ -20,92 +20,93 @@ from egm.kernel.messages import ArtFile
 from egm.screen.art.files import checked
 from egm.terminal import echo
 
-#: Pixels each way of what is drawn, more than a symbol has on the largest picture there is.
+#: Width and height of what is drawn, in pixels: more than a symbol needs on the largest picture.
 SIDE: Final = 384
 PIXEL_BYTES: Final = SIDE * SIDE * 4
 #: Processor seconds for one picture.
 DRAW_SECONDS: Final = 1
 #: Processor seconds for all pictures of a game.
 _all_seconds = 5.0
-#: Memory for drawing one, beyond what the process has before it begins.
+#: Memory for drawing one picture, in addition to the process's own.
 MEMORY_BYTES: Final = 256 * 1024 * 1024
-#: A computer that gives it hardly any time does not make the screen wait longer than this.
+#: Longest wait for the process, even if the computer is busy.
 _PATIENCE_SECONDS: Final = 25.0
-#: As many pictures are kept.
-_KEPT_MAX: Final = 128
+#: Maximum number of cached pictures.
+_CACHE_MAX: Final = 128
 
-_kept: dict[ArtFile, Image.Image | None] = {}
+_cache: dict[ArtFile, Image.Image | None] = {}
 
 
 def drawn_apart(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
-    """The pixels of each picture (its file's name and bytes), or why it has none.
+    """Return the pixels of each picture (its file's name and bytes), or why it has none.
 
     Pixels are ``SIDE`` rows of RGBA, premultiplied.
     """
     head = json.dumps([(name, len(data)) for name, data in pictures]).encode() + b"\n"
     try:
-        said = io.BytesIO(asyncio.run(_said(head + b"".join(data for _, data in pictures))))
+        output = io.BytesIO(asyncio.run(_run_drawing_process(head + b"".join(data for _, data in pictures))))
     except OSError as error:
         return [f"could not be drawn: {error.strerror}"] * len(pictures)
-    return [_answer(said) for _ in pictures]
+    return [_answer(output) for _ in pictures]
 
 
-async def _said(asked: bytes) -> bytes:
-    """What the process says within our patience; what it has drawn by then counts. Raises OSError."""
+async def _run_drawing_process(request: bytes) -> bytes:
+    """Return the output of the drawing process, partial after a timeout. Raises OSError."""
     process = await asyncio.create_subprocess_exec(
         *python_module("egm.screen.art", f"{_all_seconds:g}"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,  # a Ctrl-C at the terminal is the screen's to answer
+        start_new_session=True,  # The screen handles a Ctrl-C at the terminal.
     )
-    said = bytearray()
+    output = bytearray()
     if process.stdin is not None and process.stdout is not None:
-        process.stdin.write(asked)
+        process.stdin.write(request)
         process.stdin.write_eof()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 while piece := await process.stdout.read(1 << 16):
-                    said += piece
+                    output += piece
     with contextlib.suppress(ProcessLookupError):
         process.kill()
     await process.wait()
-    return bytes(said)
+    return bytes(output)
 
 
-def _answer(said: IO[bytes]) -> bytes | str:
-    """The next answer of the process; one that ended before it said any has drawn nothing."""
-    reason = said.readline().decode("utf-8", "replace").strip()
+def _answer(output: IO[bytes]) -> bytes | str:
+    """Return the next answer of the process; an error if the process ended before it."""
+    reason = output.readline().decode("utf-8", "replace").strip()
     if reason:
         return reason
-    pixels = said.read(PIXEL_BYTES)
+    pixels = output.read(PIXEL_BYTES)
     return pixels if len(pixels) == PIXEL_BYTES else "could not be drawn"
 
 
 def own_picture(wanted: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
-    """A game's picture as a premultiplied square of ``side`` pixels, or None where it is not to be used.
+    """Return a game's picture as a premultiplied square of ``side`` pixels, or None if it cannot be used.
 
-    Why it is not is said once. ``others`` of the same game are drawn with it, for they will be wanted too.
+    The reason is reported once. ``others`` of the same game are drawn with it, because they will be needed
+    too.
     """
-    if wanted not in _kept:
+    if wanted not in _cache:
         _keep(wanted, others)
-    whole = _kept[wanted]
-    if whole is None:
+    picture = _cache[wanted]
+    if picture is None:
         return None
-    # The display's own scaling loses a little of every colour; this keeps a plain one as it is.
-    scaled = whole.resize((side, side), Image.Resampling.BILINEAR)
+    # The display's own scaling changes colours slightly; this keeps a plain colour exact.
+    scaled = picture.resize((side, side), Image.Resampling.BILINEAR)
     return pygame.image.frombytes(scaled.tobytes(), (side, side), "RGBA")
 
 
 def _keep(wanted: ArtFile, others: Iterable[ArtFile]) -> None:
-    """Draw these, and forget those that were drawn longest ago."""
-    new = [file for file in dict.fromkeys((*others, wanted)) if file not in _kept]
+    """Draw these pictures, and remove the oldest ones from the cache."""
+    new = [file for file in dict.fromkeys((*others, wanted)) if file not in _cache]
     files = {file: data for file in new if (data := checked(file)) is not None}
-    _kept.update(dict.fromkeys(new))
+    _cache.update(dict.fromkeys(new))
     answers = drawn_apart([(file.path, data) for file, data in files.items()]) if files else []
     for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, str):
             echo(f"screen: {file.path}: {answer}; it is not used", err=True)
         else:
-            _kept[file] = Image.frombytes("RGBa", (SIDE, SIDE), answer)
-    while len(_kept) > _KEPT_MAX:
-        del _kept[next(iter(_kept))]
+            _cache[file] = Image.frombytes("RGBa", (SIDE, SIDE), answer)
+    while len(_cache) > _CACHE_MAX:
+        del _cache[next(iter(_cache))]

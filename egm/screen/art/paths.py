@@ -8,7 +8,7 @@ Path = list[Point]
 
 
 def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Path:
-    """An ellipse, turned clockwise by ``turn`` degrees; a circle where it has one radius."""
+    """Return an ellipse, turned clockwise by ``turn`` degrees; a circle if there is only one radius."""
     ry = rx if ry is None else ry
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     points = [(rx * math.cos(i * math.tau / 72), ry * math.sin(i * math.tau / 72)) for i in range(72)]
@@ -16,7 +16,7 @@ def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: floa
 
 
 def polygon(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Path:
-    """A regular polygon."""
+    """Return a regular polygon."""
     return [
         (
             cx + radius * math.cos(math.radians(turn + i * 360 / sides)),
@@ -27,7 +27,7 @@ def polygon(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0
 
 
 def box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
-    """A rectangle with rounded corners."""
+    """Return a rectangle with rounded corners."""
     if r <= 0:
         return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
     r = min(r, w / 2, h / 2)
@@ -46,10 +46,10 @@ def box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
 
 
 def scale(path: Iterable[Point], factor: float, centre: Point = (50, 50)) -> Path:
-    """The path grown about ``centre``."""
+    """Return the path scaled about ``centre``."""
     return [(centre[0] + (x - centre[0]) * factor, centre[1] + (y - centre[1]) * factor) for x, y in path]
 
 
 def mirror(path: Sequence[Point], axis: float = 50.0) -> Path:
-    """The path mirrored left to right about the upright line x = ``axis``."""
+    """Return the path mirrored left to right about the vertical line x = ``axis``."""
     return [(2 * axis - x, y) for x, y in reversed(path)]

@@ -1,6 +1,6 @@
-"""Which drawing a symbol of a game's strip has: by its identifier, or by the words it is made of.
+"""The drawing of each game symbol, chosen by the symbol's identifier or by the words in it.
 
-A drawing is a file of the folder ``svg`` on 100 x 100 units, named as the symbol.
+A drawing is a file of the folder ``svg`` on 100 x 100 units, named like the symbol.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ _ALSO: Final = {
     "triple_bar": ("bar_3", "three_bar"),
     "white_seven": ("seven_white",),
 }
-#: Drawing by name; a symbol finds the longest name its identifier holds.
+#: Drawings by name. A symbol uses the longest name that its identifier contains.
 DRAWINGS: Final[Mapping[str, Path]] = {
     **{path.stem: path for path in sorted(_FOLDER.glob("*.svg"))},
     **{name: _FOLDER / f"{drawing}.svg" for drawing, names in _ALSO.items() for name in names},
@@ -77,12 +77,12 @@ _LETTERS: Final = _linear((0, "#ffffff"), (1, "#ffe9b0"))
 
 
 def is_blank(symbol: str) -> bool:
-    """Whether a symbol of this identifier is an empty stop."""
+    """Return whether a symbol of this identifier is an empty stop."""
     return symbol.lower() in _BLANK
 
 
 def drawing_name(symbol: str) -> str | None:
-    """The drawing for a symbol's identifier, or None where it has none of its own."""
+    """Return the name of the drawing for a symbol's identifier, or None if there is none."""
     name = re.sub(r"[^a-z0-9]+", "_", symbol.lower()).strip("_")
     name = _SHORT.get(name, name).replace("7", "seven").replace("sevens", "seven")
     if name in DRAWINGS:
@@ -93,16 +93,16 @@ def drawing_name(symbol: str) -> str | None:
 
 
 def drawing(name: str, side: int) -> pygame.Surface:
-    """A drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError` with its file."""
+    """Return a drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError` with its file."""
     return drawn(DRAWINGS[name], (side, side))
 
 
 def draw_symbol(
     symbol: str, name: str, size: tuple[int, int], pictures: Mapping[str, ArtFile] = MappingProxyType({})
 ) -> pygame.Surface:
-    """A symbol as a premultiplied surface of ``size`` pixels; ``name`` is written where it has no drawing.
+    """Return a symbol as a premultiplied surface of ``size`` pixels; without a drawing, ``name`` is written.
 
-    ``pictures``: those the game brings, by symbol. One that cannot be used is told of, and not used.
+    ``pictures`` are those that the game supplies, by symbol. One that cannot be used is reported and ignored.
     """
     side = min(size)
     file = pictures.get(symbol)
@@ -115,7 +115,7 @@ def draw_symbol(
 
 
 def _token(symbol: str, words: str, side: int) -> pygame.Surface:
-    """A named token: the art of a symbol whose identifier has no drawing of its own."""
+    """Return a token with a name, for a symbol without a drawing."""
     light, base, deep = map(parse_colour, _SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_SHADES)])
     black: Colour = (0, 0, 0, 255)
     ink = Ink((side, side))

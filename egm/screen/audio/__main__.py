@@ -10,12 +10,12 @@ from egm.screen.audio.scores import table
 
 
 def main() -> None:
-    """Make them, giving way to whatever else this computer does."""
+    """Compute the sounds at low priority."""
     close_process()
     family = sys.argv[1] if len(sys.argv) == 2 else ""
     if family != COMMON and family not in table().families:
         sys.exit(f"one of {', '.join((COMMON, *table().families))} is wanted")
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever listened has gone: so does this
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # End when the reader has gone.
     os.nice(10)
     write(family, sys.stdout.buffer)
 

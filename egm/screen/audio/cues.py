@@ -1,7 +1,8 @@
-"""Sound cues from one view to the next: sounds of what happened, and loops for as long as it lasts.
+"""Sound cues from one view to the next: sounds of events, and loops that last as long as a state.
 
-A scene that shows something new has it heard by its cue's name alone (:data:`egm.screen.audio.scores.CUES`).
-A loop is not started and stopped but wanted or not, view by view: a feature's music cannot outlive it.
+A scene that shows something new triggers its sound by the cue's name alone
+(:data:`egm.screen.audio.scores.CUES`). Loops are not started and stopped by events; each view determines
+which of them play, so a feature's music cannot outlast the feature.
 """
 
 from collections.abc import Mapping
@@ -18,31 +19,31 @@ from egm.screen.view import ATTRACT_AFTER, Scene, View, times
 #: Loudness of each volume step; an alarm is never quieter than :data:`ALARM_FLOOR` (J-17).
 LEVELS: Final = (0.0, 0.25, 0.55, 1.0)
 ALARM_FLOOR: Final = 0.5
-#: How long an alarm is not spoken over, seconds.
+#: Seconds for which no other sound replaces an alarm.
 ALARM_SECONDS: Final = 2.0
-#: A machine that waits for a player plays its tune so often, seconds.
+#: Seconds between the attract tunes of an idle machine.
 ATTRACT_EVERY: Final = 90.0
 _SAME: Final = 1e-3
 
 
 def loudness(cue: str, volume: int, most_percent: int = 100) -> float:
-    """How loud a cue is at a volume step, where the place allows so much.
+    """Return the loudness of a cue at a volume step, up to the venue's maximum.
 
-    An alarm has a floor that no limit lowers, and so has a tone of a test.
+    An alarm has a minimum that no limit lowers, and so does a test tone.
     """
     level = LEVELS[volume] * most_percent / 100
     return max(level, ALARM_FLOOR) if cue in ALARMS or cue in TONES else level
 
 
 def is_allowed(cue: str, view: View) -> bool:
-    """Whether a host lets a cue be heard; an alarm always is (J-17), and what staff test at the machine."""
+    """Return whether a host permits a cue; alarms (J-17) and tests by staff at the machine are always permitted."""
     level = "on" if view.snapshot is None else view.snapshot.sound
     silenced = cue not in CUES or CUES[cue].of_play
     return cue in ALARMS or cue in TONES or level == "on" or (level == "no_play" and not silenced)
 
 
 class Sounds:
-    """Has what changed between two views heard; without speakers, nothing."""
+    """A player of the sounds of changes between two views; silent without speakers."""
 
     def __init__(self, theme: Theme, speakers: Speakers | None = None, studio: Studio | None = None) -> None:
         self._theme = theme
@@ -53,7 +54,7 @@ class Sounds:
         self._touches = 0
 
     def follow(self, before: View, after: View) -> None:
-        """Sound what happened between two views."""
+        """Play the sounds of what happened between two views."""
         if self._speakers is None:
             return
         family = family_of(after, self._theme)
@@ -64,7 +65,7 @@ class Sounds:
             self._once(cue, self._family(cue, family, after), after, self._speakers)
 
     def _fetch(self, studio: Studio, family: str, view: View) -> None:
-        """Have what will be heard made: the game on the screen first."""
+        """Request the synthesis of sounds that will be needed, those of the game on the screen first."""
         looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
         studio.want(family, *(look.name for look in looks))
         for game in view.games.values():
@@ -75,7 +76,7 @@ class Sounds:
         return loudness(cue, view.volume, most) if is_allowed(cue, view) else 0.0
 
     def _family(self, cue: str, family: str, view: View) -> str:
-        """Whose sound a cue has: the game's own where it brings one that can be used, else its look's."""
+        """Return the family of a cue's sound: the game's own if it supplies a usable one, or else its look's."""
         game = view.game
         own = "" if game is None or cue not in game.art.sounds else own_family(game)
         return own if own and self._studio is not None and self._studio.get(cue, own) is not None else family
@@ -84,7 +85,7 @@ class Sounds:
         return self._studio is None or self._studio.get(cue, family) is not None
 
     def _go_round(self, view: View, family: str, speakers: Speakers) -> None:
-        """Stop the loops that are not wanted, begin those that are new, set the level of the rest."""
+        """Stop unneeded loops, start new ones, and set the level of the others."""
         wanted = loops(view, self._theme)
         for channel, (cue, own, level) in list(self._loops.items()):
             if wanted.get(channel) != cue or own != self._family(cue, family, view):
@@ -100,7 +101,7 @@ class Sounds:
             if channel == "lead" and view.now < self._alarm_until:
                 continue
             if cue == "turn" and "lead" not in self._loops and view.now >= self._alarm_until:
-                speakers.stop("lead")  # the last win's
+                speakers.stop("lead")  # Stop the sound of the last win.
             self._loops[channel] = (cue, own, level)
             speakers.play(cue, own, channel, level)
 
@@ -112,21 +113,21 @@ class Sounds:
             self._alarm_until = view.now + ALARM_SECONDS
         elif channel == "lead" and view.now < self._alarm_until:
             return
-        if channel == "touch":  # two may be heard at a time
+        if channel == "touch":  # Two touch sounds may overlap.
             self._touches += 1
             channel = ("touch", "touch_2")[self._touches % 2]
         speakers.play(cue, family, channel, level)
 
 
 def family_of(view: View, theme: Theme) -> str:
-    """The family of sounds of the game on the screen: its look's."""
+    """Return the sound family of the game on the screen, which is that of its look."""
     game = view.game or next(iter(view.games.values()), None)
     return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family, game.art.look).name
 
 
 # ---------------------------------------------------------------------- what lasts
 def loops(view: View, theme: Theme) -> Mapping[str, str]:
-    """The loops that are to be heard at this moment, by channel."""
+    """Return the loops to play at this moment, by channel."""
     show, line = view.show, times(view, theme)
     if view.scene is not Scene.GAME or show is None or line is None:
         return {}
@@ -146,7 +147,7 @@ def loops(view: View, theme: Theme) -> Mapping[str, str]:
 
 
 def in_feature(view: View, line: Timeline, now: float) -> bool:
-    """Whether what is shown, so many seconds after the show began, belongs to a feature of the game."""
+    """Return whether the step shown ``now`` seconds after the show began belongs to a feature of the game."""
     show = view.show
     if show is None or not is_feature(show, _index(line, now)):
         return False
@@ -154,23 +155,23 @@ def in_feature(view: View, line: Timeline, now: float) -> bool:
 
 
 def _index(line: Timeline, now: float) -> int:
-    """The step shown, so many seconds after the show began."""
+    """Return the index of the step shown ``now`` seconds after the show began."""
     return max((i for i, time in enumerate(line.steps) if time.title <= now), default=0)
 
 
 # ---------------------------------------------------------------------- what happens
 def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
-    """The cues of what happened between two views."""
+    """Return the cues of what happened between two views."""
     names: list[str] = []
     old, new = before.snapshot, after.snapshot
     if after.volume != before.volume:
-        names.append("coin")  # how loud it is now
+        names.append("coin")  # Plays at the new volume.
     elif after.pressed_at > before.pressed_at and after.pressed:
         names.append("key")
     if after.notices_at > before.notices_at and new and any(n.severity != "info" for n in new.notices):
         names.append("refused")
     if after.desk.toned_at > before.desk.toned_at:
-        names = [after.desk.tone]  # alone: a key's click would be heard for it
+        names = [after.desk.tone]  # Only the tone: a key's click could be mistaken for it.
     names += _of_value(before, after)
     if new and new.reminder and (old is None or old.reminder != new.reminder):
         names.append("reminder")
@@ -185,26 +186,26 @@ def sounds_between(before: View, after: View, theme: Theme) -> list[str]:
 
 
 def _rounds(view: View) -> int:
-    """How many times the tune of a machine that waits has come since somebody was there last."""
+    """Return how many attract tunes were due since the last activity."""
     since = view.now - view.active_at - ATTRACT_AFTER
     return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_EVERY)
 
 
 def _of_value(before: View, after: View) -> list[str]:
-    """Credits that came in, and tickets and coins that go out."""
+    """Return the cues of credit that came in, and of tickets and coins that go out."""
     old, new = before.snapshot, after.snapshot
     if old is None or new is None or new is old:
         return []
-    told = new.notices[0].code if new.notices and after.notices_at > before.notices_at else ""
-    if told == "ticket_printed" or (new.paying is not None and old.paying is None):
+    code = new.notices[0].code if new.notices and after.notices_at > before.notices_at else ""
+    if code == "ticket_printed" or (new.paying is not None and old.paying is None):
         return ["paper" if new.paying is None or new.paying.way == "ticket" else "coin"]
     if new.state == old.state == "idle" and new.credit_cents > old.credit_cents:
-        return ["coin" if told == "coins_accepted" else "credit"]
+        return ["coin" if code == "coins_accepted" else "credit"]
     return []
 
 
 def _of_the_game(before: View, after: View, theme: Theme) -> list[str]:
-    """Reels that stop, features that begin and end, and a win by its grade; below the stake, none (N-10)."""
+    """Return the cues of stopping reels, features and graded wins; none for a win below the stake (N-10)."""
     show, line = after.show, times(after, theme)
     if show is None or line is None or after.scene is not Scene.GAME:
         return []
@@ -219,12 +220,12 @@ def _of_the_game(before: View, after: View, theme: Theme) -> list[str]:
     if line.level > 0 and was < line.spun <= now:
         names.append(f"win_{line.level}")
     if line.level > 0 and line.rolled > line.spun and was < line.rolled <= now:
-        names.append("closing" if show.whole and is_feature(show, len(show.steps) - 1) else "count_end")
+        names.append("closing" if show.is_complete and is_feature(show, len(show.steps) - 1) else "count_end")
     return names
 
 
 def _stop_cue(step: object, part: int) -> str:
-    """The cue of a part of a step that has come to rest."""
+    """Return the cue of a part of a step that has stopped."""
     if isinstance(step, GambleStep | PickStep):
         return "card"
     if isinstance(step, KenoStep):

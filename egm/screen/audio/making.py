@@ -1,4 +1,4 @@
-"""Sound synthesis in a process of its own, for the games installed here, so that no frame waits for one."""
+"""Sound synthesis in a separate process, for the games installed here, so that no frame waits for a sound."""
 
 import asyncio
 import contextlib
@@ -15,10 +15,10 @@ from egm.screen.audio.synthesis import softened
 from egm.terminal import echo
 from paytables.assets import samples_of
 
-#: The name under which the sounds every game shares are asked for.
+#: The family name of the sounds that all games share.
 COMMON: Final = "common"
 _LONGEST_BYTES: Final = 4_000_000
-#: After a try for which there was no process to be had.
+#: Seconds until the next attempt if no process could be started.
 _AGAIN_SECONDS: Final = 5.0
 
 
@@ -31,7 +31,7 @@ def write(family: str, out: IO[bytes]) -> None:
 
 
 async def read(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
-    """What :func:`write` wrote; ends where the stream does. Raises ValueError for anything else."""
+    """Yield the sounds that :func:`write` wrote, until the stream ends. Raises ValueError for invalid data."""
     while line := await stream.readline():
         cue, length = line.decode("ascii").split()
         if cue not in CUES or not 0 <= int(length) <= _LONGEST_BYTES:
@@ -43,12 +43,12 @@ async def read(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]
 
 
 def own_family(game: GameView) -> str:
-    """The name of the family of sounds a game brings itself."""
+    """Return the name of the sound family that a game supplies itself."""
     return f"own:{game.digest}"
 
 
 class Studio:
-    """Keeps sounds by cue and family; what is asked for and not there is being made, silent until then."""
+    """A store of sounds by cue and family. A sound that is missing is being made, and is silent until then."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[str, str], bytes] = {}
@@ -61,7 +61,7 @@ class Studio:
         self._thread: threading.Thread | None = None
 
     def want(self, *families: str) -> None:
-        """Have these made, in this order, before what was wanted earlier and is not begun."""
+        """Request these families, in this order, before earlier requests that are not started yet."""
         new = [family for family in dict.fromkeys((COMMON, *families)) if family not in self._asked]
         if not new:
             return
@@ -74,7 +74,7 @@ class Studio:
             self._thread.start()
 
     def take(self, game: GameView) -> None:
-        """Keep the sounds a game brings, at their channels' peaks: what is too loud is made softer."""
+        """Store the sounds supplied by a game; those above their channel's peak are made softer."""
         for cue, file in game.art.sounds.items():
             place = (cue, own_family(game))
             if place in self._tried or cue not in CUES:
@@ -84,12 +84,12 @@ class Studio:
                 self._made[place] = softened(samples_of(data), CHANNELS[CUES[cue].channel])
 
     def get(self, cue: str, family: str) -> bytes | None:
-        """A sound's samples; None where it is not made yet, or there is none of that name."""
+        """Return a sound's samples, or None if it is not made yet or does not exist."""
         how = CUES.get(cue)
         return None if how is None else self._made.get((cue, family if how.own else COMMON))
 
     def close(self) -> None:
-        """Make no more."""
+        """Stop making sounds."""
         with self._call:
             self._closed = True
             self._call.notify()
@@ -107,7 +107,7 @@ class Studio:
                 family = self._waiting.popleft()
             try:
                 asyncio.run(self._make(family))
-            except OSError as error:  # no descriptor, no memory for a process: later there is
+            except OSError as error:  # No descriptor or memory for a process: try again later.
                 echo(f"screen: the sounds of {family}: {error.strerror}; they are tried again", err=True)
                 with self._call:
                     self._waiting.append(family)
@@ -117,7 +117,7 @@ class Studio:
         process = await asyncio.create_subprocess_exec(
             *python_module("egm.screen.audio", family),
             stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,  # a Ctrl-C at the terminal is the screen's to answer
+            start_new_session=True,  # The screen handles a Ctrl-C at the terminal.
         )
         with self._call:
             self._process = process
@@ -128,7 +128,7 @@ class Studio:
             if stream is not None:
                 async for cue, data in read(stream):
                     self._made[cue, family] = data
-        except ValueError:  # no sound; its status will tell
+        except ValueError:  # Not a sound; the exit status shows the error.
             process.kill()
         if await process.wait() and not self._closed:
             echo(f"screen: the sounds of {family} could not be made", err=True)

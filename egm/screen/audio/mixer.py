@@ -9,36 +9,36 @@ from egm.screen.audio.making import Studio
 from egm.screen.audio.scores import CHANNELS, CUES
 from egm.screen.audio.synthesis import RATE
 
-#: Samples the device is given at a time, 46 ms of them: SDL's own thread mixes, whatever the frames do.
+#: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of frames.
 BUFFER: Final = 1024
 _FADE_MS: Final = 120
 
 
 class Speakers(Protocol):
-    """What sounds a cue on a channel. Nothing here blocks, or fails for want of a device."""
+    """An output that plays cues on channels. No method blocks, or fails if there is no device."""
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """Sound a cue instead of what was on the channel, at a level from 0 to 1."""
+        """Play a cue, replacing the sound on its channel, at a level from 0 to 1."""
         ...
 
     def stop(self, channel: str) -> None:
-        """Let what is on the channel die away."""
+        """Fade out the sound on the channel."""
         ...
 
     def level(self, channel: str, level: float) -> None:
-        """Set the level of what is on the channel."""
+        """Set the level of the sound on the channel."""
         ...
 
 
 class Mixer:
-    """This computer's audio device, through SDL; without one the machine is silent and nothing else."""
+    """This computer's audio device, through SDL; without a device the machine is silent."""
 
     def __init__(self, studio: Studio) -> None:
         self._studio = studio
         self._sounds: dict[bytes, pygame.mixer.Sound] = {}
         self._numbers = {name: number for number, name in enumerate(CHANNELS)}
         self.on = False
-        """Whether there is a device to sound on."""
+        """Whether there is an audio device."""
         with contextlib.suppress(pygame.error):
             pygame.mixer.init(RATE, -16, 1, BUFFER)
             pygame.mixer.set_num_channels(len(CHANNELS))
@@ -49,7 +49,7 @@ class Mixer:
         data = self._studio.get(cue, family)
         if data is None or not self.on:
             return
-        with contextlib.suppress(pygame.error):  # the device may have gone
+        with contextlib.suppress(pygame.error):  # The device may have been removed.
             if data not in self._sounds:
                 self._sounds[data] = pygame.mixer.Sound(buffer=data)
             at = pygame.mixer.Channel(self._numbers[channel])

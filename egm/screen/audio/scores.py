@@ -1,8 +1,8 @@
-"""Scores of the sound cues: ``sounds.toml`` read, and the notes of every sound of a family.
+"""Scores of the sound cues: ``sounds.toml`` as read, and the notes of every sound of a family.
 
-A **cue** is the name of something that can be heard; scenes and :mod:`egm.screen.audio.cues` know it by that
-name alone. Each has a **channel**: what comes on a channel takes the place of what was on it. The peaks of
-all channels add up to less than full scale, so no mix of sounds can be clipped.
+A **cue** is the name of something that can be heard; scenes and :mod:`egm.screen.audio.cues` use only that
+name. Each cue has a **channel**; a new sound on a channel replaces the previous one. The peaks of all
+channels add up to less than full scale, so no mix of sounds can clip.
 """
 
 import tomllib
@@ -24,23 +24,23 @@ CHANNELS: Final[Mapping[str, float]] = {
     "touch": 0.16,
     "touch_2": 0.16,
 }
-#: How many reels have a stop of their own; further ones sound like the last.
+#: How many reels have their own stop sound; further ones use the last.
 STOPS: Final = 6
-#: What a test of the speakers sounds, Hz.
+#: The tones of the speaker test, in Hz.
 TONES: Final = {"tone_low": 110.0, "tone_middle": 440.0, "tone_high": 1760.0, "tone_highest": 7040.0}
 ALARMS: Final = frozenset({"alarm", "jackpot"})
 
 
 class SoundError(Exception):
-    """A sound table, or a game's own sound, that cannot be used: says which, where and why."""
+    """A sound table, or a game's own sound, that cannot be used; the message says which, where and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """How a cue is heard: its channel, whether it goes round until it is stopped, whether a game makes it.
+    """A cue's playback: its channel, whether it loops until stopped, whether a game may supply it.
 
-    ``share``: its peak, as a share of its channel's. ``drive``: see
-    :func:`egm.screen.audio.synthesis.samples`. ``own``: whether each family has its own.
+    ``share`` is its peak, as a share of its channel's. For ``drive`` see
+    :func:`egm.screen.audio.synthesis.samples`. ``own`` is whether each family has its own sound.
     """
 
     channel: str
@@ -51,7 +51,7 @@ class Cue:
     share: float = 1.0
 
 
-#: How loud each grade of win is, as a share of what leads.
+#: The loudness of each grade of win, as a share of the lead channel's peak.
 _GRADES: Final = (0.55, 0.7, 0.85, 1.0)
 #: Every cue by name.
 CUES: Final[Mapping[str, Cue]] = {
@@ -84,7 +84,7 @@ CUES: Final[Mapping[str, Cue]] = {
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One theme's music, as ``sounds.toml`` has it; a chord, a melody's and a figure's tokens are degrees."""
+    """The music of one theme, as in ``sounds.toml``. Chords and the tokens of melodies and figures are degrees."""
 
     root: int
     scale: tuple[int, ...]
@@ -100,23 +100,23 @@ class Family:
     """The names of its leading and second instruments."""
 
     def pitch(self, degree: int) -> float:
-        """The pitch of a degree of the scale, Hz."""
+        """Return the pitch of a degree of the scale, in Hz."""
         octave, step = divmod(degree, len(self.scale))
         return hertz(self.root + 12 * octave + self.scale[step])
 
     def triad(self, degree: int) -> tuple[float, ...]:
-        """Root, third and fifth upon a degree, Hz; of five degrees, every second one as well."""
+        """Return root, third and fifth on a degree, in Hz; in a scale of five degrees, every second degree."""
         return tuple(self.pitch(degree + above) for above in (0, 2, 4))
 
     @property
     def octave(self) -> int:
-        """The degree an octave above the root."""
+        """Return the degree an octave above the root."""
         return len(self.scale)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The whole of ``sounds.toml``."""
+    """The complete contents of ``sounds.toml``."""
 
     instruments: Mapping[str, Instrument]
     common: Mapping[str, tuple[Note, ...]]
@@ -181,7 +181,7 @@ Notes = list[Note]
 
 
 def _line(family: Family, tokens: tuple[str, ...], instrument: Instrument, strength: float) -> Notes:
-    """A melody: one token an eighth; ``-`` holds the note before it."""
+    """Return a melody's notes: each token is an eighth; ``-`` extends the previous note."""
     notes: Notes = []
     for place, mark in enumerate(tokens):
         if mark not in {".", "-"}:
@@ -201,7 +201,7 @@ def _line(family: Family, tokens: tuple[str, ...], instrument: Instrument, stren
 
 
 def _bars(family: Family, bars: int) -> Notes:
-    """What plays under a melody: bass, chords, figure and beats."""
+    """Return the accompaniment of a melody: bass, chords, figure and beats."""
     found = table().instruments
     notes: Notes = []
     for bar in range(bars):
@@ -225,14 +225,14 @@ def _bars(family: Family, bars: int) -> Notes:
 
 
 def _run(family: Family, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
-    """Degrees one after another on the leading instrument."""
+    """Return degrees played in sequence on the leading instrument."""
     return [
         Note(family.lead, start + i * step, family.pitch(d), step * 1.6, 0.8) for i, d in enumerate(degrees)
     ]
 
 
 def _chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
-    """A full chord with a drum under it."""
+    """Return a full chord with a drum."""
     found = table().instruments
     pitches = (*family.triad(degree), family.pitch(degree + family.octave))
     return [
@@ -243,7 +243,7 @@ def _chord(family: Family, degree: int, at: float, seconds: float) -> Notes:
 
 
 def _turn(family: Family) -> tuple[Notes, float]:
-    """The reels: their whirr, and a figure that walks over it; two bars at double time."""
+    """Return the sound of spinning reels: a whirr, and a walking figure over it; two bars at double time."""
     found, step = table().instruments, family.eighth / 2
     notes: Notes = [Note(found["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
     for place in range(16):
@@ -259,7 +259,7 @@ def _turn(family: Family) -> tuple[Notes, float]:
 
 
 def _anticipation(family: Family) -> tuple[Notes, float]:
-    """A trill over a roll of the drum that goes on until the reel stands."""
+    """Return a trill over a drum roll, looped until the reel stops."""
     found, step = table().instruments, 0.085
     top = family.octave
     notes = [
@@ -270,7 +270,7 @@ def _anticipation(family: Family) -> tuple[Notes, float]:
 
 
 def _count(family: Family) -> tuple[Notes, float]:
-    """Money counted: a run of short notes that goes round."""
+    """Return the sound of money being counted: a looped run of short notes."""
     found, step, top = table().instruments, 0.07, family.octave
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
     notes = [Note(found["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
@@ -279,7 +279,7 @@ def _count(family: Family) -> tuple[Notes, float]:
 
 
 def _win(family: Family, grade: int) -> Notes:
-    """A win in proportion: a turn, a fanfare, a phrase of the theme, the theme with bells."""
+    """Return the music of a win by grade: a turn, a fanfare, a phrase of the theme, the theme with bells."""
     top, e = family.octave, min(family.eighth, 0.2)
     if grade == 1:
         return _run(family, (top, top + 2, top + 4), 0.1)
@@ -305,7 +305,7 @@ def _later(note: Note, by: float) -> Note:
 
 
 def _stop(family: Family, number: int) -> Notes:
-    """A reel that stands: a knock, and a note that rises from reel to reel."""
+    """Return the sound of a stopping reel: a knock, and a note that rises from reel to reel."""
     degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
     knock = table().instruments["knock"]
     return [Note(knock, 0, 92.0, 0.2, 1.0), Note(family.lead, 0.01, family.pitch(degree), 0.16, 0.7)]
@@ -355,7 +355,7 @@ _ROUND: Final[Mapping[str, Callable[[Family], tuple[Notes, float]]]] = {
 
 
 def notes_of(cue: str, family: str) -> tuple[list[Note], float]:
-    """The notes of a cue in a family, and the seconds after which it begins again (0: it ends)."""
+    """Return the notes of a cue in a family, and the seconds after which it repeats (0: it does not)."""
     if not CUES[cue].own:
         return list(table().common[cue]), 0.0
     plays = table().families[family]
@@ -368,17 +368,17 @@ def notes_of(cue: str, family: str) -> tuple[list[Note], float]:
 
 
 def sound_of(cue: str, family: str) -> bytes:
-    """A cue of a family as 16-bit samples, one channel, at the channel's peak."""
+    """Return a cue of a family as 16-bit mono samples, at the channel's peak."""
     how = CUES[cue]
     notes, loop = notes_of(cue, family)
     return samples(notes, CHANNELS[how.channel] * how.share, loop=loop, drive=how.drive)
 
 
 def own_cues() -> tuple[str, ...]:
-    """The cues each family has its own sound for."""
+    """Return the cues for which each family has its own sound."""
     return tuple(name for name, cue in CUES.items() if cue.own)
 
 
 def common_cues() -> tuple[str, ...]:
-    """The cues every game shares."""
+    """Return the cues that all games share."""
     return tuple(name for name, cue in CUES.items() if not cue.own)

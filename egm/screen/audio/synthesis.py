@@ -1,7 +1,7 @@
-"""Notes of struck, plucked and blown instruments as samples: a few damped vibrations each, added up.
+"""Notes of struck, plucked and blown instruments as samples, each the sum of a few damped vibrations.
 
-A vibration is a two-pole resonator, one multiplication and one subtraction a sample; the same score always
-gives the same samples. Nothing here is chance: the noise of a drum is a fixed shift register's.
+A vibration is a two-pole resonator, one multiplication and one subtraction for each sample. The same score
+always gives the same samples: even the noise of a drum comes from a fixed shift register.
 """
 
 import array
@@ -15,22 +15,22 @@ from itertools import repeat
 from operator import add, mul
 from typing import Final
 
-#: Samples a second, one channel, 16 bits.
+#: Samples per second, one channel, 16 bits.
 RATE: Final = 22050
 _FULL: Final = 32767
-#: A vibration above this share of the rate would fold back as another pitch.
+#: A vibration above this share of the rate would alias to another pitch.
 _HIGHEST: Final = 0.45
-#: What is cut off ends within this, seconds: no click.
+#: Fade-out of a note that is cut off, in seconds, to prevent a click.
 _FADE: Final = 0.012
 
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """What vibrates: each mode's pitch as a multiple of the note's, its strength, and its decay a second.
+    """An instrument's vibration modes: pitch as a multiple of the note's, strength, and decay per second.
 
-    ``attack`` seconds to full strength. ``ring``: how long a struck note sounds at most, seconds; 0: it is
-    held for the length of the note, and let go within ``release``. ``noise``: strength and decay a second of
-    the breath, stick or shaker in it; ``dull``: how many times the noise is smoothed.
+    ``attack`` is the time to full strength, in seconds. ``ring`` is how long a struck note sounds at most, in
+    seconds; if 0, the note is held for its length, and ends within ``release``. ``noise`` is the strength and
+    decay per second of its breath, stick or shaker; ``dull`` how many times the noise is smoothed.
     """
 
     modes: tuple[tuple[float, float, float], ...]
@@ -43,7 +43,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note: the instrument, when it begins and how long it is held (seconds), its pitch (Hz)."""
+    """One note: the instrument, its start and length (seconds), its pitch (Hz)."""
 
     instrument: Instrument
     start: float
@@ -53,7 +53,7 @@ class Note:
 
 
 def hertz(number: float) -> float:
-    """The pitch of a MIDI note number: 69 is 440 Hz, twelve an octave."""
+    """Return the pitch of a MIDI note number: 69 is 440 Hz, twelve numbers are an octave."""
     return float(440.0 * 2.0 ** ((number - 69) / 12))
 
 
@@ -71,7 +71,7 @@ def _vibration(pitch: float, strength: float, decay: float, count: int) -> list[
 
 @lru_cache(maxsize=64)
 def _hiss(count: int, dull: int) -> "array.array[float]":
-    """Noise from a shift register of 23 bits: the same each time."""
+    """Return noise from a 23-bit shift register, the same each time."""
     register, out = 0x2F5A17, []
     for _ in range(count):
         for _ in range(3):
@@ -84,21 +84,21 @@ def _hiss(count: int, dull: int) -> "array.array[float]":
 
 @lru_cache(maxsize=512)
 def _sounded(instrument: Instrument, pitch: float, seconds: float) -> "array.array[float]":
-    """A note at full strength; 8 bytes a sample, for hundreds of notes are stored."""
+    """Return a note at full strength, in 8 bytes a sample because hundreds of notes are cached."""
     count = max(1, round(RATE * (instrument.ring or seconds + instrument.release)))
     total = [0.0] * count
-    whole = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
+    full_strength = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
     for ratio, strength, decay in instrument.modes:
         if pitch * ratio < RATE * _HIGHEST:
-            # what has died away is not worked out
+            # Inaudible samples at the end are not computed.
             heard = count if decay <= 0 else min(count, round(RATE * 9.2 / decay))
-            part = _vibration(pitch * ratio, strength / whole, decay, heard)
+            part = _vibration(pitch * ratio, strength / full_strength, decay, heard)
             total[:heard] = map(add, total, part)
     if instrument.noise[0]:
         strength, decay = instrument.noise
         heard = min(count, round(RATE * 7 / decay))
         fall = math.exp(-decay / RATE)
-        level, levels = strength / whole, []
+        level, levels = strength / full_strength, []
         for _ in range(heard):
             levels.append(level)
             level *= fall
@@ -108,7 +108,7 @@ def _sounded(instrument: Instrument, pitch: float, seconds: float) -> "array.arr
 
 
 def _ramp(samples: list[float], attack: float, release: float) -> None:
-    """Let samples begin and end at nothing, over so many seconds."""
+    """Fade samples in and out, in place, over these times in seconds."""
     rise = min(len(samples), round(attack * RATE))
     for i in range(rise):
         samples[i] *= i / rise
@@ -118,11 +118,11 @@ def _ramp(samples: list[float], attack: float, release: float) -> None:
 
 
 def samples(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: float = 1.0) -> bytes:
-    """Notes added up as 16-bit samples whose greatest is ``peak`` of full scale.
+    """Return the sum of the notes as 16-bit samples whose maximum is ``peak`` of full scale.
 
-    ``loop``: seconds after which it begins again; what still rings then rings into the beginning, so that
-    nothing is heard where the ends meet. ``drive``: how much the loudest is rounded off, which makes the
-    whole louder at the same peak.
+    ``loop`` is the time in seconds after which the sound repeats; what still rings then is added to its
+    beginning, so that the transition is inaudible. ``drive`` is how much the loudest parts are compressed,
+    which makes the sound louder at the same peak.
     """
     placed = [(round(note.start * RATE), note) for note in notes]
     rung = [(at, _sounded(note.instrument, note.pitch, note.seconds), note.strength) for at, note in placed]
@@ -140,7 +140,7 @@ def samples(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: flo
 
 
 def _lay(total: list[float], at: int, data: Sequence[float], strength: float) -> None:
-    """Add a note at a place; what is beyond the end goes to the beginning."""
+    """Add a note at an offset; what exceeds the end wraps to the beginning."""
     done = 0
     while done < len(data):
         room = min(len(data) - done, len(total) - at)
@@ -150,7 +150,7 @@ def _lay(total: list[float], at: int, data: Sequence[float], strength: float) ->
 
 
 def softened(data: bytes, peak: float) -> bytes:
-    """Samples whose greatest is not above ``peak`` of full scale; softer ones as they are."""
+    """Return samples whose maximum is at most ``peak`` of full scale; softer ones are unchanged."""
     given = array.array("h", data)
     most = max(map(abs, given), default=0)
     if most <= peak * _FULL:
@@ -159,7 +159,7 @@ def softened(data: bytes, peak: float) -> bytes:
 
 
 def wave_file(data: bytes) -> bytes:
-    """Samples as a WAV file."""
+    """Return samples as a WAV file."""
     file = io.BytesIO()
     with wave.open(file, "wb") as out:
         out.setnchannels(1)

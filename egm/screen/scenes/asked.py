@@ -1,4 +1,4 @@
-"""What a game asks, in words: the question, and each answer with what it costs."""
+"""The texts of a player decision: the question, and each answer with its cost."""
 
 import re
 from typing import Final
@@ -6,22 +6,22 @@ from typing import Final
 from egm.kernel.messages import Decision
 from egm.screen.scenes.stage import Stage
 
-#: More answers than this are not listed in a line: the field shows them.
+#: More answers than this are not listed in a line; the field shows them.
 _LISTED: Final = 4
-#: Whose answer a table of several waits for.
+#: Notices that a shared table is waiting for one player's answer.
 _TURN: Final = frozenset({"answer_within", "seat_answers"})
 
 
-def answer_words(stage: Stage, asked: Decision, option: str) -> str:
-    """An option in words, with what it adds to the stake."""
+def answer_words(stage: Stage, decision: Decision, option: str) -> str:
+    """Return the text of an option, with what it adds to the stake."""
     words = option_words(stage, option)
-    cost = asked.costs.get(option, 0)
+    cost = decision.costs.get(option, 0)
     unit_cents = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     return f"{words}  +{stage.money(cost * unit_cents)}" if cost else words
 
 
 def option_words(stage: Stage, option: str) -> str:
-    """An option in words; ``raise-3`` is so many times what ``raise`` is."""
+    """Return the text of an option; ``raise-3`` is three times ``raise``."""
     name, _, count = option.rpartition("-")
     if stage.texts.has(f"decide.{option}"):
         return stage.texts.say(f"decide.{option}")
@@ -30,36 +30,39 @@ def option_words(stage: Stage, option: str) -> str:
     return re.sub(r"[_-]", " ", option).upper()
 
 
-def question_words(stage: Stage, asked: Decision) -> str:
-    """The question; of a kind that has no words, which choice is to be made."""
-    key, kinds = f"decide.{asked.kind}", {str(option).rstrip("-0123456789") for option in asked.options}
-    if not asked.options and not stage.texts.has(key):
+def question_words(stage: Stage, decision: Decision) -> str:
+    """Return the question; if its kind has no text, list the options to choose from."""
+    key, kinds = f"decide.{decision.kind}", {str(option).rstrip("-0123456789") for option in decision.options}
+    if not decision.options and not stage.texts.has(key):
         return stage.texts.say("decide.waits")
-    if stage.texts.has(key) and asked.kind not in kinds:  # else the word is an answer's
+    if stage.texts.has(key) and decision.kind not in kinds:  # Otherwise the text belongs to an answer.
         return stage.texts.say(key)
-    listed = _listed(stage, asked)
+    listed = _listed(stage, decision)
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")
 
 
-def turn_words(stage: Stage, asked: Decision) -> str:
-    """The question, and where others wait for its answer how long; of another's, that he is deciding."""
-    words, snapshot = question_words(stage, asked), stage.view.snapshot
+def turn_words(stage: Stage, decision: Decision) -> str:
+    """Return the question, with the time left if others at the table are waiting.
+
+    If another player is deciding, return that notice.
+    """
+    words, snapshot = question_words(stage, decision), stage.view.snapshot
     turn = next((each for each in snapshot.notices if each.code in _TURN), None) if snapshot else None
     if turn is None:
         return words
-    said = stage.texts.say(f"notice.{turn.code}", **turn.values)
-    return f"{words}  \u00b7  {said}" if asked.options else said
+    notice = stage.texts.say(f"notice.{turn.code}", **turn.values)
+    return f"{words}  \u00b7  {notice}" if decision.options else notice
 
 
-def first_words(stage: Stage, asked: Decision) -> str:
-    """PLAY does nothing before the question is answered: which one."""
-    listed = _listed(stage, asked)
-    return stage.texts.say("decide.first", options=listed) if listed else question_words(stage, asked)
+def first_words(stage: Stage, decision: Decision) -> str:
+    """Return which decision must be made before PLAY does anything."""
+    listed = _listed(stage, decision)
+    return stage.texts.say("decide.first", options=listed) if listed else question_words(stage, decision)
 
 
-def _listed(stage: Stage, asked: Decision) -> str:
-    """The answers beside each other, where they are few words."""
-    options = [option for option in asked.options if isinstance(option, str)]
-    if not options or len(options) < len(asked.options) or len(options) > _LISTED:
+def _listed(stage: Stage, decision: Decision) -> str:
+    """Return the answers joined in a line, or "" if there are too many or not all have texts."""
+    options = [option for option in decision.options if isinstance(option, str)]
+    if not options or len(options) < len(decision.options) or len(options) > _LISTED:
         return ""
-    return " / ".join(answer_words(stage, asked, option) for option in options)
+    return " / ".join(answer_words(stage, decision, option) for option in options)

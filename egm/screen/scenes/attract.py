@@ -1,4 +1,4 @@
-"""The attract scene and the celebrations of wins: nothing here promises or predicts anything."""
+"""The attract scene and the celebrations of wins. Nothing here promises or predicts anything."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from egm.screen.theme import fade, mix
 from egm.screen.view import asking, times
 
 _COINS: Final = (0, 0, 26, 60, 110)
-#: Behind a smaller win's words, and behind a great one's: all that lies under those steps back.
+#: Dark bands behind the text of a smaller win and of a great win.
 _BAND: Final = Linear(
     (
         (0, (0, 0, 0, 0)),
@@ -35,7 +35,7 @@ _VEIL: Final = Linear(
 
 
 def draw_attract(stage: Stage) -> None:
-    """A plate over the field: welcome, and how to begin."""
+    """Draw a plate over the field: welcome, and how to start."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
     beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
@@ -66,7 +66,7 @@ def draw_attract(stage: Stage) -> None:
 
 
 def draw_celebration(stage: Stage) -> None:
-    """For a win above the first level: its name, the sum rolling up, and coins in proportion."""
+    """Draw a win above the first level: its name, the amount rolling up, and a proportional number of coins."""
     view, line = stage.view, times(stage.view, stage.theme)
     if view.show is None or line is None or view.snapshot is None:
         return
@@ -74,7 +74,7 @@ def draw_celebration(stage: Stage) -> None:
     if line.level < (0 if closing else 2) or not view.show.play.win_cents + len(view.show.play.prizes):
         return
     if view.decision is not None and asking(view, stage.theme):
-        return  # the answers are not to be hidden
+        return  # Do not hide the answers.
     since = view.now - view.show.began - line.spun
     length = line.rolled - line.spun
     if since < 0 or since > length + 1.2 or view.snapshot.state not in {"playing", "idle"}:
@@ -94,7 +94,7 @@ def draw_celebration(stage: Stage) -> None:
     if leave > 0.6:
         p.shade((x, y, w, h) if large else (x, top, w, high), _VEIL if large else _BAND)
         play = view.show.play
-        named = bool(play.progressives or play.prizes)  # what was won stands above the feature it came from
+        named = bool(play.progressives or play.prizes)  # named before the feature they came from
         name = closing if closing and not named else _name(stage, play, line.level)
         sum_ = _sum(stage, view.show.play, rolled(view.show.play.win_cents, since, length))
         glow = Linear(
@@ -124,7 +124,7 @@ def draw_celebration(stage: Stage) -> None:
 
 
 def _name(stage: Stage, play: Play, level: int) -> str:
-    """What was won: a prize in kind or a progressive is named, else the level of the win (from 2 on)."""
+    """Return the name of a prize or progressive that was won, or else of the win's level (from 2 on)."""
     if play.prizes:
         return prizes_won(stage, play.prizes)
     if not play.progressives:
@@ -134,7 +134,7 @@ def _name(stage: Stage, play: Play, level: int) -> str:
 
 
 def _sum(stage: Stage, play: Play, win_cents: int) -> str:
-    """The sum of a win: a prize alone tells its worth, a progressive not settled yet tells that."""
+    """Return the amount of a win; of a prize alone its value, of a progressive not settled yet its value."""
     if play.prizes and not play.win_cents:
         value_cents = sum(prize.value_cents for prize in play.prizes)
         return stage.texts.say("win.worth", amount=stage.money(value_cents))
@@ -149,7 +149,7 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
     step = int(stage.view.now * 6) % 15 * 2
 
     def make(size: tuple[int, int]) -> pygame.Surface:
-        small = (max(1, size[0] // 3), max(1, size[1] // 3))  # light has no edges
+        small = (max(1, size[0] // 3), max(1, size[1] // 3))  # A soft light needs few pixels.
         ink = Ink(small, (100, 100), 1)
         for i in range(12):
             a = math.radians(i * 30 + step)
@@ -180,15 +180,15 @@ def _rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
 
 
 def _closing(stage: Stage, show: Show) -> str:
-    """What the card says that closes a feature; empty where the game does not end with one."""
+    """Return the title of the card that ends a feature, or "" if the game does not end with one."""
     last = len(show.steps) - 1
-    if not show.whole or not is_feature(show, last):
+    if not show.is_complete or not is_feature(show, last):
         return ""
     return stage.texts.say("feature.total", name=stage_name(stage, step_stage(show, last)))
 
 
 def _cheer(stage: Stage, since: float, count: int, length: float) -> None:
-    """Coins and the game's dearest symbol, moving as the game's look has it; each pure in time."""
+    """Draw coins and the highest symbol moving in the game's own pattern, each a pure function of time."""
     p, symbol = stage.painter, _dearest(stage)
     x, y, w, h = stage.layout.field
     way = _WAYS[stage.look.cheer]
@@ -213,7 +213,7 @@ def _cheer(stage: Stage, since: float, count: int, length: float) -> None:
 
 
 def _dearest(stage: Stage) -> str:
-    """The symbol of the game's highest prize, where it has one."""
+    """Return the symbol of the game's highest prize, or "" if it has none."""
     game = stage.view.game
     fields = stage.view.fields.get(game.id, {}) if game else {}
     prizes = [prize for field in fields.values() for prize in field.prizes if prize.symbol]
@@ -221,29 +221,29 @@ def _dearest(stage: Stage) -> str:
 
 
 def _spread(i: int, by: float) -> float:
-    """A share between 0 and 1 that differs from one to the next."""
+    """Return a number between 0 and 1 that differs for each index."""
     return i * by % 1.0
 
 
 def _fountain(i: int, t: float) -> tuple[float, float]:
-    """Thrown up from below the field."""
+    """Return the position of an item thrown up from below the field."""
     drift = (_spread(i, 0.754878) - 0.5) * 0.62
     return 0.5 + drift * (t + 0.15), 1 - (1.8 + 0.5 * _spread(i, 0.381966)) * t + 2.3 * t * t
 
 
 def _rain(i: int, t: float) -> tuple[float, float]:
-    """Falling like leaves, to and fro."""
+    """Return the position of an item swaying down like a leaf."""
     return _spread(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (0.6 + 0.3 * _spread(i, 0.381966)) * t
 
 
 def _burst(i: int, t: float) -> tuple[float, float]:
-    """Out of the middle on all sides."""
+    """Return the position of an item flying outwards from the middle."""
     turn, reach = math.tau * _spread(i, 0.381966), (0.35 + 0.3 * _spread(i, 0.754878)) * t
     return 0.5 + 0.62 * reach * math.cos(turn), 0.5 + reach * math.sin(turn) + 0.12 * t * t
 
 
 def _stream(i: int, t: float) -> tuple[float, float]:
-    """Across the field on a wave, like a flight of birds."""
+    """Return the position of an item crossing the field on a wave, like a flock of birds."""
     height = 0.2 + 0.6 * _spread(i, 0.754878)
     return -0.05 + 0.72 * t, height + 0.08 * math.sin(t * 4 + i)
 
@@ -257,7 +257,7 @@ _WAYS: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
 
 
 def _coin(size: tuple[int, int]) -> pygame.Surface:
-    """A coin seen at an angle: the face, drawn square, squeezed."""
+    """Draw a coin seen at an angle: its face, compressed."""
     if size[0] >= size[1] * 0.35:
         return pygame.transform.smoothscale(drawing("coin", max(size)), size)
     ink = Ink(size, oversample=2)

@@ -1,4 +1,4 @@
-"""Frame content at this moment: a step of the game shown, a question, or the last result."""
+"""The content of the field: a step of the game being shown, a decision, or the last result."""
 
 from egm.screen.marks import is_keno
 from egm.screen.outcome import Result
@@ -18,7 +18,7 @@ from egm.screen.view import asking, last_step, playing, standing, times
 
 
 def draw_board(stage: Stage) -> None:
-    """The field as it is at this moment."""
+    """Draw the field at this moment."""
     view = stage.view
     if view.game is None:
         return
@@ -34,7 +34,7 @@ def draw_board(stage: Stage) -> None:
         return
     since = view.now - show.began
     if is_keno(view.game) and view.accepts("bet") and not playing(view, stage.theme):
-        draw_keno(stage, show.steps[-1], None, 0.0)  # over: the next card may be marked
+        draw_keno(stage, show.steps[-1], None, 0.0)  # The draw is over: the next card may be marked.
         return
     index = line.index(since)
     if since < line.steps[index].begin and has_title(show, index):
@@ -55,16 +55,16 @@ def _at_rest(stage: Stage) -> None:
     if not fields:
         draw_keno(stage, last_step(view), None, 0.0)
         return
-    last, rest = last_step(view), standing(view)
+    last, result = last_step(view), standing(view)
     if last is not None and not isinstance(last, Result):
         over = StepTime(0.0, 0.0, (0.0,) * parts(last), 0.0, 0.0)
         _draw(stage, last, over, LONGEST)
         return
-    field = fields[rest.stage] if rest else next(iter(fields.values()))
-    if rest is None or view.snapshot is None or not view.snapshot.win_cents:
-        draw_still(stage, field, rest.last_window if rest else None)
+    field = fields[result.stage] if result else next(iter(fields.values()))
+    if result is None or view.snapshot is None or not view.snapshot.win_cents:
+        draw_still(stage, field, result.last_window if result else None)
         return
-    window, wins = picture_now(rest, view.now, stage.theme.motion.line_cycle)
+    window, wins = picture_now(result, view.now, stage.theme.motion.line_cycle)
     draw_still(stage, field, window)
     draw_wins(stage, field, window, wins, view.now)
 
@@ -78,7 +78,7 @@ def _step(stage: Stage, show: Show, index: int, time: StepTime, since: float) ->
 
 
 def _draw(stage: Stage, step: Step, time: StepTime, since: float) -> None:
-    """A step that is not played on reels."""
+    """Draw a step that is not played on reels."""
     if isinstance(step, HoldStep):
         draw_hold(stage, step, time, since)
     elif isinstance(step, PickStep):

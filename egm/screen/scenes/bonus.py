@@ -16,15 +16,14 @@ from egm.screen.show import StepTime
 from egm.screen.steps import HoldStep, Item, PickStep, WheelStep
 from egm.screen.theme import mix, parse_colour
 
-#: A wheel turns so often at least.
-#: Beside a wheel there is at least so much room for what it pays.
+#: The least width beside a wheel for its pay, in units; and the least number of turns of a wheel.
 _BESIDE: Final = 230.0
 _TURNS: Final = 4
 _PARTS: Final = tuple(map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a")))
 
 
 def board_back(stage: Stage) -> None:
-    """The dark, patterned back of a feature's board."""
+    """Draw the dark, patterned background of a feature's board."""
 
     def make(size: tuple[int, int]) -> pygame.Surface:
         _, _, w, h = stage.layout.field
@@ -48,7 +47,7 @@ def board_back(stage: Stage) -> None:
 
 
 def amount(stage: Stage, item: Item) -> str:
-    """What an item shows: its credits, or its name where it pays otherwise."""
+    """Return the credits of an item, or its name if it awards something else."""
     if item.credits:
         return stage.texts.number(item.credits)
     data = stage.view.game.presentation if stage.view.game else {}
@@ -61,7 +60,7 @@ def amount(stage: Stage, item: Item) -> str:
 
 # ---------------------------------------------------------------------- hold and spin
 def draw_hold(stage: Stage, step: HoldStep, time: StepTime, since: float) -> None:
-    """The cells after the spins so far; coins that came stay, empty cells shimmer while they spin."""
+    """Draw the cells after the spins so far: landed coins stay, empty cells shimmer while they spin."""
     board_back(stage)
     spin = next((i for i, stop in enumerate(time.stops) if since < stop), len(step.spins))
     settled = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
@@ -118,7 +117,7 @@ def _blank_coin(size: tuple[int, int]) -> pygame.Surface:
 
 # ---------------------------------------------------------------------- picks
 def pick_boxes(field: Rect, count: int) -> list[Rect]:
-    """Where the boxes of a pick stand."""
+    """Return the rectangles of a pick's boxes."""
     x, y, w, h = field
     columns = max(1, min(count, round(math.sqrt(count * w / h))))
     rows = -(-count // columns)
@@ -130,13 +129,16 @@ def pick_boxes(field: Rect, count: int) -> list[Rect]:
 
 
 def draw_picks(stage: Stage, step: PickStep, time: StepTime, since: float) -> None:
-    """The boxes, opened one after another."""
+    """Draw the boxes, opened one after another."""
     done = sum(1 for stop in time.stops if since >= stop)
     draw_boxes(stage, step.boxes, dict(step.opened[:done]), open_all=False)
 
 
 def draw_boxes(stage: Stage, count: int, opened: dict[int, Item], *, open_all: bool) -> None:
-    """Closed boxes with a number, opened ones with what was in them; ``open_all`` asks for one."""
+    """Draw closed boxes with a number, and opened ones with their contents.
+
+    If ``open_all``, ask the player to open one; otherwise show the credits won so far.
+    """
     board_back(stage)
     p = stage.painter
     x, y, w, _ = stage.layout.field
@@ -185,9 +187,9 @@ def _gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
 
 # ---------------------------------------------------------------------- the wheel
 def wheel_angle(step: WheelStep, since: float, length: float, revolutions: int = _TURNS) -> float:
-    """Degrees the wheel has turned: whole turns, slowing, to end with the part under the pointer.
+    """Return how far the wheel has turned, in degrees: complete turns, slowing, to the winning segment.
 
-    ``revolutions``: how many the game says a spin has at least.
+    ``revolutions`` is the game's least number of turns for a spin.
     """
     part = 360.0 / len(step.parts)
     end = 360.0 * max(_TURNS, revolutions) + (step.part + 0.5) * part
@@ -195,12 +197,12 @@ def wheel_angle(step: WheelStep, since: float, length: float, revolutions: int =
 
 
 def _across(field: Rect) -> float:
-    """A wheel's width: the field's height, as long as what stands beside it can be read."""
+    """Return a wheel's width: the field's height, unless the text beside it needs the room."""
     return min(field[2] - _BESIDE, field[3]) - 24
 
 
 def beside_wheel(field: Rect) -> Rect:
-    """The room beside a wheel."""
+    """Return the rectangle beside a wheel."""
     x, y, w, h = field
     side = _across(field)
     left = x + w / 2 - (w - side) / 4 + side / 2 + 26
@@ -208,9 +210,12 @@ def beside_wheel(field: Rect) -> Rect:
 
 
 def draw_wheel(
-    stage: Stage, step: WheelStep, time: StepTime | None, since: float, *, told: bool = True
+    stage: Stage, step: WheelStep, time: StepTime | None, since: float, *, shows_result: bool = True
 ) -> None:
-    """The wheel turning under its pointer; without a time, at rest where it ended; ``told``: what it won."""
+    """Draw the wheel turning under its pointer.
+
+    Without ``time`` it is at rest where it ended. ``shows_result`` is whether to show what it won.
+    """
     board_back(stage)
     p = stage.painter
     x, y, w, h = stage.layout.field
@@ -221,17 +226,19 @@ def draw_wheel(
     game = stage.view.game
     angle = wheel_angle(step, turning, length, revolutions(game))
     key = ("wheel", step.parts, p.px(side), stage.look.name)
-    turned = pygame.transform.rotozoom(p.kept(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0)
+    turned = pygame.transform.rotozoom(
+        p.cached(key, lambda: _wheel_face(stage, step, p.px(side))), angle, 1.0
+    )
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     p.art(("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _hub(stage, size))
     p.art(("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: pointer(stage, size))
-    if told and turning >= length:
+    if shows_result and turning >= length:
         left, _, wide, _ = beside_wheel(stage.layout.field)
         _wheel_result(stage, step.parts[step.part], (left, cy - 130, wide, 260))
 
 
 def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
-    """The part that won, beside the wheel."""
+    """Draw the winning segment's award beside the wheel."""
     p, (x, y, w, h) = stage.painter, rect
     p.panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
     game = stage.view.game
@@ -261,7 +268,7 @@ def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
 
 
 def _wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
-    """The face of a wheel: coloured parts, each with what it pays, or its symbol where the game has one."""
+    """Return a wheel's face: coloured segments, each with its pay, or with its symbol if the game has one."""
     ink = Ink((pixels, pixels), (100, 100), 2)
     ink.fill(ellipse(50, 50, 50), BLACK)
     ink.fill(ellipse(50, 50, 49.4), metal(stage.theme, stage.look.rim))
@@ -304,7 +311,7 @@ def _hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 
 def pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
-    """The pointer above a wheel."""
+    """Draw the pointer above a wheel."""
     ink = Ink(size)
     ink.fill(polygon(50, 40, 48, 3, 90), BLACK)
     ink.fill(polygon(50, 39, 42, 3, 90), metal(stage.theme, stage.look.rim))

@@ -1,4 +1,4 @@
-"""Cards on a table: faces that are read at arm's length, hands as they are dealt, held and shown."""
+"""Cards on a table: faces readable at arm's length, and hands as they are dealt, held and shown."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -31,32 +31,33 @@ from egm.screen.steps import TableStep
 from egm.screen.table import Table, bets_in_force
 from egm.screen.view import asking, last_step, marking
 
-#: The cloth is so much darker where a hand lies.
+#: The shade of the cloth under a hand.
 _PLACE: Final = (0, 24, 12, 70)
 _HOLD: Final = 70.0
-#: Where several hands are of one deal it is at least so wide, for its word.
+#: The least width of a hold key, for its text, if several hands are played from one deal.
 _KEY: Final = 90.0
-#: How wide the key of four colours is.
+#: The width of the key for four-colour suits.
 _SUITS: Final = 124.0
-#: A hand has room beside others as if of so many cards at least: what it comes to stands below it.
+#: The least width of a hand in a row, in cards, so that its value fits below it.
 _LEAST_CARDS: Final = 2.5
-#: So many of the player's hands lie in one row.
+#: The most hands of the players in one row.
 _ROW: Final = 4
-#: Two hands of more cards lie below each other.
+#: Two hands of more cards than this are stacked, not side by side.
 _BESIDE: Final = 5
-#: A hand that is drawn to without end has room for so many cards; of more such hands on a table, for fewer.
+#: Room, in cards, for a hand that may be drawn to without limit; and the same if a table has more than
+#: _SEVERAL hands.
 _DRAWN_TO: Final = (6, 5)
 _SEVERAL: Final = 3
-#: A small hand no lower is seen.
+#: The least height at which a small hand is drawn, in units.
 _SEEN_FROM: Final = 22.0
-#: Of more hands than so many of one deal the small ones have this share of the field.
+#: Above _MANY hands from one deal, the small ones take the share _SMALL of the field.
 _MANY: Final = 30
 _SMALL: Final = 0.58
 
 
 # ---------------------------------------------------------------------- where
 def cards_rect(stage: Stage, table: Table) -> Rect:
-    """The part of the field where cards lie."""
+    """Return the part of the field where cards lie."""
     x, y, w, h = felt_rect(stage.layout)
     if not table.spots:
         low = _HOLD + 12 if _holds(stage) else 0.0
@@ -70,7 +71,7 @@ def cards_rect(stage: Stage, table: Table) -> Rect:
 
 
 def suits_rect(layout: Layout) -> Rect:
-    """Where the key of four colours stands on a table without spots: on a telephone beside its pays."""
+    """Return the rectangle of the four-colour key on a table without spots; on a telephone beside its pays."""
     x, y, w, _ = felt_rect(layout)
     return (x + w - _SUITS if layout.slim else x, y, _SUITS, max(layout.finger, 52.0))
 
@@ -80,15 +81,15 @@ def _holds(stage: Stage) -> bool:
     return game is not None and bool(game.presentation.get("hold"))
 
 
-def _told(stage: Stage, hand: str, what: str) -> int:
-    """A number the game tells of a hand: its most cards, those of its low hand; else 0."""
+def _published_count(stage: Stage, hand: str, what: str) -> int:
+    """Return a number that the game publishes for a hand, such as its most ``cards`` or its ``low`` hand's; else 0."""
     game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    return next((int(one.get(what, 0)) for one in told if one["id"] == hand), 0)
+    data = game.presentation.get("hands", ()) if game is not None else ()
+    return next((int(one.get(what, 0)) for one in data if one["id"] == hand), 0)
 
 
 def _seats(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
-    """The hands with a place, in the game's order: those on the table, and those that may come."""
+    """Return the hands with a place on the table, dealt or expected, in the game's order."""
     order = ["", *_named(stage)]
     there = {hand.id for hand in hands} | _without_bets(stage, dealt=bool(hands))
     names = [*order[1:], *_of_wager(stage, dealt=bool(hands))]
@@ -99,7 +100,7 @@ def _seats(stage: Stage, hands: Sequence[Hand]) -> list[Hand]:
 
 
 def _of_wager(stage: Stage, *, dealt: bool) -> list[str]:
-    """The other hands of one deal that the wager is for; of a round that is over none but those that lie."""
+    """Return the ids of the additional hands from one deal that the bet buys; none after the round."""
     snapshot = stage.view.snapshot
     table = stage.view.table
     if table is None or snapshot is None or not _holds(stage) or (dealt and snapshot.state != "playing"):
@@ -109,25 +110,28 @@ def _of_wager(stage: Stage, *, dealt: bool) -> list[str]:
 
 
 def _share(count: int) -> float:
-    """How much of the field the small ones of so many hands of one deal have."""
+    """Return the share of the field for the small hands, out of ``count`` hands from one deal."""
     return _SMALL if count > _MANY else 0.5
 
 
 def _small_ones(stage: Stage, table: Table, count: int) -> float:
-    """How high the small hands' part is beside which the first can be held; 0 where they are not seen."""
+    """Return the height of the small hands' part that leaves room to hold the first hand's cards.
+
+    Return 0 if the small hands would be too small to see.
+    """
     x, y, w, h = cards_rect(stage, table)
     high = min(h * _share(count), h - first_high(max(stage.layout.finger, _KEY)))
     return high if count > 1 and tiles((x, y, w, high), count - 1)[0][3] >= _SEEN_FROM else 0.0
 
 
 def _nth(hand: str, base: str) -> int:
-    """As which of the hands of a split it came: it keeps its place and name when another is split again."""
-    rest = hand.removeprefix(base).lstrip("-")
-    return int(rest) if rest.isdecimal() else 1
+    """Return a hand's number among those split from one; it keeps this when another hand is split again."""
+    number = hand.removeprefix(base).lstrip("-")
+    return int(number) if number.isdecimal() else 1
 
 
 def _without_bets(stage: Stage, *, dealt: bool) -> set[str]:
-    """The hands that come only with a bet which is not in this round, or was not in one that is over."""
+    """Return the hands that are dealt only with a bet that this round, or the last one, does not have."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return set()
@@ -136,34 +140,34 @@ def _without_bets(stage: Stage, *, dealt: bool) -> set[str]:
 
 
 def _with_bets(stage: Stage) -> dict[str, list[str]]:
-    """The hands that lie only where there is a bet on one of these spots."""
+    """Return the hands that are dealt only with a bet on one of their spots, and these spots."""
     game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    return {str(hand["id"]): hand["with"] for hand in told if "with" in hand}
+    data = game.presentation.get("hands", ()) if game is not None else ()
+    return {str(hand["id"]): hand["with"] for hand in data if "with" in hand}
 
 
 def _named(stage: Stage) -> dict[str, Mapping[str, str]]:
-    """The names of the hands that the game has, by id."""
+    """Return the names of the game's hands, by id."""
     game = stage.view.game
-    told = game.presentation.get("hands", ()) if game is not None else ()
-    return {str(one["id"]): one.get("names", {}) for one in told}
+    data = game.presentation.get("hands", ()) if game is not None else ()
+    return {str(one["id"]): one.get("names", {}) for one in data}
 
 
 def _base(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
-    """The hand of the game that one comes of by splits, and the names of all of them."""
+    """Return the game's hand from which this one was split, and the names of all hands."""
     names = _named(stage)
     return max((each for each in names if hand.startswith(each)), key=len, default=""), names
 
 
 def _number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
-    """Which of the hands that a split has made of one it is, as they came; 0 where there is no other."""
+    """Return a hand's number among those split from one, or 0 if it was not split."""
     base, names = _base(stage, hand)
     split = [each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)]
     return _nth(hand, base) if len(split) > 1 and hand in split else 0
 
 
 def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
-    """Whose hand it is, among those on the table; its number alone where one player has all of them."""
+    """Return the name of a hand on the table; a number alone if all hands but the bank's are split from one."""
     base, names = _base(stage, hand)
     name, number = stage.texts.local(names[base]) if base else "", _number(stage, hand, hands)
     if not number:
@@ -173,31 +177,31 @@ def hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
 
 
 def split_hand(stage: Stage, name: str, step: TableStep, hand: str) -> str:
-    """The name of a bet with the number of the hand it lies on, where that was split."""
+    """Return the name of a bet, with the number of its hand if that was split."""
     number = _number(stage, hand, [each.id for each in hands_of(step.display)]) if hand else 0
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
 def _rows(hands: Sequence[str], beside: Collection[str]) -> list[int]:
-    """How many hands lie in each row: the bank's above with what lies ``beside``, the player's below it."""
+    """Return how many hands are in each row: the bank's and those in ``beside`` above, the player's below."""
     banks = max(1, sum(hand.startswith("bank") or hand in beside for hand in hands))
-    rest = len(hands) - banks
-    return [banks, rest] if rest <= _ROW else [banks, -(-rest // 2), rest // 2]
+    others = len(hands) - banks
+    return [banks, others] if others <= _ROW else [banks, -(-others // 2), others // 2]
 
 
 def _areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]) -> list[Rect]:
-    """A place for each hand of the game: the bank's above, the player's below, side by side; one has it all.
+    """Return an area for each hand: the bank's above, the player's below, in rows.
 
-    Where a hand may have many cards, two lie below each other. Where the game says how many each hand of a
-    row may have, they have room by that. Among many others the player's own, ``mine``, have a row below them.
+    Two hands with many cards are stacked. If the game publishes the number of cards of every hand, the widths
+    in a row follow from it. If there are many hands, the player's own (``mine``) have a row below the others.
     """
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
-    told = [_told(stage, hand, "cards") for hand in hands]
-    if len(hands) == 2 and w > 1.6 * h and max(told) <= _BESIDE:  # the bank's on the left
+    counts = [_published_count(stage, hand, "cards") for hand in hands]
+    if len(hands) == 2 and w > 1.6 * h and max(counts) <= _BESIDE:  # The bank's hand is on the left.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
-    shares = [max(each, _LEAST_CARDS) for each in told] if all(told) else [1.0] * len(told)
+    shares = [max(each, _LEAST_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
     rows = _rows(hands, {hand for hand, spots in _with_bets(stage).items() if spots})
     if not mine or len(hands) - rows[0] < _ROW:
         return areas(rect, rows, shares)
@@ -207,20 +211,20 @@ def _areas(stage: Stage, rect: Rect, hands: Sequence[str], mine: Collection[str]
 
 
 def _of_one_deal(hands: Sequence[Hand]) -> bool:
-    """Whether so many hands are played of one deal that all but the first are drawn small."""
+    """Return whether several hands are played from one deal, so that all but the first are drawn small."""
     return len(hands) > 2 and hands[0].id == "player" and not any(one.id.startswith("bank") for one in hands)
 
 
 def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]:
-    """The place of each hand; those of a split share that of the hand they come of."""
+    """Return the place of each hand; split hands share the area of the hand they come from."""
     x, y, w, h = cards_rect(stage, table)
-    if _of_one_deal(hands):  # the first large, the others small above it
-        kept = _small_ones(stage, table, len(hands))
-        full = h if kept else h + _HOLD  # where the others come later, nothing is held any more
-        high = kept or full * _share(len(hands))
-        rest = tiles((x, y, w, high), len(hands) - 1)
+    if _of_one_deal(hands):  # Draw the first hand large, the others small above it.
+        small_height = _small_ones(stage, table, len(hands))
+        full = h if small_height else h + _HOLD  # If the other hands come later, no card is held any more.
+        high = small_height or full * _share(len(hands))
+        small_areas = tiles((x, y, w, high), len(hands) - 1)
         first = hand_place((x, y + high, w, full - high), Room(_BESIDE, holds=True))
-        return [first, *(small_place(area, _BESIDE) for area in rest)]
+        return [first, *(small_place(area, _BESIDE) for area in small_areas)]
     bases = [_base(stage, hand.id)[0] for hand in hands]
     own = list(dict.fromkeys(bases))
     rooms = [_room(stage, base, len(own)) for base in own]
@@ -229,7 +233,9 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]
     highs = [
         LARGEST if room.low or mine else room.fit(area)[1] for room, area in zip(rooms, areas_, strict=True)
     ]
-    highest = min(highs)  # all alike; but who sets a hand touches its cards, which are as large as they go
+    highest = min(
+        highs
+    )  # Use one card size, except for hands being set, which are touched and as large as possible.
     found: list[Place] = []
     for base, area, room in zip(own, areas_, rooms, strict=True):
         of = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
@@ -242,38 +248,38 @@ def _places_of(stage: Stage, table: Table, hands: Sequence[Hand]) -> list[Place]
 
 
 def _room(stage: Stage, hand: str, hands: int) -> Room:
-    """What one of so many hands of a game has room for."""
-    told = _told(stage, hand, "cards")
-    cards = told or _DRAWN_TO[hands > _SEVERAL]
-    return Room(cards, _told(stage, hand, "low"), in_rows=not told, holds=_holds(stage))
+    """Return the room that a hand needs, if the game has this number of hands."""
+    card_count = _published_count(stage, hand, "cards")
+    cards = card_count or _DRAWN_TO[hands > _SEVERAL]
+    return Room(cards, _published_count(stage, hand, "low"), in_rows=not card_count, holds=_holds(stage))
 
 
 def card_places(stage: Stage) -> list[Rect]:
-    """Where cards are touched: those to be held each with its key below, those to be set by themselves."""
+    """Return the touch targets of cards: with the hold key below each, or the cards alone if a hand is set."""
     table, step = stage.view.table, last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
         return []
     hands = _seats(stage, hands_of(step.display))
     if not hands:
         return []
-    places, asked = [place.cards for place in _places_of(stage, table, hands)], stage.view.decision
-    if asked is not None and asked.kind == "set":
-        marked = places[_asked_hand(hands, asked)]
-        apart = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # the felt between is touched too
+    places, decision = [place.cards for place in _places_of(stage, table, hands)], stage.view.decision
+    if decision is not None and decision.kind == "set":
+        marked = places[_decision_hand(hands, decision)]
+        apart = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # Include the gaps between cards.
         return [(x - apart / 2, y, w + apart, h) for x, y, w, h in marked]
     return [(x, y, w, h + _HOLD + 8) for x, y, w, h in places[0]]
 
 
-def _asked_hand(hands: Sequence[Hand], asked: Decision) -> int:
-    """The place of the hand a question is about; the first where it does not say."""
-    return next((n for n, hand in enumerate(hands) if hand.id == asked.display.get("hand")), 0)
+def _decision_hand(hands: Sequence[Hand], decision: Decision) -> int:
+    """Return the index of the hand that a decision is about, or 0 if it names none."""
+    return next((n for n, hand in enumerate(hands) if hand.id == decision.display.get("hand")), 0)
 
 
 # ---------------------------------------------------------------------- drawing
 def draw_cards(
     stage: Stage, step: TableStep | None, before: TableStep | None, time: StepTime | None, since: float
 ) -> None:
-    """The hands on the felt, and on a telephone the table of pays above them where no bets are laid."""
+    """Draw the hands, and on a telephone the pay table above them if the game has no spots."""
     table = stage.view.table
     assert table is not None
     if stage.layout.slim and not table.spots and pays_of(stage):
@@ -282,9 +288,13 @@ def draw_cards(
         _waiting(stage, table)
         return
     hands = _seats(stage, hands_now(step, before, time, since))
-    asked = stage.view.decision
-    holding = asked is not None and asked.kind == "hold" and asking(stage.view, stage.theme)
-    marks = -1 if asked is None or not marking(stage.view) or time is not None else _asked_hand(hands, asked)
+    decision = stage.view.decision
+    holding = decision is not None and decision.kind == "hold" and asking(stage.view, stage.theme)
+    marks = (
+        -1
+        if decision is None or not marking(stage.view) or time is not None
+        else _decision_hand(hands, decision)
+    )
     flying, places = card_flying(step, time, since), _places_of(stage, table, hands)
     small = _of_one_deal(hands)
     for number, (hand, place) in enumerate(zip(hands, places, strict=True)):
@@ -294,9 +304,9 @@ def draw_cards(
         if not _holds(stage):
             _printed(stage, place)
         _faces(stage, hand, place.cards, stage.view.held if number == marks else 0, holding=holding)
-        words = "  ·  ".join(_said_of(stage, hand, hands, still=time is None))
+        words = "  ·  ".join(_hand_texts(stage, hand, hands, still=time is None))
         if words:
-            turn = time is None and asked is not None and hand.id == asked.display.get("hand")
+            turn = time is None and decision is not None and hand.id == decision.display.get("hand")
             _says(stage, place, words, lit=turn)
         if flying is not None and flying[0] == hand.id:
             _fly(stage, place.cards, flying, len(hand.cards))
@@ -308,7 +318,7 @@ def draw_cards(
 
 
 def _faces(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, holding: bool) -> None:
-    """A hand's cards: those that are held lie higher, those that are marked otherwise have a frame."""
+    """Draw a hand's cards: held ones are raised, otherwise marked ones have a frame."""
     for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
         x, y, w, h = rect
         if marked >> i & 1 and holding:
@@ -321,7 +331,7 @@ def _faces(stage: Stage, hand: Hand, rects: Sequence[Rect], marked: int, *, hold
 
 
 def _small(stage: Stage, place: Place, hand: Hand) -> None:
-    """One of many hands: the ranks of its cards, and behind them a light where it wins."""
+    """Draw one of many small hands: the ranks of its cards, lit from behind if it wins."""
     x, y, w, h = place.area
     if hand.won:
         stage.painter.panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
@@ -334,7 +344,7 @@ def _small(stage: Stage, place: Place, hand: Hand) -> None:
 
 
 def _name_of(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
-    """Whose hand it is: at a table of several the player's own, or a seat's; which of a split's."""
+    """Return the label of a hand: at a shared table the player's own or a seat's, and the number of a split one."""
     ids = [each.id for each in hands]
     if hand.seat is None:
         return hand_name(stage, hand.id, ids)
@@ -344,23 +354,23 @@ def _name_of(stage: Stage, hand: Hand, hands: Sequence[Hand]) -> str:
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
-def _said_of(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
-    """What stands below a hand: whose it is, what it comes to, what is bet on it or what that became."""
-    said = [_name_of(stage, hand, hands)] if len(hands) > 1 else []
+def _hand_texts(stage: Stage, hand: Hand, hands: Sequence[Hand], *, still: bool) -> list[str]:
+    """Return the texts below a hand: its label, its value, and its bet or how the bet was settled."""
+    texts = [_name_of(stage, hand, hands)] if len(hands) > 1 else []
     if still and hand.says:
-        said.append(stage.texts.local(hand.says))
-    asked = stage.view.decision
-    if still and asked is not None and asked.kind == "set" and hand.id == asked.display.get("hand"):
-        said.append(_set_as(stage, asked))
+        texts.append(stage.texts.local(hand.says))
+    decision = stage.view.decision
+    if still and decision is not None and decision.kind == "set" and hand.id == decision.display.get("hand"):
+        texts.append(_set_as(stage, decision))
     if still and hand.staked and stage.view.snapshot is not None:
-        said.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
+        texts.append(stage.money(hand.staked * stage.view.snapshot.denomination_cents))
     if still and hand.became:
-        said.append(" / ".join(settlement_name(stage, each) for each in hand.became))
-    return [each for each in said if each]
+        texts.append(" / ".join(settlement_name(stage, each) for each in hand.became))
+    return [each for each in texts if each]
 
 
 def settlement_name(stage: Stage, name: str) -> str:
-    """What a bet was settled as, in words: the game's own for a pay, the screen's for won, lost and push."""
+    """Return the text of a settlement: the game's own for a pay, the screen's for won, lost and push."""
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has(key):
         return stage.texts.say(key)
@@ -368,15 +378,15 @@ def settlement_name(stage: Stage, name: str) -> str:
     return stage.texts.local(named) if named else name
 
 
-def _set_as(stage: Stage, asked: Decision) -> str:
-    """What the hands would be, set as the cards are marked."""
-    ways: Mapping[str, Mapping[str, str]] = asked.display.get("ways", {})
+def _set_as(stage: Stage, decision: Decision) -> str:
+    """Return the values of the two hands as they would be set by the current marks."""
+    ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
     found = ways.get(str(stage.view.held))
     return "" if found is None else stage.texts.local(found)
 
 
 def _waiting(stage: Stage, table: Table) -> None:
-    """Before anything was dealt: where each hand will lie, or the backs of what is held and drawn to."""
+    """Draw the places of the hands before the deal, or the card backs of a hand that is held and drawn to."""
     hands = _seats(stage, ())
     for hand, place in zip(hands, _places_of(stage, table, hands), strict=True):
         if _holds(stage):
@@ -390,27 +400,27 @@ def _waiting(stage: Stage, table: Table) -> None:
 
 
 def _printed(stage: Stage, place: Place) -> None:
-    """The place of a hand on the cloth: as wide as the cards it has room for."""
+    """Draw the outline of a hand's place, as wide as the cards it has room for."""
     stage.painter.shade(grown(place.printed, 5), _PLACE, 12)
 
 
 def _fly(stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], dealt: int) -> None:
-    """A card on its way from the shoe at the upper right to its place."""
+    """Draw a card moving from the shoe at the upper right to its place."""
     _, place, card, share = flying
     place = dealt if place < 0 else place
     if place >= len(rects):
         return
     x, y, w, h = rects[place]
     fx, fy, fw, _ = stage.layout.field
-    gone = 1.0 if stage.view.reduced_motion else ease_out(share)
+    progress = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
-    at = (start[0] + (x - start[0]) * gone, start[1] + (y - start[1]) * gone)
+    at = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
     back = HIDDEN if is_tile(card) else BACK
     draw_card(stage, (*at, w, h), back if share < 0.7 else card)
 
 
 def _says(stage: Stage, place: Place, words: str, *, lit: bool) -> None:
-    """What a hand is and comes to, below it: on a plate where more cards lie than it has room for."""
+    """Draw a hand's texts below it, on a plate if more cards lie there than it has room for."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed
     top = y - CLEAR - SAYS if _holds(stage) else y + h + CLEAR
     last = place.cards[-1]
@@ -418,7 +428,7 @@ def _says(stage: Stage, place: Place, words: str, *, lit: bool) -> None:
         stage.painter.panel((x + 4, top, w - 8, SAYS), radius=8, fill=(122, 66, 8, 255), edge="meter")
     elif last[1] + last[3] > y + h + 1:
         stage.painter.panel((x + 4, top, w - 8, SAYS), radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
-    free = place.area[1] + place.area[3] - top  # a long one stands on two lines where there is room below
+    free = place.area[1] + place.area[3] - top  # A long text takes two lines if there is room below.
     style = Style("strong", "small", "text", 1)
     high = SAYS if stage.painter.measure(words, style) <= w - 16 else min(free, 2 * SAYS)
     stage.painter.label(words, (x + 8, top, w - 16, high), style)

@@ -1,4 +1,4 @@
-"""A chart of best play on a help page: a row for each hand, a column for each first card of the dealer's."""
+"""A best-play chart on a help page: a row for each hand, a column for each first card of the dealer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage
 from egm.screen.theme import Colour, parse_colour
 
-#: What each answer is painted in; its letter says the same.
+#: The colour of each answer; its letter means the same.
 _FILLS: Final[Mapping[str, Colour]] = {
     "H": parse_colour("#7a1f2b"),
     "S": parse_colour("#1d5a35"),
@@ -17,30 +17,30 @@ _FILLS: Final[Mapping[str, Colour]] = {
     "P": parse_colour("#23407f"),
     ".": parse_colour("#26222f"),
 }
-#: How much of the width the names of the hands have.
+#: The share of the width for the names of the hands.
 _NAMES: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The dealer's first cards; of each row the hand's name by language, and a letter for each of them."""
+    """The dealer's first cards; for each row the hand's name by language, and a letter for each of these cards."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Mapping[str, str], str], ...]
 
 
 def chart_of(stage: Stage) -> Chart | None:
-    """The chart that the game on the screen has, where the place lets it be shown."""
+    """Return the chart of the game on the screen, or None if it has none or the venue does not allow it."""
     game = stage.view.game
-    told = None if game is None else game.presentation.get("chart")
-    if told is None:
+    data = None if game is None else game.presentation.get("chart")
+    if data is None:
         return None
-    rows = tuple((row["names"], str(row["cells"])) for row in told["rows"])
-    return Chart(tuple(map(str, told["columns"])), rows)
+    rows = tuple((row["names"], str(row["cells"])) for row in data["rows"])
+    return Chart(tuple(map(str, data["columns"])), rows)
 
 
 def draw_chart(stage: Stage, rect: Rect) -> None:
-    """The chart, and below it what its letters mean."""
+    """Draw the chart, and the meaning of its letters below."""
     chart, p, (x, y, w, h) = chart_of(stage), stage.painter, rect
     if chart is None:
         return
@@ -65,6 +65,6 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
 
 
 def _sign(stage: Stage, letter: str) -> str:
-    """The letter of an answer in the language: D, E and P are the same in both."""
+    """Return the letter of an answer in the language; D, E and P are the same in both."""
     key = f"chart.{letter}"
     return stage.texts.say(key) if stage.texts.has(key) else letter

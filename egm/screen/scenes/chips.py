@@ -1,4 +1,4 @@
-"""Chips: discs with their figures, and what a spot has given back."""
+"""Chips: discs with their values, and the amount that a spot has returned."""
 
 from functools import partial
 from typing import Final
@@ -12,17 +12,17 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.table import Table
 from egm.screen.theme import Colour, mix, parse_colour
 
-#: What a chip is painted in, from the least value to the largest; and one that stands.
+#: The colours of chips from the lowest value to the highest, and of a standing bet.
 CHIPS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
 STANDING: Final = parse_colour("#8f6ad6")
-#: How wide a chip on the cloth is.
+#: The width of a chip on the layout, in units.
 CHIP: Final = 42.0
-#: And how wide what a spot has given back, in its place.
+#: The width of the disc that shows what a spot has returned, in units.
 _BACK: Final = 44.0
 
 
 def chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
-    """A chip: a coloured disc with light marks at its rim, and a pale middle for its figure."""
+    """Draw a chip: a coloured disc with light marks at its rim, and a pale middle for its value."""
     ink = Ink(size)
     ink.fill(ellipse(50, 52, 48), (0, 0, 0, 150))
     ink.fill(ellipse(50, 49, 47), mix(colour, BLACK, 0.35))
@@ -36,7 +36,7 @@ def chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colour, side: float) -> None:
-    """A chip with its figure."""
+    """Draw a chip with its value."""
     x, y = at
     rect: Rect = (x - side / 2, y - side / 2, side, side)
     stage.painter.art(("chip", colour), rect, partial(chip_art, colour=colour))
@@ -45,22 +45,22 @@ def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colo
 
 
 def _short(stage: Stage, credits_: int) -> str:
-    """Whole thousands as ``1k``: more figures could not be read on a chip."""
+    """Return whole thousands as ``1k``, because a chip has no room for more digits."""
     if credits_ >= 1000 and credits_ % 1000 == 0:
         return f"{stage.texts.number(credits_ // 1000)}k"
     return stage.texts.number(credits_)
 
 
 def chip_colour(table: Table, credits_: int) -> Colour:
-    """The colour of the largest chip in an amount."""
+    """Return the colour of the largest chip within an amount."""
     place = sum(value <= credits_ for value in table.chips) - 1
     return CHIPS[max(0, min(place, len(CHIPS) - 1))]
 
 
 def draw_back(stage: Stage, at: tuple[float, float], credits_: int) -> None:
-    """What a spot has given back, stake included, in the place of its chip: ``at`` is the middle of that.
+    """Draw what a spot has returned, stake included, centred on ``at`` in place of its chip.
 
-    Shortened as a chip's figure is; the list beside tells every sum whole.
+    The amount is shortened like a chip's value; the list beside the layout has it in full.
     """
     p, words = stage.painter, str(credits_) if credits_ < 10_000 else _short(stage, credits_)
     p.art(("won",), (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _back_art)

@@ -1,4 +1,4 @@
-"""Static background behind the scenes: hall, marquee, frame, wells, deck; drawn once a size."""
+"""The static background behind the scenes: hall, marquee, frame, wells and deck, drawn once for each size."""
 
 import math
 
@@ -13,7 +13,7 @@ from egm.screen.theme import Look, fade, mix
 
 
 def hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pygame.Surface:
-    """The hall behind the machine: sky, a sunburst from the field's centre, lights out of focus, vignette."""
+    """Draw the hall behind the machine: sky, sunburst from the field's centre, blurred lights, vignette."""
     width, height = size
     surface = pygame.Surface(size)
     surface.blit(painted(size, Linear(((0, look.sky[0]), (0.42, look.sky[1]), (1, look.sky[2])))), (0, 0))
@@ -57,7 +57,7 @@ def hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pyga
 
 
 def _bokeh(surface: pygame.Surface, look: Look) -> None:
-    """Lights out of focus, at places that are always the same."""
+    """Draw blurred lights at fixed positions."""
     width, height = surface.get_size()
     for i in range(46):
         x, y = (i * 7919 % 997) / 997 * width, (i * 6101 % 883) / 883 * height * 0.8
@@ -76,7 +76,7 @@ def _bokeh(surface: pygame.Surface, look: Look) -> None:
 
 
 def marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
-    """The game's name on its lit sign."""
+    """Draw the game's name on its lit sign."""
     p, look, rect = stage.painter, stage.look, stage.layout.marquee
     area = p.box(rect)
     ink = Ink(area.size, (rect[2], rect[3]), 2)
@@ -126,7 +126,7 @@ def _well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 
 def chrome(stage: Stage) -> pygame.Surface:
-    """The whole unmoving picture, opaque: drawn once for a game, a language and a size."""
+    """Return the static background, opaque, drawn once for each game, language and size."""
     p, layout, look, texts = stage.painter, stage.layout, stage.look, stage.texts
     game = stage.view.game
     title = texts.local(game.title, game.id) if game else "Open EGM"
@@ -161,11 +161,11 @@ def chrome(stage: Stage) -> pygame.Surface:
         _shelf(stage, surface)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.kept(("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), make)
+    return p.cached(("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), make)
 
 
 def _shelf(stage: Stage, surface: pygame.Surface) -> None:
-    """The bar of meters and the deck below it."""
+    """Draw the bar of meters and the deck below it."""
     p, layout, look = stage.painter, stage.layout, stage.look
     top, bottom = layout.bar[1], layout.size[1]
     area = p.box((0, top, layout.size[0], bottom - top))

@@ -1,4 +1,4 @@
-"""The hands that lie on a table: as a step of the round leaves them, or as far as its cues have come."""
+"""The hands on a table, at the end of a step or part way through its cues."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from egm.screen.steps import TableStep
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A hand on the table: its cards (``??`` face down, empty where one is gone), and what it comes to.
+    """A hand on the table: its cards (``??`` face down, empty if removed), and its value.
 
-    ``staked`` is what is bet on it and undecided, in credits; ``became`` what its bets were settled as;
-    ``won`` the row of the table of pays it wins. At a table of several ``seat`` says whose it is, ``own``
-    that he sits here.
+    ``staked`` is the undecided bet on it, in credits; ``became`` how its bets were settled; ``won`` the pay
+    table row that it wins. At a shared table ``seat`` is its player's seat, and ``own`` whether that is the
+    player here.
     """
 
     id: str
@@ -29,7 +29,7 @@ class Hand:
 
 
 def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, since: float) -> list[Hand]:
-    """The hands at this moment: as the step ends, or as far as its cues have come."""
+    """Return the hands at this moment: at the end of the step, or as far as its cues have progressed."""
     end = hands_of(step.display)
     if time is None:
         return end
@@ -40,7 +40,7 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
     for cue, stop in zip(step.cues, time.stops, strict=True):
         if since >= stop:
             _moved(cards, cue)
-    cards.pop("", None)  # what is burnt is in nobody's hand
+    cards.pop("", None)  # A burnt card belongs to no hand.
     whose = {hand.id: (hand.seat, hand.own) for hand in end}
     order = [*dict.fromkeys([*whose, *cards])]
     seats = [(name, *whose.get(name, (None, False))) for name in order]
@@ -48,7 +48,7 @@ def hands_now(step: TableStep, before: TableStep | None, time: StepTime | None, 
 
 
 def _drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
-    """How hands lie before they are drawn to that were not dealt: what was held of another's, and backs."""
+    """Return hands that are only drawn to, as they are before the draw: held cards, and backs for the others."""
     drawn: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":
@@ -61,29 +61,29 @@ def _drawn_to(hands: Sequence[Hand], step: TableStep) -> dict[str, list[str]]:
 
 
 def hands_of(display: Mapping[str, Any]) -> list[Hand]:
-    """The hands as a step shows them at its end."""
+    """Return the hands at the end of a step."""
     return [
         Hand(
-            str(told["id"]),
-            tuple(map(str, told["cards"])),
-            _words(told.get("says")),
-            int(told.get("staked", 0)),
-            tuple(map(str, told.get("became", ()))),
-            str(told.get("won") or ""),
-            told.get("seat"),
-            bool(told.get("own")),
+            str(data["id"]),
+            tuple(map(str, data["cards"])),
+            _words(data.get("says")),
+            int(data.get("staked", 0)),
+            tuple(map(str, data.get("became", ()))),
+            str(data.get("won") or ""),
+            data.get("seat"),
+            bool(data.get("own")),
         )
-        for told in display.get("hands", ())
+        for data in display.get("hands", ())
     ]
 
 
-def _words(told: object) -> Mapping[str, str]:
-    """What a hand comes to, by language; a sign such as its points is the same in each."""
-    return told if isinstance(told, Mapping) else {"en": str(told)} if told else {}
+def _words(value: object) -> Mapping[str, str]:
+    """Return a hand's value by language; a plain value such as its points is the same in each."""
+    return value if isinstance(value, Mapping) else {"en": str(value)} if value else {}
 
 
 def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
-    """Move what a cue moves; a shuffle or a burnt card is of no hand."""
+    """Apply a cue to the cards. A shuffle or a burnt card affects no hand."""
     if "hand" not in cue:
         return
     hand, kind = cards.setdefault(str(cue["hand"]), []), cue.get("cue")
@@ -97,7 +97,7 @@ def _moved(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
 
 
 def card_flying(step: TableStep, time: StepTime | None, since: float) -> tuple[str, int, str, float] | None:
-    """The card on its way: its hand, place and face, and how far it has come; place -1: the next."""
+    """Return the moving card: its hand, its index (-1: the next), its face, and its progress from 0 to 1."""
     if time is None:
         return None
     for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):

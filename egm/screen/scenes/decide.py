@@ -1,9 +1,7 @@
 """Player decisions: which reels to hold, which box to open, whether to double.
 
-None is timed, but where others at a table wait for it.
-
-What led to the question is shown first (:mod:`egm.screen.message_reducer` makes a show of it); here is the
-question.
+No decision has a time limit, unless others at a table are waiting for it. The steps before a decision are
+shown first (:mod:`egm.screen.message_reducer` makes a show of them); this module draws the decision itself.
 """
 
 from dataclasses import replace
@@ -23,13 +21,13 @@ from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.steps import Item, PickStep
 from egm.screen.view import Action, View, asking
 
-#: In a key narrower than this the suit stands above its word.
+#: In a key narrower than this the suit is drawn above its text.
 _SUIT_BESIDE = 260.0
 _SUITS = frozenset({"red", "black"})
 
 
 def _field(view: View) -> Field | None:
-    """The field of the reels a question is about."""
+    """Return the field of the reels that a decision is about, or None."""
     game, decision = view.game, view.decision
     if game is None or decision is None:
         return None
@@ -37,7 +35,7 @@ def _field(view: View) -> Field | None:
 
 
 def answers(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Every place that answers the question, once it is asked."""
+    """Return every touch target that answers the decision, once it is pending."""
     view = stage.view
     decision = view.decision
     if decision is None or not asking(view, stage.theme):
@@ -78,7 +76,7 @@ def _hold_key(grid: Grid, reel: int, high: float) -> Rect:
 
 
 def _pick(view: View) -> PickStep:
-    """The boxes of the question."""
+    """Return the boxes of the decision as a step."""
     last = view.show.steps[-1] if view.show is not None else None
     if isinstance(last, PickStep):
         return last
@@ -87,7 +85,7 @@ def _pick(view: View) -> PickStep:
 
 
 def draw_decision(stage: Stage, decision: Decision) -> None:
-    """The question on the field."""
+    """Draw the decision on the field."""
     if decision.kind == "hold":
         _hold(stage)
     elif decision.kind == "pick":
@@ -95,9 +93,9 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
         opened: dict[int, Item] = dict(step.opened)
         draw_boxes(stage, step.boxes, opened, open_all=True)
     elif decision.kind == "double_up":
-        told = decision.display
-        before = tuple(str(one["shown"]) for one in told.get("rounds", ()))
-        draw_table(stage, int(told["credits"]), int(told["to_win"]), before)
+        display = decision.display
+        before = tuple(str(one["shown"]) for one in display.get("rounds", ()))
+        draw_table(stage, int(display["credits"]), int(display["to_win"]), before)
         _answers(stage)
     else:
         _question(stage, decision)
@@ -115,7 +113,7 @@ def _hold(stage: Stage) -> None:
 
 
 def _question(stage: Stage, decision: Decision) -> None:
-    """A question this screen has no picture for: its name, and a button for each answer."""
+    """Draw a decision without a picture of its own: its name, and a button for each answer."""
     board_back(stage)
     x, y, w, _ = stage.layout.field
     title = question_words(stage, decision)
@@ -124,7 +122,7 @@ def _question(stage: Stage, decision: Decision) -> None:
 
 
 def _answers(stage: Stage) -> None:
-    """A button for each answer; a colour shows its suit beside the word."""
+    """Draw a button for each answer; a card colour shows its suit with the text."""
     for rect, action in answers(stage):
         word = f"decide.{action.value}"
         words = stage.texts.say(word) if stage.texts.has(word) else str(action.value)

@@ -1,4 +1,4 @@
-"""Meters and keys: always on the screen, in every scene."""
+"""Meters and keys, which are visible in every scene."""
 
 import math
 from dataclasses import dataclass
@@ -34,9 +34,9 @@ from egm.screen.view import (
 )
 
 _ROLL: Final = 0.45
-#: A meter no higher than this has less room below its sum.
+#: A meter no higher than this has less room below its amount.
 _LOW: Final = 96.0
-#: What the last step won is rolled up, not added beforehand.
+#: Seconds before the last step ends: its win is then not yet counted, but rolled up.
 _JUST: Final = 1e-6
 
 _CAP: Final[dict[str, tuple[str, str]]] = {
@@ -55,7 +55,7 @@ _CAP: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The sums the meters show at this moment. Rolling is display only: the stored values changed at once."""
+    """The amounts on the meters at this moment. Rolling is display only: the stored values change at once."""
 
     credit_cents: int
     bet_credits: int
@@ -63,28 +63,28 @@ class Figures:
 
 
 def figures(stage: Stage) -> Figures:
-    """What the meters show: the credit rolls to its new value; the win rolls up during its show."""
+    """Return the amounts on the meters: the credit rolls to its new value, the win rolls up during its show."""
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None:
         return Figures(0, 0, 0)
     share = clamp((view.now - view.credit_at) / _ROLL)
-    gone = int(share * 1000)
+    shown = int(share * 1000)
     credit = snapshot.credit_cents
-    if gone < 1000 and credit > view.credit_before:
-        credit = view.credit_before + (credit - view.credit_before) * gone // 1000
+    if shown < 1000 and credit > view.credit_before:
+        credit = view.credit_before + (credit - view.credit_before) * shown // 1000
     win = snapshot.win_cents
     line = times(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
         since, show = view.now - view.show.began, view.show
         before_credits = so_far_credits(show, line, min(since, line.spun - _JUST))
         before = min(show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents)
-        gone = rolled(show.play.win_cents - before, since - line.spun, line.rolled - line.spun)
-        win = before if since < line.spun else before + gone
+        shown = rolled(show.play.win_cents - before, since - line.spun, line.rolled - line.spun)
+        win = before if since < line.spun else before + shown
     return Figures(credit, bet_credits(view), win)
 
 
 def draw_meters(stage: Stage) -> None:
-    """CREDIT, BET and WIN, in currency and in credits."""
+    """Draw CREDIT, BET and WIN, in currency and in credits."""
     snapshot = stage.view.snapshot
     shown = figures(stage)
     unit = snapshot.denomination_cents if snapshot else 1
@@ -98,7 +98,7 @@ def draw_meters(stage: Stage) -> None:
 
 
 def win_meter(stage: Stage) -> str:
-    """Return the name of the last meter: what a table returns counts stakes, so it is not called a win."""
+    """Return the name of the last meter: what a table returns includes stakes, so it is not called a win."""
     game = stage.view.game
     if game is None or not is_table(game) or game.presentation.get("hold"):
         return "meter.win"
@@ -114,7 +114,7 @@ def _has_profit(stage: Stage) -> bool:
 
 
 def promotional(stage: Stage) -> str:
-    """What of the credit is promotional, kind by kind: what can only be played is never taken for money."""
+    """Return the promotional part of the credit by kind, so that playable-only credit is not taken for money."""
     snapshot, say = stage.view.snapshot, stage.texts.say
     if snapshot is None:
         return ""
@@ -128,7 +128,7 @@ def promotional(stage: Stage) -> str:
 def _meter(
     stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, below: str = ""
 ) -> None:
-    """One meter; ``below`` stands under its sum, in as much of the width as it needs."""
+    """Draw one meter; ``below`` is written under its amount, in as much of the width as it needs."""
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
     rows = (27.0, h - 28, h / 2 + 4) if not below else (20.0, 52.0, 34.0)
     p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")
@@ -158,7 +158,7 @@ def _meter(
 
 
 def lit(stage: Stage, name: str) -> bool:
-    """Whether a key's lamp is on: it would be heard now."""
+    """Return whether a key's lamp is on, which means that the key has an effect now."""
     view = stage.view
     if name in {"help", "games", "volume"}:
         shut = view.scene is Scene.SERVICE and name != "volume"
@@ -174,10 +174,10 @@ def lit(stage: Stage, name: str) -> bool:
 
 
 def _lit_play(stage: Stage) -> bool:
-    """PLAY answers what is asked, waves a reminder away, skips a roll-up, or plays."""
+    """Return whether PLAY has an effect: answer a decision, dismiss a reminder, skip a roll-up, or play."""
     view = stage.view
     if choosing(view, stage.theme) and not betting(view, stage.theme):
-        answers = (marking(view) and may_answer(view)) or view.focused or _asked(view) is not None
+        answers = (marking(view) and may_answer(view)) or view.focused or _open_prompt(view) is not None
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
@@ -186,7 +186,7 @@ def _lit_play(stage: Stage) -> bool:
 
 
 def labels(stage: Stage, name: str) -> str:
-    """The words on a key."""
+    """Return the text on a key."""
     say, view = stage.texts.say, stage.view
     if name == "language":
         return say("language.other")
@@ -201,7 +201,7 @@ def _play_label(stage: Stage) -> str:
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
         return "key.close"
-    if _takes(stage) and (view.focused or _asked(view)):
+    if _takes(stage) and (view.focused or _open_prompt(view)):
         return "key.choose_max" if view.focused else "service.confirm"
     if reminded(view):
         return "reminder.go_on"
@@ -214,21 +214,21 @@ def _play_label(stage: Stage) -> str:
     return "key.skip" if since < line.steps[line.index(since)].begin else "key.stop"
 
 
-def _asked(view: View) -> Prompt | None:
-    """What the service page that is open asks for."""
+def _open_prompt(view: View) -> Prompt | None:
+    """Return the prompt of the open service page, or None."""
     page = view.snapshot.page if view.snapshot is not None else None
     return page.prompt if page is not None else None
 
 
 def _takes(stage: Stage) -> bool:
-    """Whether PLAY takes the place marked; reels and cards that are marked one by one it plays instead."""
+    """Return whether PLAY activates the focused target; while reels or cards are marked, it confirms these instead."""
     if betting(stage.view, stage.theme):
         return False
     return choosing(stage.view, stage.theme) and not marking(stage.view)
 
 
 def draw_deck(stage: Stage) -> None:
-    """Every key with its lamp."""
+    """Draw every key with its lamp."""
     for name in DECK:
         _key(stage, name, stage.layout.keys[name])
 
@@ -266,26 +266,30 @@ def _key(stage: Stage, name: str, rect: Rect) -> None:
 
 
 def draw_residual_key(stage: Stage) -> None:
-    """In place of the status line: a rest that buys nothing here may be given up, or played off."""
+    """Draw, in place of the status line, the key to give up or gamble residual credit that buys no game here."""
     draw_button(stage, stage.layout.message, residual_words(stage), lit=True)
 
 
 def residual_words(stage: Stage) -> str:
-    """What becomes of the rest; where it is staked, its chances and its prize before the bet (C-12)."""
+    """Return what happens to the residual credit; if it is gambled, its odds and prize before the bet (C-12)."""
     snapshot, say = stage.view.snapshot, stage.texts.say
-    rest = snapshot.residual if snapshot is not None else None
-    if rest is None:
+    residual = snapshot.residual if snapshot is not None else None
+    if residual is None:
         return ""
-    amount, prize = stage.money(rest.amount_cents), stage.money(rest.prize_cents)
-    if not rest.prize_cents:
+    amount, prize = stage.money(residual.amount_cents), stage.money(residual.prize_cents)
+    if not residual.prize_cents:
         return say("key.residual", amount=amount)
     return say(
-        "key.residual_play", amount=amount, chances=rest.amount_cents, of=rest.prize_cents, prize=prize
+        "key.residual_play",
+        amount=amount,
+        chances=residual.amount_cents,
+        of=residual.prize_cents,
+        prize=prize,
     )
 
 
 def draw_staff_key(stage: Stage, rect: Rect) -> None:
-    """The small key of the service menu: a person's head and shoulders, for staff."""
+    """Draw the small key of the service menu: a person's head and shoulders, for staff."""
     x, y, w, h = rect
     stage.painter.panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
 
@@ -296,7 +300,7 @@ def draw_staff_key(stage: Stage, rect: Rect) -> None:
 def _cap(
     size: tuple[int, int], units: tuple[float, float], bright: Colour, deep: Colour, *, on: bool, down: bool
 ) -> pygame.Surface:
-    """A key cap: a dark seat, a coloured rim that carries the lamp, a domed face."""
+    """Draw a key cap: a dark seat, a coloured rim with the lamp, a domed face."""
     w, h = units
     ink = Ink(size, units)
     black = (0, 0, 0, 255)

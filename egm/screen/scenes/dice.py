@@ -1,4 +1,4 @@
-"""Dice thrown on the felt, and the point of craps with its puck."""
+"""Dice thrown on the table, and the point of craps with its puck."""
 
 import math
 from functools import partial
@@ -15,11 +15,11 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.theme import Colour, mix, parse_colour
 
-#: Dice lie still for the last part of their throw, so that they can be read.
+#: The share of a throw during which dice move; then they lie still, so that they can be read.
 _RUNS: Final = 0.62
 _BODY: Final = parse_colour("#c41226")
 _POINTS: Final = (4, 5, 6, 8, 9, 10)
-#: Where the pips of a face are, in shares of a half.
+#: Pip positions of each face, from -1 to 1.
 PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     1: ((0, 0),),
     2: ((-1, -1), (1, 1)),
@@ -31,7 +31,7 @@ PIPS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
 
 
 def die_art(size: tuple[int, int], face: int) -> pygame.Surface:
-    """A die's face."""
+    """Return a die's face."""
     ink = Ink(size)
     ink.fill(box(2, 4, 96, 96, 20), (0, 0, 0, 130))
     ink.fill(box(3, 2, 94, 94, 19), Linear(((0, mix(_BODY, WHITE, 0.25)), (1, mix(_BODY, BLACK, 0.25)))))
@@ -42,28 +42,28 @@ def die_art(size: tuple[int, int], face: int) -> pygame.Surface:
 
 
 def draw_die(stage: Stage, rect: Rect, face: int) -> None:
-    """A die lying on the felt."""
+    """Draw a die lying on the table."""
     stage.painter.art(("die", face), rect, partial(die_art, face=face))
 
 
 def draw_dice(stage: Stage, dice: tuple[int, ...], begin: float, stop: float, since: float) -> None:
-    """The throw: dice come in from the right, tumble, and lie as they fell; then what they come to."""
+    """Draw the throw: dice enter from the right, tumble and stop; then show their sum."""
     p, (x, y, w, h) = stage.painter, stage.layout.field
     share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
     still = share >= 1 or stage.view.reduced_motion
     side = min(150.0, w / (len(dice) + 1.5))
-    gone = ease_out(share)
+    progress = ease_out(share)
     for i, face in enumerate(dice):
-        rest = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + 34), y + h / 2 - 20)
+        target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + 34), y + h / 2 - 20)
         if still:
-            draw_die(stage, (rest[0] - side / 2, rest[1] - side / 2, side, side), face)
+            draw_die(stage, (target[0] - side / 2, target[1] - side / 2, side, side), face)
             continue
-        tumbling = 1 + (int(gone * 23) + 2 * i) % 6
-        bounce = abs(math.sin(gone * math.pi * 3)) * (1 - gone) * h * 0.3
-        at = (rest[0] + (1 - gone) * w * 0.5, rest[1] - bounce)
-        turn = round((1 - gone) * 900 + 40 * i) % 360 // 15 * 15
+        tumbling = 1 + (int(progress * 23) + 2 * i) % 6
+        bounce = abs(math.sin(progress * math.pi * 3)) * (1 - progress) * h * 0.3
+        at = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
+        turn = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
         key = ("die turned", tumbling, turn, p.px(side))
-        turned = p.kept(key, partial(_turned, (p.px(side), p.px(side)), tumbling, turn))
+        turned = p.cached(key, partial(_turned, (p.px(side), p.px(side)), tumbling, turn))
         p.put(turned, (p.px(at[0]) - turned.get_width() // 2, p.px(at[1]) - turned.get_height() // 2))
     if still:
         style = Style("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
@@ -75,15 +75,15 @@ def _turned(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
 
 
 def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
-    """The numbers that can be a point, the puck on the one that is (or off), and the last throw.
+    """Draw the possible point numbers, the puck on the current point (or off), and the last throw.
 
-    While no throw moves, the machine says the point: the last throw may be of another player's, or none.
+    Between throws the point comes from the machine: the last throw may be another player's, or missing.
     """
     p, (x, y, w, _) = stage.painter, felt_rect(stage.layout)
-    told = step.display if step is not None else {}
-    dice = tuple(map(int, told.get("dice", ())))
+    display = step.display if step is not None else {}
+    dice = tuple(map(int, display.get("dice", ())))
     now = stage.view.snapshot
-    point = told.get("point") if now is None or moving else now.felt.point
+    point = display.get("point") if now is None or moving else now.felt.point
     high = 76.0
     left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
     wide = room / len(_POINTS)
@@ -91,7 +91,9 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
         cell: Rect = (left + i * wide + 2, y + 2, wide - 4, high)
         on, beside = point == number, wide > 110
         fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
-        p.panel(cell, radius=12, fill=fill, edge=WHITE if on else fill)  # an edge is a place for a bet
+        p.panel(
+            cell, radius=12, fill=fill, edge=WHITE if on else fill
+        )  # An edge would look like a betting spot.
         at = (cell[0] + wide / 2 - (24 if on and beside else 0), y + 40 + (14 if on and not beside else 0))
         p.text(str(number), at, Style("heavy", "lead", "text"), width=wide - 20)
         if on:

@@ -1,6 +1,6 @@
-"""The drawer of a simulated cabinet: bills, coins and tickets to insert, doors, keys, faults to cause.
+"""The drawer of a simulated cabinet: insert bills, coins and tickets; open doors; turn keys; cause faults.
 
-It exists only when the screen was started with a bench. It speaks to the bench, never to the machine.
+It exists only if the screen was started with a bench. It sends commands to the bench, never to the machine.
 """
 
 from collections.abc import Callable
@@ -18,26 +18,27 @@ from egm.screen.view import View, drawer_share
 DOORS: Final = ("main", "logic", "belly", "drop", "cash_box", "stacker", "top", "hopper")
 KEYS: Final = ("attendant", "operator", "audit")
 _TOWER: Final = (("service", "amber"), ("door", "sapphire"), ("jackpot", "emerald"), ("tilt", "ruby"))
-#: What is written on a lit lamp, where white would not be read.
+#: Text colours on lit lamps where white would be unreadable.
 _LETTERS: Final = {"amber": BLACK, "emerald": BLACK}
-#: What stands below each heading: so many columns and rows; a telephone's drawer is as wide as its page.
+#: Columns and rows of the controls in each section; a telephone's drawer is as wide as its page.
 _PARTS: Final = {"bills": (3, 2), "coins": (4, 2), "doors": (2, 4), "keys": (3, 1), "faults": (2, 1)}
 _PARTS_SLIM: Final = _PARTS | {"bills": (6, 1), "doors": (4, 2)}
 _TOP: Final = 130.0
 _ROW: Final = 57.0
-#: From a part's last row to the next one's first: the heading is between.
+#: The height of the heading between two sections, in units.
 _HEADING: Final = 28.0
 
 _BILLS_MAX: Final = 6
-#: Where the ``index``-th control of a part stands; of a row of so many ``columns``, where they are told.
+#: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
+#: its row.
 Place = Callable[..., Rect]
-SAID_SECONDS: Final = 6.0
-"""How long the drawer tells what its last control did."""
+RESULT_SECONDS: Final = 6.0
+"""Seconds for which the drawer shows the result of its last control."""
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One control of the drawer: where it is, what it says, what it tells the bench, and whether it is on."""
+    """One control of the drawer: its rectangle, its text, its bench commands, and whether it is on."""
 
     rect: Rect
     words: str
@@ -45,18 +46,18 @@ class Control:
     on: bool = False
 
 
-def _device(view: View, told_by: str) -> str | None:
-    """The first device of the bench whose state has this word."""
-    return next((name for name, state in view.bench.items() if told_by in state), None)
+def _device(view: View, entry: str) -> str | None:
+    """Return the first bench device whose state has this entry, or None."""
+    return next((name for name, state in view.bench.items() if entry in state), None)
 
 
 def _grow(rect: Rect) -> float:
-    """How much larger than least everything in the drawer is: an upright one has more height."""
+    """Return how much the drawer's controls are enlarged; in portrait there is more height."""
     return min(1.6, max(1.0, rect[3] / 830.0))
 
 
 def _tops(layout: Layout) -> dict[str, float]:
-    """Where the first row of each part stands, in units from the drawer's top."""
+    """Return the top of each section's first row, in units from the drawer's top."""
     tops, y = {}, _TOP
     for part, (_, rows) in (_PARTS_SLIM if layout.slim else _PARTS).items():
         tops[part] = y
@@ -66,7 +67,7 @@ def _tops(layout: Layout) -> dict[str, float]:
 
 
 def controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[Control]:
-    """Every control of the drawer when it is out but for ``slide`` units, for the devices the bench has."""
+    """Return every control of the bench's devices, with the drawer shifted by ``slide`` units."""
     left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _tops(layout)
     high = layout.finger if layout.slim else _grow(layout.drawer) * (_ROW - 7)
     step = high + 7 * (1.0 if layout.slim else _grow(layout.drawer))
@@ -102,7 +103,7 @@ def controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> li
 
 
 def last_ticket(view: View) -> str:
-    """The bar code of the last whole ticket that came out of the bench's printer; empty: none did."""
+    """Return the bar code of the last complete ticket from the bench's printer, or "" if there is none."""
     printer = _device(view, "ticket_in_path")
     for job in reversed(view.bench[printer].get("printed", [])) if printer is not None else []:
         if job.get("barcode_complete") and job.get("barcode"):
@@ -111,7 +112,7 @@ def last_ticket(view: View) -> str:
 
 
 def _board_controls(board: str, view: View, texts: Texts, place: Place) -> list[Control]:
-    """Doors and key switches. The attendant's springs back; the others stay as they were turned."""
+    """Return doors and key switches. The attendant's key springs back; the others stay as turned."""
     opened = view.bench[board]["doors_open"]
     found = []
     for i, door in enumerate(DOORS):
@@ -139,7 +140,7 @@ def _fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> li
 
 
 def draw_drawer(stage: Stage) -> None:
-    """The drawer's tab, and the drawer as far as it is out."""
+    """Draw the drawer's tab, and the drawer as far as it is open."""
     view = stage.view
     if not view.with_bench:
         return
@@ -164,7 +165,7 @@ def draw_drawer(stage: Stage) -> None:
     board = _device(view, "doors_open")
     for part, top in _tops(layout).items():
         if view.bench and board is None and part in {"doors", "keys"}:
-            continue  # a further position has none
+            continue  # A second player position has none.
         p.text(
             say(f"drawer.{part}"),
             (x + 26, y + top - 16),
@@ -183,20 +184,24 @@ def draw_drawer(stage: Stage) -> None:
             align="left",
             width=w - 52,
         )
-    elif view.bench_said is not None and view.bench_did and view.now - view.bench_said_at < SAID_SECONDS:
-        key = "drawer.done" if view.bench_said.ok else "drawer.refused"
+    elif (
+        view.bench_reply is not None
+        and view.bench_commands
+        and view.now - view.bench_reply_at < RESULT_SECONDS
+    ):
+        key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
         p.text(
             say(key, text=what_was_done(stage)),
             (x + 26, y + 86),
-            Style("text", "caption", "text_dim" if view.bench_said.ok else "amber"),
+            Style("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
             width=w - 52,
         )
 
 
 def what_was_done(stage: Stage) -> str:
-    """In words, what the drawer last asked of the bench."""
-    say, command = stage.texts.say, stage.view.bench_did[0]
+    """Return the text of the drawer's last commands to the bench."""
+    say, command = stage.texts.say, stage.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:
         case "insert" if isinstance(cents, int):
@@ -212,7 +217,7 @@ def what_was_done(stage: Stage) -> str:
 
 
 def _tower(stage: Stage, rect: Rect) -> None:
-    """The tower light: upper and lower lamp, and the bell, as the board says they are lit."""
+    """Draw the tower light: its lamps and the bell, as the I/O board reports them."""
     board = _device(stage.view, "doors_open")
     tower = stage.view.bench[board].get("tower", []) if board is not None else []
     x, y, w, h = rect
@@ -230,5 +235,5 @@ def _tower(stage: Stage, rect: Rect) -> None:
 
 
 def tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
-    """The tab's place: at the picture's edge, or on the drawer's edge as it slides out."""
+    """Return the tab's rectangle: at the picture's edge, or on the drawer's edge as it opens."""
     return (tab[0] - drawer[2] * share, tab[1], tab[2], tab[3])

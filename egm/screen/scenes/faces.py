@@ -1,4 +1,4 @@
-"""Faces of cards, drawn: in two colours, or on request in four, one a suit."""
+"""Faces of cards, in two colours, or at the player's request in four, one for each suit."""
 
 from functools import partial
 from typing import Final
@@ -16,13 +16,13 @@ from egm.screen.theme import Colour, parse_colour
 BACK: Final = "??"
 _INK: Final = parse_colour("#15151c")
 _RED: Final = parse_colour("#c40f2a")
-#: Four colours, one a suit, where the player asks for them.
+#: The colours of the four suits, at the player's request.
 _FOUR: Final = {"c": parse_colour("#0c7a3a"), "d": parse_colour("#1650c8"), "h": _RED, "s": _INK}
 _TWO: Final = {"c": _INK, "d": _RED, "h": _RED, "s": _INK}
 
 
 def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> None:
-    """A card's face, or its back; nothing where it is gone."""
+    """Draw a card's face or its back; draw nothing for a removed card."""
     if not card:
         return
     four = stage.view.four_colours
@@ -33,7 +33,7 @@ def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> No
 def card_art(
     stage: Stage, size: tuple[int, int], *, card: str, four: bool, small: bool = False
 ) -> pygame.Surface:
-    """A face: its rank as large as it goes above its suit, both again in the corner unless it is small."""
+    """Return a card's face: a large rank above its suit, both repeated in the corner unless it is small."""
     if is_tile(card):
         return tile_art(size, card)
     if card == BACK:
@@ -59,7 +59,7 @@ def card_art(
 
 
 def suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
-    """The four suits beside each other, in the colours they have then."""
+    """Return the four suits side by side, in their colours."""
     ink = Ink(size, (108.0, 36.0))
     ink.fill(box(0, 0, 108, 36, 7), Linear(((0, WHITE), (1, (232, 230, 222, 255)))))
     for number, suit in enumerate("shdc"):
@@ -68,7 +68,7 @@ def suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
 
 
 def draw_suits(stage: Stage, rect: Rect) -> None:
-    """The suits on the key that gives each its own colour, or takes it back."""
+    """Draw the suits on the key that switches between four and two colours."""
     x, y, w, h = rect
     wide = min(w - 10, (h - 10) * 3)
     place = (x + (w - wide) / 2, y + (h - wide / 3) / 2, wide, wide / 3)
@@ -83,7 +83,7 @@ def _star(cx: float, cy: float, radius: float) -> Path:
 
 
 def _suit(ink: Ink, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
-    """A suit's sign about a point, ``r`` half its height."""
+    """Draw a suit around a point; ``r`` is half its height."""
     x, y = at
     if suit == "d":
         ink.fill([(x, y - r), (x + 0.78 * r, y), (x, y + r), (x - 0.78 * r, y)], colour)

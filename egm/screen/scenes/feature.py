@@ -1,4 +1,4 @@
-"""A feature as an event: the card that begins it, its own light, and what it has won so far."""
+"""The presentation of a feature: its title card, its own light, and its win so far."""
 
 import math
 from dataclasses import replace
@@ -19,24 +19,24 @@ _BEAM_STEPS: Final = 15
 
 
 def feature_shown(view: View, line: Timeline | None) -> int | None:
-    """The step of a feature that is shown at this moment; None where none is, or all of it is over."""
+    """Return the index of the feature step shown at this moment, or None."""
     show = view.show
     if show is None or line is None or view.game is None or show.play.game_id != view.game.id:
         return None
     since = view.now - show.began
     index = line.index(since)
-    ended = show.whole and since >= line.rolled + 1.2
+    ended = show.is_complete and since >= line.rolled + 1.2
     return index if is_feature(show, index) and not ended else None
 
 
 def lit_by_feature(stage: Stage) -> Stage:
-    """The stage in the feature's light while one is shown."""
+    """Return the stage in the feature's light while a feature is shown."""
     index = feature_shown(stage.view, times(stage.view, stage.theme))
     return stage if index is None else replace(stage, lit=True)
 
 
 def so_far_credits(show: Show, line: Timeline, since: float, first: int = 0) -> int:
-    """What the steps that stand have won, in credits, from step ``first`` on."""
+    """Return the credits won by the finished steps from step ``first`` on."""
     return sum(
         step.credits
         for i, (step, time) in enumerate(zip(show.steps, line.steps, strict=True))
@@ -45,7 +45,7 @@ def so_far_credits(show: Show, line: Timeline, since: float, first: int = 0) -> 
 
 
 def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: float) -> None:
-    """The card that begins a feature: its name, and how many games it is."""
+    """Draw the title card of a feature: its name, and its number of games."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
     share = clamp((since - time.title) / max(0.01, time.begin - time.title))
@@ -67,7 +67,7 @@ def draw_title(stage: Stage, show: Show, index: int, time: StepTime, since: floa
 
 
 def _beams(stage: Stage, strength: float) -> None:
-    """Searchlights behind the card, slowly turning: few positions, each kept."""
+    """Draw slowly turning searchlights behind the card, at a few cached angles."""
     p, (_, _, w, h) = stage.painter, stage.layout.field
     step = int(stage.view.now * 9) % _BEAM_STEPS
 
@@ -89,7 +89,7 @@ def _beams(stage: Stage, strength: float) -> None:
 
 
 def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
-    """The light round a reel that turns on alone and may bring the feature."""
+    """Draw the light around a reel that spins with anticipation."""
     beat = round(4 * stage.flashing())
     x, y, w, h = rect
 

@@ -1,4 +1,4 @@
-"""A table: its cloth with the chips on it, what moves there, and what it asks."""
+"""A table: its layout with the chips, its moving parts, and its decisions."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,7 @@ from egm.screen.scenes.chips import CHIP, STANDING, chip_colour, draw_back, draw
 from egm.screen.scenes.dice import draw_dice, draw_point
 from egm.screen.scenes.felt_glass import settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_key, draw_part_key, hand_keys
-from egm.screen.scenes.pays import odds_told
+from egm.screen.scenes.pays import odds_text
 from egm.screen.scenes.rotor import POCKETS, draw_rotor
 from egm.screen.scenes.scoreboard import draw_board, shows_board
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
@@ -29,25 +29,25 @@ from egm.screen.table import Bets, Limits, Spot, Table, bets_in_force, closed, l
 from egm.screen.theme import Colour, mix, parse_colour
 from egm.screen.view import Action, Scene, asking, last_step, marked_since, may_answer, times
 
-#: A sign longer than this is no number: a spot's name says it.
+#: A sign longer than this is not a number; the spot's name is printed instead.
 _SIGN: Final = 3
-#: A cell no higher has no room for its odds; one lower than the second has smaller signs.
+#: A cell no higher than this has no room for its odds; one lower than the second has a smaller text.
 _LOW: Final = 56.0
-#: The words of keys that set two hands: as the cards are marked, as the house would.
+#: The texts of the keys that set two hands: by the marked cards, or the house way.
 _SETTING: Final = {"play": "set_so", "set_as": "house"}
 _HIGH: Final = 80.0
-#: What a wheel takes while it turns: of the field's width, upright of its height.
+#: A turning wheel's share of the field's width, or in portrait of its height.
 _WHEEL_WIDE: Final = 0.4
 _WHEEL_PORTRAIT: Final = 0.46
 _GREEN: Final = parse_colour("#0d5237")
 _LINE: Final = (226, 240, 226, 150)
-#: The edge and the sign of a place that takes no bet now.
+#: Edge and text colour of a spot that takes no bet now.
 _SHUT: Final = (226, 240, 226, 60)
 _SHUT_INK: Final = (166, 178, 170, 255)
 
 
 def felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
-    """Where a table's question is answered: cards to hold, or a key for each option."""
+    """Return the touch targets of a table's decision: cards to hold, or a key for each option."""
     if decision.kind == "hold":
         return [(rect, Action("hold", i)) for i, rect in enumerate(card_places(stage))]
     if decision.kind == "set":
@@ -59,7 +59,7 @@ def felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
 
 
 def _keys(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
-    """Keys in rows at the lower edge of the field."""
+    """Return keys in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.field
     each = 4 if not stage.layout.slim else 3
     rows = [actions[i : i + each] for i in range(0, len(actions), each)]
@@ -74,12 +74,12 @@ def _keys(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
 
 
 def draw_felt(stage: Stage) -> None:
-    """The table as it is at this moment."""
+    """Draw the table at this moment."""
     view, table = stage.view, stage.view.table
     assert table is not None
     p, show, line = stage.painter, view.show, times(view, stage.theme)
     p.art(("table", stage.look.name), stage.layout.field, partial(_baize, stage))
-    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
     step, time, since = last_step(view), None, 0.0
     before: TableStep | None = None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
@@ -88,28 +88,25 @@ def draw_felt(stage: Stage) -> None:
         step, time = show.steps[index], line.steps[index] if since < line.steps[index].spun else None
         last = show.steps[index - 1] if index else None
         before = last if isinstance(last, TableStep) else None
-    told = step if isinstance(step, TableStep) else None
-    if told is not None and time is not None and _turns(stage, table, told, time, since):
+    last_round = step if isinstance(step, TableStep) else None
+    if last_round is not None and time is not None and _turns(stage, table, last_round, time, since):
         return
     if table.felt == "cards" and shows_board(stage, table):
         draw_board(stage, table)
     elif table.felt == "cards":
-        draw_cards(stage, told, before, time, since)
+        draw_cards(stage, last_round, before, time, since)
         for rect, action in hand_keys(view, stage.layout) if not table.spots else ():
             draw_hand_key(stage, table, rect, action)
     elif table.felt == "craps":
-        draw_point(stage, told, moving=time is not None)
-    if asked is None and table.spots:
-        _cloth(stage, table, told if time is None else None)
-    elif asked is not None and asked.kind != "hold":
-        _question(stage, table, asked)
+        draw_point(stage, last_round, moving=time is not None)
+    if decision is None and table.spots:
+        _cloth(stage, table, last_round if time is None else None)
+    elif decision is not None and decision.kind != "hold":
+        _question(stage, table, decision)
 
 
 def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
-    """What moves, and the cloth with its chips all the while: the wheel beside it, dice over it.
-
-    False: nothing of the kind moves.
-    """
+    """Draw a wheel beside the layout or dice on it while they move; return False if neither moves."""
     for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
         kind, begin = cue.get("cue"), time.stops[number - 1] if number else time.begin
         if since >= stop and number < len(step.cues) - 1:
@@ -133,18 +130,18 @@ def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: f
 
 
 def _beside_wheel(stage: Stage) -> tuple[Stage, Rect]:
-    """The cloth in what a wheel leaves of the field, and its place; on a telephone it has all of it."""
+    """Return the stage beside a wheel, and the wheel's rectangle; on a telephone the wheel takes all the field."""
     layout = stage.layout
     x, y, w, h = layout.field
     if layout.slim:
         return stage, layout.field
     if layout.portrait:
         high = h * _WHEEL_PORTRAIT
-        rest: Rect = (x, y + high, w, h - high)
-        return replace(stage, layout=replace(layout, field=rest)), (x, y, w, high)
+        remaining: Rect = (x, y + high, w, h - high)
+        return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, high)
     side = w * _WHEEL_WIDE
-    rest = (x + side, y, w - side, h)
-    return replace(stage, layout=replace(layout, field=rest)), (x, y, side, h)
+    remaining = (x + side, y, w - side, h)
+    return replace(stage, layout=replace(layout, field=remaining)), (x, y, side, h)
 
 
 def _baize(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
@@ -159,7 +156,7 @@ def _baize(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 
 def _cloth(stage: Stage, table: Table, over: TableStep | None) -> None:
-    """The printed cloth with every chip on it; ``over``: the round that has just been settled there."""
+    """Draw the layout with every chip on it; ``over`` is a round that has just been settled."""
     view, chips = stage.view, stage.view.chips
     laid = cloth(table, chips, stage.layout)
     pocket = str(over.display.get("pocket", "")) if over is not None else ""
@@ -194,7 +191,7 @@ def _race_words(stage: Stage, table: Table, action: Action) -> str:
 
 
 def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip: bool) -> None:
-    """A printed place; one that takes no bet now is dark. The name of a row is no place: it has no edge."""
+    """Draw a printed cell, dark if it takes no bet now. The cell of a row's name has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix(_GREEN, BLACK, 0.25)
@@ -217,13 +214,13 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip
     if spot is not None:
         _spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
     else:
-        share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # in a wide one chips lie beside it
+        share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie beside the number.
         at = (x + w / 2, y + h * share)
         p.text(cell.pocket, at, Style("heavy", "body", ink), width=w - 12)
 
 
 def _title(stage: Stage, table: Table, cell: Cell) -> None:
-    """The name of a row of bets, and their odds where they are the same."""
+    """Draw the name of a row of bets, and their odds if they are all the same."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spots = [table.spots[each] for each in cell.row]
     name, _ = parted([stage.texts.local(spot.names) for spot in spots])
@@ -236,15 +233,15 @@ def _title(stage: Stage, table: Table, cell: Cell) -> None:
 
 
 def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, chip: bool) -> None:
-    """A spot's sign with its odds below, where the name of its row does not say them."""
+    """Draw a spot's label, and its odds below unless the name of its row states them."""
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
     sign = _sign(stage, table, spot)
     row = [table.spots[each] for each in cell.row]
     if row:
-        rest = parted([stage.texts.local(each.names) for each in row])[1][cell.row.index(spot.id)]
-        sign = rest or sign
-    told = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
-    low = not told and h > _LOW
+        tail = parted([stage.texts.local(each.names) for each in row])[1][cell.row.index(spot.id)]
+        sign = tail or sign
+    has_odds = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
+    low = not has_odds and h > _LOW
     size = "small" if len(sign) > _SIGN or h < _HIGH else "lead"
     style, small = Style("strong", size, ink), Style("strong", _least(stage), ink)
     printed = Style("text", _least(stage), "meter" if plain else ink)
@@ -256,7 +253,7 @@ def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, c
         if low:
             p.text(_odds(stage, spot, printed, below[2]), middle(below), printed, width=below[2])
         return
-    lies_over = p.measure(sign, small) > w - 10  # a name on lines has the whole place
+    lies_over = p.measure(sign, small) > w - 10  # A name on several lines takes the complete cell.
     wide = is_wide(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if wide else (h - 6) * 0.44
     p.label(sign, (x + 5, y + 3, w - 10, part), style, least=small.size)
@@ -266,27 +263,27 @@ def _spot(stage: Stage, table: Table, cell: Cell, ink: Colour, *, plain: bool, c
 
 
 def _fits(stage: Stage, words: str, rect: Rect, style: Style) -> bool:
-    """Whether words can be read in a place, on lines where they want them."""
+    """Return whether a text is readable in a rectangle, on several lines if necessary."""
     p, lines = stage.painter, stage.painter.wrap(words, rect[2], style)
     high = len(lines) * stage.theme.sizes[style.size] * 1.16
     return high <= rect[3] and all(p.measure(line, style) <= rect[2] for line in lines)
 
 
 def _odds(stage: Stage, spot: Spot, style: Style, room: float) -> str:
-    """What is printed of a spot's pay: all of it, else that INFO says more; nothing without room."""
+    """Return the odds to print on a spot: complete, or a hint that INFO has more, or "" if there is no room."""
     odds = spot.odds.replace(" / ", "/")
-    told = stage.texts.local(spot.terms) if spot.terms else odds_told(stage, spot).replace(" / ", "/")
-    ways = (told, f"{odds} *", odds) if told != odds else (odds,)
+    terms = stage.texts.local(spot.terms) if spot.terms else odds_text(stage, spot).replace(" / ", "/")
+    ways = (terms, f"{odds} *", odds) if terms != odds else (odds,)
     return next((each for each in ways if stage.painter.measure(each, style) <= room), "")
 
 
 def _least(stage: Stage) -> str:
-    """The size of the smallest words on the cloth."""
+    """Return the smallest text size used on the layout."""
     return "tiny" if not stage.layout.slim else "caption"
 
 
 def _sign(stage: Stage, table: Table, spot: Spot) -> str:
-    """What is printed on a spot: the one result it covers where that says all, else its name."""
+    """Return the label of a spot: the single result that it covers if that is clear, or else its name."""
     if len(spot.covers) == 1 and table.felt == "wheel" and spot.covers[0] not in table.names:
         return spot.covers[0]
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
@@ -318,16 +315,16 @@ def _tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
 
 
 def _laid(stage: Stage, table: Table, over: TableStep | None) -> Bets:
-    """The new bets on the cloth; of a round in play whose bets may stay those it has not settled."""
+    """Return the new bets to draw; during a round with lasting bets, those that it has not settled."""
     chips, snapshot = stage.view.chips, stage.view.snapshot
     if snapshot is None or not chips.due or snapshot.state != "playing":
         return chips.bets
-    gone = {str(each.get("spot", "")) for each in over.settlements} if over is not None else set()
-    return {spot: each for spot, each in bets_in_force(table, snapshot).items() if spot not in gone}
+    settled = {str(each.get("spot", "")) for each in over.settlements} if over is not None else set()
+    return {spot: each for spot, each in bets_in_force(table, snapshot).items() if spot not in settled}
 
 
 def _bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | None) -> None:
-    """Every bet: what stands (violet), what is new, and what became of each in the last round."""
+    """Draw every bet: standing ones (violet), new ones, and how each was settled in the last round."""
     view = stage.view
     standing = view.snapshot.standing if view.snapshot is not None else {}
     returned: dict[str, int] = {}
@@ -347,11 +344,11 @@ def _bets(stage: Stage, table: Table, laid: Cloth, now: Bets, over: TableStep | 
         elif new > 0:
             draw_chip(stage, (x + aside, y), new, chip_colour(table, new), CHIP)
         if held is not None and new + stood > 0 and not returned.get(spot):
-            _said(stage, table, spot, (x, y), held)
+            _draw_plays_ring(stage, table, spot, (x, y), held)
 
 
-def _said(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
-    """Round a bet that does not play on the next throw, or does on a come-out, a ring; INFO has the words."""
+def _draw_plays_ring(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: Limits) -> None:
+    """Draw a ring around a bet that does not play on the next throw, or that plays on a come-out."""
     now = plays(table, stage.view.chips, spot, held)
     come_out = held.felt.point is None
     if now is None or (spot in table.off and not come_out) or (now and spot not in table.off):
@@ -362,31 +359,31 @@ def _said(stage: Stage, table: Table, spot: str, at: tuple[float, float], held: 
 
 
 def _ring_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
-    """The ring round a chip: dark where the bet waits, in the colour of wins where it plays."""
+    """Return the ring around a chip: dark if the bet is off, in the colour of wins if it plays."""
     ink = Ink(size)
     ink.stroke(ellipse(50, 49, 44), 11, WHITE)
     ink.stroke(ellipse(50, 49, 44), 7, colour)
     return ink.finish()
 
 
-def _question(stage: Stage, table: Table, asked: Decision) -> None:
-    """The answers, each with what it costs; above them of which stake, and without cards what is asked."""
+def _question(stage: Stage, table: Table, decision: Decision) -> None:
+    """Draw the answers with their costs, and above them the stake in question, or without cards the question."""
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    places = felt_answers(stage, asked)
-    spot = table.spots.get(str(asked.display.get("spot", "")))
+    places = felt_answers(stage, decision)
+    spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt != "cards":
-        words = question_words(stage, asked)
+        words = question_words(stage, decision)
         style = Style("heavy", "title", stage.look.accent)
         stage.painter.text(words, (x + w / 2, y + 120), style, width=w - 80)
-    if spot is not None and "hand" not in asked.display:
+    if spot is not None and "hand" not in decision.display:
         at = y + 170 if table.felt != "cards" else places[0][0][1] - 24
-        staked = stage.money(int(asked.display.get("staked", 0)) * unit)
+        staked = stage.money(int(decision.display.get("staked", 0)) * unit)
         words = f"{stage.texts.local(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         stage.painter.text(words, (x + w / 2, at), Style("strong", "lead", "text"), width=w - 80)
     for rect, action in places:
         if action.name == "choose":
-            draw_button(stage, rect, answer_words(stage, asked, str(action.value)), size="body")
+            draw_button(stage, rect, answer_words(stage, decision, str(action.value)), size="body")
         elif action.name != "hold":
             on = action.name != "play" or may_answer(stage.view)
             draw_button(stage, rect, stage.texts.say(f"decide.{_SETTING[action.name]}"), size="body", on=on)

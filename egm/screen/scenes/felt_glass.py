@@ -1,4 +1,4 @@
-"""The glasses of a table: last results, a spot's odds and limits, what each bet came to; its help pages."""
+"""The side panels of a table: last results, odds and limits of a spot, and settlements; and its help pages."""
 
 from dataclasses import replace
 from typing import Final
@@ -11,7 +11,7 @@ from egm.screen.round_result import RoundResult
 from egm.screen.scenes.asked import option_words
 from egm.screen.scenes.cards import settlement_name, split_hand
 from egm.screen.scenes.hand import draw_hand_key, felt_touches, group_name, hand_keys
-from egm.screen.scenes.pays import PayRow, draw_rows, odds_told, pays_glasses, rows_height, rows_of
+from egm.screen.scenes.pays import PayRow, draw_rows, odds_text, pays_glasses, rows_height, rows_of
 from egm.screen.scenes.progressive import draw_level, levels_beside
 from egm.screen.scenes.rotor import POCKETS, short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
@@ -27,21 +27,21 @@ from egm.screen.view import (
 )
 
 _LINE: Final = (226, 240, 226, 150)
-#: A result longer than this needs a wider place.
+#: A longer result needs a wider cell.
 _SIGN: Final = 3
-#: A row of what a spot pays, beside what is said of it.
+#: Height of a row of a spot's pays, in units.
 _ROW: Final = 34.0
-#: What is longer than so many times a telephone's strip cannot be read in it.
+#: Texts longer than this multiple of a telephone's strip are left out of it.
 _LINES: Final = 1.4
-#: From so many results on it is told which came most and least often, in two rows so high.
+#: From this number of results on, the most and least frequent ones are listed, in two rows.
 _OFTEN_FROM: Final = 10
 _OFTEN_HIGH: Final = 78.0
 
 
 def felt_glasses(stage: Stage, right: Rect) -> None:
-    """Left what is in the player's hand; right the last results, the spot under the finger, what was won.
+    """Draw the player's chips and tools on the left panel; last results, selected spot and wins on the right.
 
-    ``right`` is what levels leave of that glass.
+    ``right`` is the part of that panel below the progressive meters.
     """
     view, table = stage.view, stage.view.table
     assert table is not None
@@ -56,31 +56,31 @@ def felt_glasses(stage: Stage, right: Rect) -> None:
     top = _results(stage, table, right)
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
     over = settled_step(stage)
-    spot = spot_asked(stage, table)
-    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
-    free = asked is None and (over is None or marked_since(view)) and spot is None
+    spot = selected_spot(stage, table)
+    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    free = decision is None and (over is None or marked_since(view)) and spot is None
     if len(shown_results(stage)) >= _OFTEN_FROM and table.felt in {"roulette", "wheel", "dice"}:
         low = _OFTEN_HIGH * (2 if room[3] > 2 * _OFTEN_HIGH else 1)
         if free or room[3] > 2 * low:
             _often(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
             room = (*room[:3], room[3] - low - 8)
-    if asked is not None:
-        used = _about_question(stage, table, asked, room)
+    if decision is not None:
+        used = _about_question(stage, table, decision, room)
     elif over is not None and not marked_since(view):
         used = _settlements(stage, table, over, room)
     elif spot is not None:
         used = _about(stage, spot, room)
     else:
-        told = table.spots and view.decision is None and room[3] > _OFTEN_HIGH
-        how = stage.texts.say("felt.how") if told else ""
+        shows_often = table.spots and view.decision is None and room[3] > _OFTEN_HIGH
+        how = stage.texts.say("felt.how") if shows_often else ""
         used = stage.painter.paragraph(how, room, Style("text", "caption", "text")) if how else 0.0
     shown = (room[0], room[1] + used + 14, room[2], room[3] - used - 14)
-    first = spot if asked is None else table.spots.get(str(asked.display.get("spot", "")))
-    _pay_lists(stage, table, shown, first if over is None or asked is not None else None, over)
+    first = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
+    _pay_lists(stage, table, shown, first if over is None or decision is not None else None, over)
 
 
 def settled_step(stage: Stage) -> TableStep | None:
-    """The round on the cloth once it is settled and shown; its last step has all that it has settled."""
+    """Return the last step of a round that is settled and completely shown, or None."""
     view, line = stage.view, times(stage.view, stage.theme)
     if view.show is None or line is None or view.now - view.show.began < line.spun:
         return None
@@ -89,7 +89,7 @@ def settled_step(stage: Stage) -> TableStep | None:
 
 
 def settled_result(stage: Stage) -> RoundResult | None:
-    """Return the result of the round that lies on the cloth, once it has been shown to its end."""
+    """Return the result of the round on the table, once it has been shown to its end."""
     view, line = stage.view, times(stage.view, stage.theme)
     show, game = view.show, view.game
     if show is None or line is None or game is None or show.play.game_id != game.id:
@@ -98,7 +98,7 @@ def settled_result(stage: Stage) -> RoundResult | None:
 
 
 def outcome_words(stage: Stage, result: RoundResult) -> str:
-    """Return how a round ended: the number, the dice, or the side that won; empty where the hands say it."""
+    """Return how a round ended: the number, the dice, or the winning side; empty if the hands show it."""
     view, say, display = stage.view, stage.texts.say, result.display
     table, code = view.table, str(display.get("result", ""))
     if table is None or not code:
@@ -117,7 +117,7 @@ def outcome_words(stage: Stage, result: RoundResult) -> str:
 
 
 def _throw_words(stage: Stage, result: RoundResult) -> str:
-    """Return what a throw of craps came to: its sum, and what became of the point."""
+    """Return the result of a throw of craps: its sum, and what happened to the point."""
     display, before = result.display, result.point_before
     total, point = int(display["total"]), display.get("point")
     if before is not None and point is None:
@@ -141,8 +141,8 @@ def _winner_words(stage: Stage, result: RoundResult) -> str:
     return say("felt.tie", points=next(iter(points.values()), ""))
 
 
-def spot_asked(stage: Stage, table: Table) -> Spot | None:
-    """The spot under the finger, or the one the keys have marked."""
+def selected_spot(stage: Stage, table: Table) -> Spot | None:
+    """Return the spot last touched, or the one that the keys have focused, or None."""
     view = stage.view
     if view.focused and betting(view, stage.theme):
         places = felt_touches(view, stage.layout)
@@ -153,12 +153,12 @@ def spot_asked(stage: Stage, table: Table) -> Spot | None:
 
 
 def shown_results(stage: Stage) -> tuple[str, ...]:
-    """The last results; the machine tells none that is still being shown."""
+    """Return the last results, without one that is still being shown."""
     return stage.view.snapshot.results if stage.view.snapshot is not None else ()
 
 
 def _results(stage: Stage, table: Table, rect: Rect) -> float:
-    """The last results, and that they change nothing; returns where that ends."""
+    """Draw the last results, with the note that they do not affect the next; return where they end."""
     p, (x, y, w, _) = stage.painter, rect
     if table.felt == "cards":
         return y + 6
@@ -174,7 +174,7 @@ def _results(stage: Stage, table: Table, rect: Rect) -> float:
 
 
 def _often(stage: Stage, table: Table, rect: Rect) -> None:
-    """What came most often and least often of the results that are kept."""
+    """Draw the most and the least frequent of the recorded results."""
     p, (x, y, w, h), found = stage.painter, rect, shown_results(stage)
     signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
     beside = h < 2 * _OFTEN_HIGH
@@ -195,7 +195,7 @@ def _often(stage: Stage, table: Table, rect: Rect) -> None:
 
 
 def _result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
-    """A result in the colour it has on the wheel."""
+    """Draw a result in its colour on the wheel."""
     p = stage.painter
     fill = POCKETS.get(table.colours.get(result, ""), (30, 24, 56, 255))
     p.panel(cell, radius=10, fill=fill, edge=WHITE if newest else _LINE)
@@ -205,30 +205,30 @@ def _result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool
 
 
 def _short(stage: Stage, table: Table, result: str) -> str:
-    """The sign of a result, as it stands on the wheel."""
+    """Return the sign of a result, as printed on the wheel."""
     name = stage.texts.local(table.names.get(result, {}), result)
     return short_sign(name) if result in table.colours else name
 
 
 def _about(stage: Stage, spot: Spot, rect: Rect) -> float:
-    """What a spot is called, pays and takes, and why the last touch did nothing; returns how high that is."""
+    """Draw a spot's name, pay and limits, and why the last touch did nothing; return the height."""
     p, view, (x, y, w, _) = stage.painter, stage.view, rect
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     head = Style("heavy", "body", stage.look.accent)
     top = y + p.paragraph(stage.texts.local(spot.names), (x, y, w, 70), head)
     lines = spot_lines(stage, spot, unit)
-    if stage.layout.portrait:  # there is room for few
+    if stage.layout.portrait:  # A portrait panel has room for few lines.
         lines = [("  ·  ".join(words for words, _ in lines[:2]), "meter"), *lines[2:][-2:]]
     for words, colour in lines:
         top += p.paragraph(words, (x, top + 4, w, 60), Style("strong", "caption", colour), leading=1.2) + 4
     return top - y
 
 
-def _about_question(stage: Stage, table: Table, asked: Decision, rect: Rect) -> float:
-    """What a question is about: the bet and its stake, and what answers cost; returns its height."""
+def _about_question(stage: Stage, table: Table, decision: Decision, rect: Rect) -> float:
+    """Draw what a decision is about: the bet, its stake and the cost of the answers; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     top = y
-    for words, cost, style in question_lines(stage, table, asked):
+    for words, cost, style in question_lines(stage, table, decision):
         if top + _ROW > y + h:
             break
         at = top + _ROW / 2
@@ -239,21 +239,21 @@ def _about_question(stage: Stage, table: Table, asked: Decision, rect: Rect) -> 
     return top - y
 
 
-def question_lines(stage: Stage, table: Table, asked: Decision) -> list[tuple[str, str, Style]]:
-    """The rows of what a question is about: words, a sum, how they are written."""
+def question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, Style]]:
+    """Return the lines of a decision's description: text, amount and style."""
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    spot, added = table.spots.get(str(asked.display.get("spot", ""))), table.spots.get(asked.kind)
+    spot, added = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
     about = spot or added
     name = "" if about is None else stage.texts.local(about.names)
     step = last_step(stage.view)
     if isinstance(step, TableStep):
-        name = split_hand(stage, name, step, str(asked.display.get("hand", "")))
+        name = split_hand(stage, name, step, str(decision.display.get("hand", "")))
     low = Style("strong", "caption", "text")
     lines = [(name, "", Style("heavy", "body", stage.look.accent))] if name else []
-    if "staked" in asked.display:
-        amount = stage.money(int(asked.display["staked"]) * unit)
+    if "staked" in decision.display:
+        amount = stage.money(int(decision.display["staked"]) * unit)
         lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
-    for option, cost in asked.costs.items():
+    for option, cost in decision.costs.items():
         lines.append((option_words(stage, option), f"+{stage.money(cost * unit)}", low))
     if added is not None:
         words = stage.texts.say("felt.odds", odds=_pays_in_words(stage, added))
@@ -262,7 +262,7 @@ def question_lines(stage: Stage, table: Table, asked: Decision) -> list[tuple[st
 
 
 def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over: TableStep | None) -> None:
-    """What each spot pays that pays by rows, ``first`` before others, as many spots as there is room for.
+    """Draw the pay lists of spots, ``first`` before others, as far as there is room.
 
     The rows that a round has won are lit.
     """
@@ -272,8 +272,8 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
     lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
         of = rows_of(stage, spot)
-        said = [(stage.texts.local(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
-        each = [PayRow(words, pays, won=name in won) for words, pays, name in said]
+        rows = [(stage.texts.local(pay.names), pay.odds, (spot.id, pay.name)) for pay in of]
+        each = [PayRow(words, pays, won=name in won) for words, pays, name in rows]
         if each:
             lists.append((stage.texts.local(spot.names), each, rows_height(stage, each, w + 20)))
     while lists and h < sum(_ROW + high for _, _, high in lists):
@@ -286,12 +286,12 @@ def _pay_lists(stage: Stage, table: Table, rect: Rect, first: Spot | None, over:
 
 
 def _pays_in_words(stage: Stage, spot: Spot) -> str:
-    """What a spot pays: its terms, or its odds, of several the highest with that it is up to it."""
-    return stage.texts.local(spot.terms) if spot.terms else odds_told(stage, spot)
+    """Return the pay of a spot as text: its terms, or its odds; of several, the highest, marked as a maximum."""
+    return stage.texts.local(spot.terms) if spot.terms else odds_text(stage, spot)
 
 
 def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
-    """The odds, limits and stakes of a spot in words as the table stands, and why it takes none."""
+    """Return the odds, limits and stakes of a spot in the table's current state, and why it takes no bet."""
     say, view, table = stage.texts.say, stage.view, stage.view.table
     if view.snapshot is None or table is None:
         return []
@@ -324,7 +324,7 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
 
 
 def needed_words(stage: Stage, needs_cents: int, bet_cents: int) -> str:
-    """Return what credit a bet needs, why, and how much there is; empty if there is enough."""
+    """Return the credit that a bet needs, why, and how much there is; empty if there is enough."""
     snapshot = stage.view.snapshot
     if snapshot is None or needs_cents <= snapshot.credit_cents:
         return ""
@@ -334,7 +334,7 @@ def needed_words(stage: Stage, needs_cents: int, bet_cents: int) -> str:
 
 
 def refused_words(stage: Stage, spot: Spot | None, why: str) -> str:
-    """Why a touch changed nothing, with the spots that are to have a bet first."""
+    """Return why a touch changed nothing, with the spots that need a bet first."""
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
@@ -345,14 +345,14 @@ def refused_words(stage: Stage, spot: Spot | None, why: str) -> str:
 
 
 def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> float:
-    """What became of each bet, spot by spot, those that gave something back first; returns its height."""
+    """Draw the settlement of each bet by spot, those with a return first; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(over.settlements, key=lambda each: -int(each["credits"]))
     if any(int(each["credits"]) for each in rows):
         style = Style("strong", "caption", stage.look.accent)
         y += p.paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
-    step = 38.0  # two lines of a long name
+    step = 38.0  # Two lines for a long name.
     top, room = y, max(1, int((rect[1] + h - y) // step))
     for i, each in enumerate(rows[:room]):
         at = y + (i + 0.5) * step
@@ -372,11 +372,11 @@ def _settlements(stage: Stage, table: Table, over: TableStep, rect: Rect) -> flo
 
 
 def _strip(stage: Stage, table: Table) -> None:
-    """A telephone's strip above the cloth: the spot under the finger, else the last results."""
+    """Draw a telephone's strip above the layout: the selected spot, or else the last results."""
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
-    spot = spot_asked(stage, table)
+    spot = selected_spot(stage, table)
     over = settled_step(stage)
-    asked = view.decision if view.decision is not None and asking(view, stage.theme) else None
+    decision = view.decision if view.decision is not None and asking(view, stage.theme) else None
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     style = Style("strong", "caption", "text")
     levels = levels_beside(stage)
@@ -384,15 +384,15 @@ def _strip(stage: Stage, table: Table) -> None:
         wide = w / len(levels)
         draw_level(stage, level, (x + i * wide + 8, y + 8, wide - 16, LEVELS_HIGH - 10), "caption")
     place: Rect = (x + 12, y + (LEVELS_HIGH if levels else 0.0) + 1, w - 24, 46)
-    lines = question_lines(stage, table, asked) if asked is not None else []
-    about = [words for words, cost, _ in lines if not cost][:2]  # the keys say what answers cost
+    lines = question_lines(stage, table, decision) if decision is not None else []
+    about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
     if about:
         p.label("  ·  ".join(about), place, style)
         return
-    if spot is not None and asked is None and (over is None or marked_since(view)):
-        said = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
-        words = "  ·  ".join([said[0], said[1], said[-1]])
-        words = words if p.measure(words, style) < _LINES * place[2] else "  ·  ".join(said[:2])
+    if spot is not None and decision is None and (over is None or marked_since(view)):
+        texts = [stage.texts.local(spot.names), *(words for words, _ in spot_lines(stage, spot, unit))]
+        words = "  ·  ".join([texts[0], texts[1], texts[-1]])
+        words = words if p.measure(words, style) < _LINES * place[2] else "  ·  ".join(texts[:2])
         p.label(words, place, style)
         return
     found = shown_results(stage) if table.felt != "cards" else ()
@@ -406,7 +406,7 @@ def _strip(stage: Stage, table: Table) -> None:
 
 
 def felt_status(stage: Stage) -> str:
-    """What PLAY would do: how much it stakes on how many spots, or that nothing is laid yet."""
+    """Return what PLAY would do: the stake and its number of spots, or that no bet is placed yet."""
     view, table = stage.view, stage.view.table
     shown = playing(view, stage.theme) or view.decision is not None
     if table is None or view.snapshot is None or not table.spots or shown:
@@ -426,7 +426,7 @@ def felt_status(stage: Stage) -> str:
 
 
 def _in_round(stage: Stage, spot: Spot) -> str:
-    """What is staked on a spot in a round alone, in times the bet it needs; nothing of another spot."""
+    """Return the possible bets on a spot that is bet only during a round, as multiples of the bet it needs; else ""."""
     table = stage.view.table
     if not spot.added or spot.needs is None or table is None:
         return ""
@@ -435,7 +435,7 @@ def _in_round(stage: Stage, spot: Spot) -> str:
 
 
 def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
-    """What the bets of these groups pay and what may be staked on one."""
+    """Draw the pays of the bets in these groups, and the limits of one bet."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return
@@ -456,9 +456,9 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         )
         key = "felt.only" if least == most else "felt.limits"
         words = [_in_round(stage, spots[0]) or stage.texts.say(key, least=least, most=most)]
-        told = stage.view.game.returns.get(group) if stage.view.game is not None else None
-        if told is not None:
-            sign = told.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")
+        figure = stage.view.game.returns.get(group) if stage.view.game is not None else None
+        if figure is not None:
+            sign = figure.rstrip("% ").replace(".", "," if stage.texts.language == "fr" else ".")
             words.insert(0, stage.texts.say("felt.returns", percent=sign))
         low = Style("text", "caption", "text")
         if slim:
@@ -468,7 +468,7 @@ def felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
 
 
 def prize_pages(stage: Stage) -> list[tuple[str, ...]]:
-    """The groups of bets whose odds each help page has."""
+    """Return the groups of bets on each help page of odds."""
     table = stage.view.table
     groups = tuple(table.groups) if table is not None else ()
     each = 10 if not stage.layout.portrait else 16 if not stage.layout.slim else 9

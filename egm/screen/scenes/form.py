@@ -1,4 +1,4 @@
-"""Building blocks of service pages: their words, keys and marks."""
+"""Building blocks of service pages: texts, keys and marks."""
 
 from functools import partial
 from typing import Final
@@ -11,9 +11,9 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
 from egm.screen.theme import Colour, mix
 
-#: A key no wider than this has its sign and words closer together.
+#: A key no wider than this has its sign and text closer together.
 _NARROW: Final = 200.0
-#: A key that confirms and is wider than this has its words larger.
+#: A confirming key that is wider than this has a larger text.
 _WIDE: Final = 320.0
 _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
     "go": ((44, 58, 96, 255), (120, 150, 220, 255)),
@@ -21,19 +21,19 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
     "danger": ((110, 18, 34, 255), (255, 120, 130, 255)),
     "back": ((52, 48, 66, 255), (150, 144, 176, 255)),
 }
-#: Mark -> its picture, and its colour in the theme.
+#: The picture of each mark, and its colour in the theme.
 _MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
 
 
 def said(stage: Stage, words: Words) -> str:
-    """A text of a page in the attendant's language."""
+    """Return a text of a page in the attendant's language."""
     if words.kind == "say":
         return spoken(stage, str(words.value), words.values)
     return stage.texts.worded(words, stage.money)
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
-    """A key of a page; what acts, what cannot be undone and what leads on differ in sign and colour."""
+    """Draw a key of a page; sign and colour tell ordinary, irreversible and navigation keys apart."""
     p, (x, y, w, h) = stage.painter, rect
     fill, edge = _STYLES[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
@@ -50,7 +50,7 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
 
 
 def draw_key(stage: Stage, rect: Rect, words: str) -> None:
-    """A key of the screen's own on a page, such as one that turns to more rows."""
+    """Draw one of the screen's own keys on a page, such as the key for more rows."""
     fill, edge = _STYLES["go"]
     stage.painter.panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
     style = Style("heavy", "lead" if len(words) == 1 else "small", WHITE)
@@ -58,7 +58,7 @@ def draw_key(stage: Stage, rect: Rect, words: str) -> None:
 
 
 def draw_mark(stage: Stage, mark: str, rect: Rect) -> None:
-    """Good, told, warning or alarm: a tick, an i, a triangle, a cross in a disc."""
+    """Draw a mark: a tick (good), an i (info), a triangle (warning) or a cross (alarm), in a disc."""
     sign, paint = _MARKS.get(mark, ("alarm", "alarm"))
     make = partial(picture, sign, colour=stage.theme.colour(paint))
     stage.painter.art(("page mark", mark), rect, make)

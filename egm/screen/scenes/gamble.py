@@ -1,4 +1,4 @@
-"""Double-up: a card face down, what is at stake, the call, and the card turned over."""
+"""Double-up: a card face down, the stake, the call, and the card turned over."""
 
 import math
 from functools import partial
@@ -18,33 +18,33 @@ from egm.screen.steps import GambleStep
 from egm.screen.theme import mix, parse_colour
 
 _CARD: Final = (196.0, 274.0)
-#: What stands above and below a telephone's card: its edge, how fair it is, the answers.
+#: Height above and below a telephone's card for its edge, the odds and the answers.
 _BELOW: Final = 290.0
 _SMALL: Final = (50.0, 70.0)
-#: How many cards before this one are shown.
+#: How many previous cards are shown.
 _HISTORY: Final = 8
 
 
 def draw_table(stage: Stage, at_stake: int, to_win: int, before: tuple[str, ...]) -> None:
-    """The question: the card face down between what is at stake and what a right call makes of it."""
+    """Draw the decision: the face-down card between the stake and the possible win."""
     _table(stage, before)
     _card_at(stage, "", 0.0)
     _sums(stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win"))
 
 
 def draw_gamble(stage: Stage, step: GambleStep, time: StepTime, since: float) -> None:
-    """The card turning over, and what the call has made of the stake."""
+    """Draw the card turning over, and what became of the stake."""
     share = clamp((since - time.begin) / max(0.01, time.spun - time.begin))
     if stage.view.reduced_motion:
         share = 1.0 if share > 0.5 else 0.0
     turn = ease_in_out(clamp(share * 1.25))
     _table(stage, step.before)
     _card_at(stage, step.shown if turn >= 0.5 else "", turn)
-    said = stage.texts.say(f"decide.{step.called}")
+    call = stage.texts.say(f"decide.{step.called}")
     x, y, w, h = stage.layout.field
     style = Style("strong", "lead", "text")
     stage.painter.text(
-        stage.texts.say("gamble.called", call=said), (x + w / 2, y + h - 162), style, width=w - 80
+        stage.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width=w - 80
     )
     if share < 1:
         return
@@ -81,13 +81,13 @@ def _felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 
 def _part(stage: Stage) -> float:
-    """How large the card is: on a telephone its field has the answers to hold as well."""
+    """Return the card's scale: smaller on a telephone, whose field also holds the answers."""
     room = stage.layout.field[3] - _BELOW
     return 1.0 if not stage.layout.slim else min(0.7, room / _CARD[1])
 
 
 def _card_at(stage: Stage, shown: str, turn: float) -> None:
-    """The card in the middle; as it turns it narrows and widens again."""
+    """Draw the card in the middle; as it turns, it narrows and widens again."""
     x, y, w, _ = stage.layout.field
     wide, high = (length * _part(stage) for length in _CARD)
     frame = round(abs(math.cos(turn * math.pi)) * 12)
@@ -112,7 +112,7 @@ def _sums(stage: Stage, *sums: tuple[str, int, str]) -> None:
 
 
 def _face(size: tuple[int, int], *, shown: str) -> pygame.Surface:
-    """A card's face in a colour, or its back; narrower while it turns."""
+    """Return a card's face in a colour, or its back."""
     full = (max(size[0], round(size[1] * _CARD[0] / _CARD[1])), size[1])
     surface = picture(f"card_{shown or 'back'}", full)
     return surface if full == size else pygame.transform.smoothscale(surface, size)

@@ -1,4 +1,4 @@
-"""The two glasses beside the field: what the game pays, and below it the small print."""
+"""The two panels beside the field: the game's prizes, and the small print below them."""
 
 from typing import Final
 
@@ -16,21 +16,21 @@ from egm.screen.scenes.wheel import is_wheel, wheel_glasses
 from egm.screen.scenes.wins import lit_win
 from egm.screen.text import Texts
 
-#: A row of prizes higher than this has large figures.
+#: A prize row higher than this has large digits.
 _LEAD_FROM: Final = 40.0
-#: Upright, so many prizes of a Keno card stand in two columns.
+#: From this number of prizes on, a Keno card's prizes have two columns in portrait.
 _BESIDE_FROM: Final = 4
 
 
 def base_field(stage: Stage) -> Field | None:
-    """The first stage's field of the game on the screen, if it is played on reels."""
+    """Return the reel field of the game's first stage, or None if it is not played on reels."""
     game = stage.view.game
     fields = stage.view.fields.get(game.id, {}) if game else {}
     return next(iter(fields.values()), None)
 
 
 def prizes_now(stage: Stage, field: Field) -> list[tuple[Prize, int]]:
-    """Every prize of the bet on the meter with its credits, the highest first (C-22)."""
+    """Return every prize of the current bet with its credits, the highest first (C-22)."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return []
@@ -40,16 +40,16 @@ def prizes_now(stage: Stage, field: Field) -> list[tuple[Prize, int]]:
 
 
 def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -> str:
-    """A prize's name in the player's language."""
+    """Return a prize's name in the player's language."""
     if symbol:
         return texts.say("help.kind", count=count, name=texts.local(field.names.get(symbol, {}), symbol))
-    number, _, rest = name.partition(" ")
-    counted = number.isdigit() and bool(rest)
-    word = rest if counted else name
+    number, _, remainder = name.partition(" ")
+    counted = number.isdigit() and bool(remainder)
+    word = remainder if counted else name
     words = (
         texts.local(field.titles[word], word) if word in field.titles else word.replace("-", " ").capitalize()
     )
-    alone = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == rest) <= 1
+    alone = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == remainder) <= 1
     return (
         words
         if not counted or (alone and word in field.titles)
@@ -58,7 +58,7 @@ def prize_name(texts: Texts, field: Field, count: int, symbol: str, name: str) -
 
 
 def draw_glasses(stage: Stage) -> None:
-    """The prizes of the current bet on both glasses: the high ones left, the rest right."""
+    """Draw the prizes of the current bet on both panels, the high ones on the left."""
     field = base_field(stage)
     if stage.view.snapshot is None:
         return
@@ -75,10 +75,10 @@ def draw_glasses(stage: Stage) -> None:
     layout = stage.layout
     rows = 6 if not layout.portrait else 4 if not layout.slim else 3
     beside = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
-    top, rest = prizes[:rows], prizes[rows : rows + beside]
+    top, others = prizes[:rows], prizes[rows : rows + beside]
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
-        top, rest = prizes[:half], prizes[half:]
+        top, others = prizes[:half], prizes[half:]
     _prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
     if layout.portrait and levels_beside(stage):
         _small_print(stage, layout.right)
@@ -88,7 +88,7 @@ def draw_glasses(stage: Stage) -> None:
     _prizes(
         stage,
         field,
-        rest,
+        others,
         right,
         stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
     )
@@ -96,7 +96,7 @@ def draw_glasses(stage: Stage) -> None:
 
 
 def _keno_glasses(stage: Stage, right: Rect) -> None:
-    """The prizes of a Keno card by catch for one credit staked, and the kinds of ticket."""
+    """Draw the prizes of a Keno card by catch for one credit staked, and the kinds of ticket."""
     p, texts, game = stage.painter, stage.texts, stage.view.game
     if game is None:
         return
@@ -127,7 +127,7 @@ def _keno_glasses(stage: Stage, right: Rect) -> None:
 
 
 def _tickets(stage: Stage, game: GameView, right: Rect) -> None:
-    """The kinds of ticket a game sells, on the right glass."""
+    """Draw the kinds of ticket that a game sells, on the right panel."""
     texts = stage.texts
     x, y, w, h = right
     if stage.layout.portrait and levels_beside(stage):
@@ -142,16 +142,16 @@ def _tickets(stage: Stage, game: GameView, right: Rect) -> None:
     for form in game.presentation.get("forms", []) if not rows else ():
         words = texts.local(form["name"])
         if top + (40 if not stage.layout.portrait else 26) > y + h - _foot(stage.layout):
-            break  # the help pages name them all
+            break  # The help pages list all of them.
         used = stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2)
         top += used + (12 if not stage.layout.portrait else 2)
     _small_print(stage, stage.layout.right)
 
 
 def _form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
-    """A ticket sold by name with its price; lit where PLAY buys it."""
+    """Draw a named ticket with its price, lit if PLAY buys it."""
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
-    assert view.snapshot is not None  # there are rows
+    assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
     chosen = not view.slip.marked and form_in_force(game, view.snapshot)["id"] == form_id
     credits_ = view.snapshot.bet_credits if chosen else price_now(game, form, view.snapshot)
@@ -215,7 +215,7 @@ def _prize(stage: Stage, field: Field, prize: Prize, rect: Rect, credits_: int) 
 
 
 def _foot(layout: Layout) -> float:
-    """The height of a glass's small print."""
+    """Return the height of a panel's small print."""
     return 62.0 if not layout.slim else 40.0
 
 
@@ -227,7 +227,7 @@ def _small_print(stage: Stage, rect: Rect) -> None:
     unit = stage.texts.say("meter.denomination", amount=stage.money(snapshot.denomination_cents))
     defect = stage.texts.say(f"defect.{snapshot.defect}")
     foot, left = _foot(stage.layout), stage.layout.left
-    if rect[2] <= 0:  # both stand below the one glass there is
+    if rect[2] <= 0:  # Both texts stand below the only panel.
         x, y, w, h = left
         rect, left = (x + w / 2, y, w / 2, h), (x, y, w / 2, h)
     for (x, y, w, h), words, style in (

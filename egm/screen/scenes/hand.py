@@ -1,4 +1,4 @@
-"""The keys of the player's hand at a table: chips and tools, what all chips do, the parts of the cloth."""
+"""The keys of a table: chips and tools, actions on all chips, and the parts of the layout."""
 
 import re
 from typing import Final
@@ -19,20 +19,20 @@ from egm.screen.view import (
     board_wanted,
 )
 
-#: A tool's key narrower than this has a sign for its word.
+#: A tool key narrower than this has a sign in place of its text.
 _WORDS_FROM: Final = 92.0
-#: A key's width in letters, beside its margins, where it has no name of a kind of bets.
+#: Width of a key without a bet kind's name, in letters.
 _RACETRACK: Final = 13
 _MARGINS: Final = 3
-#: Above the keys and below them, where the small print of the glass is.
+#: Height above and below the keys for the small print of the panel, in units.
 _AROUND: Final = 72.0
 _SIGNS: Final = {"take": "\u2212", "ask": "?"}
-#: A group whose spots have nothing in their names in common is called by so many of them.
+#: If the names of a group's spots have nothing in common, at most this many of them name the group.
 _NAMED: Final = 6
 
 
 def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
-    """The keys of the player's hand in rows: chips and tools, what all chips do, parts of the cloth."""
+    """Return the keys in rows: chips and tools, actions on all chips, parts of the layout."""
     values = table.chips if view.snapshot is None else chips_here(table, limits(view.snapshot))
     held = [Action("chip", value) for value in values]
     held += [Action("tool", "take"), Action("tool", "ask")]
@@ -51,7 +51,7 @@ def _hand(view: View, table: Table, layout: Layout) -> list[list[Action]]:
 
 
 def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Where the keys of the player's hand stand: on the left glass, on a telephone below the cloth."""
+    """Return the rectangles of the keys: on the left panel, or on a telephone below the layout."""
     table = view.table
     if table is None:
         return []
@@ -75,7 +75,7 @@ def hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _letters(table: Table, action: Action) -> int:
-    """How wide a key is beside others: one that opens a kind of bets by its name on two lines."""
+    """Return a key's relative width in letters; the name of a bet kind stands on two lines."""
     spots = table.groups.get(str(action.value), ()) if action.name == "cloth" else ()
     names = [name for spot in spots[:1] for name in spot.names.values()]
     words = [len(word) for name in names for word in name.split()]
@@ -83,7 +83,7 @@ def _letters(table: Table, action: Action) -> int:
 
 
 def felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """What can be touched of a table while the machine takes bets."""
+    """Return the touch targets of a table while the machine takes bets."""
     table = view.table
     if table is None or not table.spots or not view.accepts("bet") or view.page is not Page.NONE:
         return []
@@ -92,7 +92,7 @@ def felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
-    """A key of the player's hand."""
+    """Draw a key of the table."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
@@ -120,7 +120,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
 
 
 def _helps(chips: Chips, name: str) -> bool:
-    """Whether a key would change the chips."""
+    """Return whether a key would change the chips."""
     have: dict[str, bool] = {
         "undo": bool(chips.before),
         "clear": bool(chips.bets),
@@ -131,7 +131,7 @@ def _helps(chips: Chips, name: str) -> bool:
 
 
 def draw_key(stage: Stage, rect: Rect, words: str, *, lit: bool = False, on: bool = True) -> None:
-    """A key of a table: its words may fill it, for there are many beside each other."""
+    """Draw a table's key; its text may fill the key, because there are many side by side."""
     x, y, w, h = rect
     draw_button(stage, rect, "", lit=lit, on=on)
     style = Style("strong", "caption", "text" if on else "text_dim")
@@ -139,12 +139,12 @@ def draw_key(stage: Stage, rect: Rect, words: str, *, lit: bool = False, on: boo
 
 
 def draw_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, lit: bool) -> None:
-    """A key that opens a part of the cloth: by its name, on a telephone by how many numbers it bets on."""
+    """Draw a key that opens a part of the layout: with its name, or on a telephone with its count of numbers."""
     draw_key(stage, rect, part_name(stage, table, part), lit=lit)
 
 
 def part_name(stage: Stage, table: Table, part: str) -> str:
-    """What a part of the cloth is called; on a telephone a sign of it."""
+    """Return the name of a part of the layout; on a telephone a short sign."""
     if part == RACE:
         return stage.texts.say("felt.race") if not stage.layout.slim else "\u25cb"
     if table.felt != "roulette" and stage.layout.slim:
@@ -162,7 +162,7 @@ def part_name(stage: Stage, table: Table, part: str) -> str:
 
 
 def group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
-    """What the bets of a group are called: what their names have in common before any number."""
+    """Return the name of a group of bets: what their names have in common before any number."""
     names = [stage.texts.local(spot.names) for spot in spots]
     if len(names) == 1:
         return names[0]

@@ -1,4 +1,4 @@
-"""The help and prize pages: everything a player may know before a bet, generated from the game itself."""
+"""The help and prize pages: everything a player may want to know before a bet, generated from the game itself."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -28,27 +28,27 @@ from egm.screen.scenes.wheel import is_wheel, wheel_prizes
 from egm.screen.table import limits
 from egm.screen.view import Action, offered
 
-#: How many of the prizes that bring a feature are pictured with the rules.
+#: The most feature-triggering prizes pictured with the rules.
 _RULES_PICTURED: Final = 3
 #: A page no wider than this is a telephone's.
 _NARROW: Final = 800.0
-#: Where a text may be broken into other lines; a no-break space holds a number's groups together.
+#: Matches a paragraph break. A no-break space within a number is not matched.
 _PARAGRAPHS: Final = re.compile(r" *\n *\n\s*")
 _BREAKS: Final = re.compile(r"[ \n]+")
-#: In a prize table: nothing is paid for this.
+#: Entry of a prize table for a combination that pays nothing.
 NO_PRIZE: Final = "\u2013"
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One page: its heading and what draws it into a rectangle."""
+    """One help page: its heading and the function that draws it in a rectangle."""
 
     heading: str
     draw: Callable[[Stage, Rect], None]
 
 
 def sheets(stage: Stage) -> list[Sheet]:
-    """The pages of the game on the screen."""
+    """Return the help pages of the game on the screen."""
     say = stage.texts.say
     pages = [Sheet(say("help.rules"), _rules)]
     field = base_field(stage)
@@ -67,14 +67,16 @@ def sheets(stage: Stage) -> list[Sheet]:
         pages.append(Sheet(say("help.prizes"), _keno_table))
     if is_wheel(stage):
         pages.append(Sheet(say("help.prizes"), wheel_prizes))
-    told = prize_pages(stage)
-    pages += [Sheet(say("help.prizes"), partial(felt_prizes, groups=groups)) for groups in told]
+    entries = prize_pages(stage)
+    pages += [Sheet(say("help.prizes"), partial(felt_prizes, groups=groups)) for groups in entries]
     if pays_of(stage):
         pages.append(Sheet(say("help.prizes"), partial(draw_pays, rows=pays_of(stage))))
     if chart_of(stage) is not None:
         pages.append(Sheet(say("chart.title"), draw_chart))
-    pages += [Sheet(say("odds.chances"), partial(draw_chances, told=told)) for told in chance_pages(stage)]
-    pages += [Sheet(say("odds.title"), partial(draw_odds, told=told)) for told in odds_pages(stage)]
+    pages += [
+        Sheet(say("odds.chances"), partial(draw_chances, entries=entries)) for entries in chance_pages(stage)
+    ]
+    pages += [Sheet(say("odds.title"), partial(draw_odds, entries=entries)) for entries in odds_pages(stage)]
     pages.append(Sheet(say("help.about"), _about))
     pages.append(Sheet(say("help.responsible"), _responsible))
     snapshot = stage.view.snapshot
@@ -84,13 +86,13 @@ def sheets(stage: Stage) -> list[Sheet]:
 
 
 def _most(stage: Stage, prize: Prize) -> int:
-    """What a prize pays at the highest bet."""
+    """Return what a prize pays at the highest bet."""
     game = stage.view.game
     return prize_at(game, prize.name, prize.credits, max(game.bet_options)) if game else prize.credits
 
 
 def draw_help(stage: Stage) -> None:
-    """The current page, with its heading and the keys that turn it."""
+    """Draw the current page, with its heading and the keys that turn the page."""
     game = stage.view.game
     if game is None:
         return
@@ -120,7 +122,7 @@ def draw_help(stage: Stage) -> None:
 
 
 def sheet_keys(stage: Stage) -> list[tuple[Rect, Action]]:
-    """What can be touched on the page that is open, besides the keys that turn it."""
+    """Return the touch targets of the open page, other than the keys that turn it."""
     pages = sheets(stage)
     if stage.view.game is None or pages[stage.view.sheet % len(pages)].draw is not draw_limits:
         return []
@@ -128,14 +130,14 @@ def sheet_keys(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def _inside(sheet: Rect) -> Rect:
-    """The page within its frame, between heading and keys."""
+    """Return the page's area within its frame, between heading and keys."""
     x, y, w, h = sheet
     side = 48.0 if w > _NARROW else 30.0
     return (x + side, y + 108, w - 2 * side, h - 108 - 26 - page_keys(sheet)["next"][3] - 12)
 
 
 def page_keys(rect: Rect) -> dict[str, Rect]:
-    """Where the keys of a page stand."""
+    """Return the rectangles of a page's keys."""
     x, y, w, h = rect
     wide = min(240.0, (w - 80 - 32) / 3)
     high = 66.0 if w > _NARROW else FINGER
@@ -148,16 +150,16 @@ def page_keys(rect: Rect) -> dict[str, Rect]:
 
 
 def _rules(stage: Stage, rect: Rect) -> None:
-    """The game's own rules, as large as the page allows, and pictures of what they speak of."""
+    """Draw the game's own rules, as large as the page allows, and pictures of what they refer to."""
     game = stage.view.game
     if game is None:
         return
     p, (x, y, w, h) = stage.painter, rect
     h -= _pictured(stage, rect)
-    told = _PARAGRAPHS.split(stage.texts.local(game.help).strip())
-    said = [_BREAKS.sub(" ", part) for part in told]
-    ways = [("\n".join(said), size) for size in ("body", "small", "caption")]
-    for rules, size in (*ways, ("  \u00b7  ".join(said), "caption")):
+    paragraphs = _PARAGRAPHS.split(stage.texts.local(game.help).strip())
+    texts = [_BREAKS.sub(" ", part) for part in paragraphs]
+    ways = [("\n".join(texts), size) for size in ("body", "small", "caption")]
+    for rules, size in (*ways, ("  \u00b7  ".join(texts), "caption")):
         style = Style("text", size, "text")
         if len(p.wrap(rules, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break
@@ -165,7 +167,7 @@ def _rules(stage: Stage, rect: Rect) -> None:
 
 
 def _pictured(stage: Stage, rect: Rect) -> float:
-    """At the page's foot: what brings the features, in symbols, and the first lines; the height it takes."""
+    """Draw, at the page's foot, the symbols that trigger features and the first lines; return the height."""
     field = base_field(stage)
     if field is None:
         return 0.0
@@ -199,7 +201,7 @@ def _pictured(stage: Stage, rect: Rect) -> float:
 
 
 def _bringing(stage: Stage, field: Field, prize: Prize) -> str:
-    """What a prize brings, after its name where not all of its symbols are pictured."""
+    """Return what a prize awards, preceded by its name if not all of its symbols are pictured."""
     if len(field.icons(prize)) == prize.count:
         return _given(stage, prize)
     name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
@@ -207,7 +209,7 @@ def _bringing(stage: Stage, field: Field, prize: Prize) -> str:
 
 
 def _given(stage: Stage, prize: Prize) -> str:
-    """What a prize brings besides credits, in words."""
+    """Return the text of what a prize awards besides credits."""
     kinds = {str(one["id"]): stage.texts.local(one["name"]) for one in game_prizes(stage)}
     gifts = [
         (kinds.get(given) or stage_name(stage, given) or given.capitalize(), times)
@@ -220,7 +222,7 @@ def _given(stage: Stage, prize: Prize) -> str:
 
 
 def limits_words(stage: Stage) -> str:
-    """What a credit costs and a bet may be: what the game offers, or the limits of a table's spots."""
+    """Return the value of a credit and the permitted bets, or the limits of a table's spots."""
     view, say, snapshot = stage.view, stage.texts.say, stage.view.snapshot
     if snapshot is None:
         return ""
@@ -242,7 +244,7 @@ def limits_words(stage: Stage) -> str:
 
 
 def _about(stage: Stage, rect: Rect) -> None:
-    """The price of a credit, the return, what a malfunction does, and which game exactly this is."""
+    """Draw the value of a credit, the theoretical return, the malfunction clause, and the game's exact identity."""
     game, snapshot, say = stage.view.game, stage.view.snapshot, stage.texts.say
     if game is None or snapshot is None:
         return
@@ -257,7 +259,7 @@ def _about(stage: Stage, rect: Rect) -> None:
 
 
 def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) -> None:
-    """For each bet, each prize in credits (C-22)."""
+    """Draw each prize in credits for each bet (C-22)."""
     game = stage.view.game
     if game is None:
         return
@@ -288,7 +290,7 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
         icons = field.icons(prize)
         pictured = slim and (
             len(icons) > 1 or len(icons) == prize.count
-        )  # in little room a picture names itself
+        )  # In a narrow column, the picture needs no name.
         named = 190 if not slim else 12 if pictured else 150
         side = min(step - 12, 60.0, (left - x - named) / max(1, len(icons)))
         at, lift = x + 10, 10.0 if pictured and prize.gives else 0.0
@@ -316,26 +318,26 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
 
 
 def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
-    """A prize's name and what it brings besides credits: on a line of its own where that is narrow."""
+    """Draw a prize's name and what it awards besides credits, on a separate line if the column is narrow."""
     name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
-    told = _given(stage, prize)
-    two = bool(told) and stage.layout.portrait
-    first = [name] if two or not told else [f"{name} + {told}"]
-    for i, words in enumerate(first + ([told] if two else [])):
+    awards = _given(stage, prize)
+    two = bool(awards) and stage.layout.portrait
+    first = [name] if two or not awards else [f"{name} + {awards}"]
+    for i, words in enumerate(first + ([awards] if two else [])):
         y = at[1] + (24 * i - 12 if two else 0)
         style, high = Style("text", "caption" if two else "small", "text"), 24.0 if two else 48.0
         stage.painter.label(words, (at[0], y - high / 2, width, high), style, align="left")
 
 
 def game_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
-    """The prizes in kind of the game on the screen, as its definition describes them."""
+    """Return the merchandise prizes of the game on the screen, as its definition describes them."""
     game = stage.view.game
     prizes: Sequence[Mapping[str, Any]] = game.presentation.get("merchandise", ()) if game else ()
     return prizes
 
 
 def _prizes_in_kind(stage: Stage, rect: Rect) -> None:
-    """Each prize that is a thing: its name, what it is, and what the house states it is worth (C-03)."""
+    """Draw each merchandise prize: its name, its description, and the value that the operator states (C-03)."""
     p, (x, y, w, h) = stage.painter, rect
     for prize in game_prizes(stage):
         name = stage.texts.local(prize["name"])
@@ -350,7 +352,7 @@ def _prizes_in_kind(stage: Stage, rect: Rect) -> None:
 
 
 def _keno_table(stage: Stage, rect: Rect) -> None:
-    """For each number of spots, the prize of each catch, for one credit staked (M-01)."""
+    """Draw the prize of each catch for each number of spots, for one credit staked (M-01)."""
     game = stage.view.game
     tables: dict[str, dict[str, int]] = game.presentation.get("tables", {}) if game else {}
     p, (x, y, w, h) = stage.painter, rect
@@ -363,7 +365,7 @@ def _keno_table(stage: Stage, rect: Rect) -> None:
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
     heading = Style("strong", "small", stage.look.accent)
     titles = [stage.texts.counted("keno.of", int(spot)) for spot in spots]
-    if max((p.measure(title, heading) for title in titles), default=0.0) > column - 6:  # once for all columns
+    if max((p.measure(title, heading) for title in titles), default=0.0) > column - 6:  # one for all columns
         p.text(stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width=head - 20)
         titles = spots
     for i, title in enumerate(titles):
@@ -385,7 +387,7 @@ def _keno_table(stage: Stage, rect: Rect) -> None:
 
 
 def _lines(stage: Stage, rect: Rect, field: Field) -> None:
-    """Each line as a small grid with its number."""
+    """Draw each line as a small grid with its number."""
     p, (x, y, w, h) = stage.painter, rect
     used = p.paragraph(stage.texts.say("help.lines_rule"), (x, y, w, 90), Style("text", "small", "text"))
     y, h = y + used + 12, h - used - 12

@@ -1,4 +1,4 @@
-"""The Keno board: the player's numbers, the balls in their order, the hits, and every card's prize."""
+"""The Keno board: the player's numbers, the balls in order, the hits, and every card's prize."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -40,7 +40,7 @@ _FORM: Final = 104.0
 
 
 def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: float) -> None:
-    """The board with the balls that have come so far; without a time, the last draw or the player's marks."""
+    """Draw the board with the balls drawn so far; without ``time``, the last draw or the player's marks."""
     board_back(stage)
     view, game = stage.view, stage.view.game
     data = game.presentation if game else {}
@@ -53,7 +53,7 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
             board = _split(stage.layout)[0]
             places = [(place_of(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
             draw_letters(stage, places, letters_of(slip))
-        if view.scene is not Scene.ATTRACT:  # whose welcome would cover half of it
+        if view.scene is not Scene.ATTRACT:  # The welcome would cover half of it.
             _tray_back(stage, slip_words(stage))
             if not slip.marked and is_keno(game):
                 _slip_says(stage)
@@ -67,38 +67,38 @@ def draw_keno(stage: Stage, step: Step | None, time: StepTime | None, since: flo
     fresh = 1.0 if time is None or not count else (since - time.stops[count - 1]) / 0.25
     _board(stage, (numbers, columns), balls, marked, fresh)
     _tray(stage, balls, marked, int(data.get("drawn", 20)), _paid(stage, keno) if time is None else "")
-    if time is not None or not stage.layout.slim:  # a telephone's keys stand there again
+    if time is not None or not stage.layout.slim:  # A telephone's keys take that room again after the draw.
         _cards(stage, keno, balls)
     if time is None:
         _marking(stage)
 
 
-def _at_rest(view: View) -> bool:
-    """Whether marks and no draw stand on the board."""
+def _shows_marks(view: View) -> bool:
+    """Return whether the board shows marks, not a draw."""
     return view.show is None or marked_since(view)
 
 
 def touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """What can be touched while the machine takes bets: the numbers, the quick pick, cards and groups."""
+    """Return the touch targets while the machine takes bets: numbers, quick pick, cards and groups."""
     game = view.game
     if not is_keno(game) or game is None or not view.accepts("bet"):
         return []
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split(layout)[0]
-    if layout.slim:  # numbers are marked on the slip, which the board opens
-        other = "quick_pick" if view.slip.marked or not _at_rest(view) else "form"
+    if layout.slim:  # Touching a telephone's board opens the slip for marking.
+        other = "quick_pick" if view.slip.marked or not _shows_marks(view) else "form"
         return [
             (_quick_pick(layout), Action(other)),
             (_mark_key(layout), Action("slip")),
             (board, Action("slip")),
         ]
     found = [(place_of(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
-    anew = [(_quick_pick(layout), Action("quick_pick"))] if view.slip.marked or not _at_rest(view) else []
+    anew = [(_quick_pick(layout), Action("quick_pick"))] if view.slip.marked or not _shows_marks(view) else []
     return [*anew, *_slip_keys(view, layout), *form_rows(view, layout), *found]
 
 
 def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """The tickets sold by name, on the right glass; upright a key turns through them."""
+    """Return the targets of named tickets on the right panel; in portrait, one key that cycles through them."""
     game, snapshot = view.game, view.snapshot
     if game is None or not is_keno(game) or snapshot is None or layout.portrait:
         return []
@@ -110,7 +110,7 @@ def form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _mark_key(layout: Layout) -> Rect:
-    """On a telephone, the key that opens the slip."""
+    """Return the rectangle of the key that opens the slip on a telephone."""
     x, y, w, h = _quick_pick(layout)
     return (x - w - 12, y, w, h)
 
@@ -127,14 +127,14 @@ def _quick_pick(layout: Layout) -> Rect:
 
 
 def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Keys for several cards and for groups, while marks and not a draw stand on the board."""
+    """Return the keys for cards and groups, while the board shows marks and not a draw."""
     game, slip = view.game, view.slip
     if game is None:
         return []
     x, y, w, h = _split(layout)[1]
     upper = y + h - (202 if not layout.portrait else 138)
     if not slip.marked:
-        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _at_rest(view) else []
+        return [((x + 12, y + h - 74, w - 24, _KEY), Action("form"))] if _shows_marks(view) else []
     if not marked_since(view):
         return []
     wide = (w - 36) / 2 if not layout.portrait else (w - 48) / 3
@@ -169,18 +169,18 @@ def _slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _near(card: int, cards: int, room: int) -> range:
-    """The cards whose keys are shown where there is room for so many: the chosen one's among them."""
+    """Return the range of cards whose keys fit into ``room``, the current one among them."""
     first = min(max(0, card - room // 2), max(0, cards - room))
     return range(first, min(cards, first + room))
 
 
 def tray_rows(game: GameView) -> int:
-    """How many rows of keys the tray below a board may need: cards, draws and bonuses, and the rest."""
+    """Return the rows of keys that the tray may need: for cards, for draws and bonuses, and for other keys."""
     return 1 + (most(game, "selections") > 1) + (most(game, "draws") > 1 or bool(sold(game)))
 
 
 def _marking(stage: Stage) -> None:
-    """The key that leaves the numbers to the machine, and those of cards and groups."""
+    """Draw the quick-pick key, and the keys for cards and groups."""
     view, game, say = stage.view, stage.view.game, stage.texts.say
     if game is None or not view.accepts("bet") or not is_keno(game):
         return
@@ -188,7 +188,7 @@ def _marking(stage: Stage) -> None:
         for rect, action in touches(view, stage.layout)[:2]:
             draw_button(stage, rect, say(f"keno.{action.name}"))
         return
-    if view.slip.marked or not _at_rest(view):
+    if view.slip.marked or not _shows_marks(view):
         draw_button(stage, _quick_pick(stage.layout), say("keno.quick_pick"))
     for rect, action in _slip_keys(view, stage.layout):
         if action.name in {"form", "draws", "bonus"}:
@@ -205,7 +205,7 @@ def _marking(stage: Stage) -> None:
 
 
 def chosen(stage: Stage, action: Action) -> str:
-    """What a key of the slip says: its name, how many draws, the bonus with its fee."""
+    """Return the text of a slip's key: its name, the number of draws, or the bonus with its fee."""
     view, game, texts = stage.view, stage.view.game, stage.texts
     assert game is not None
     assert view.snapshot is not None
@@ -218,21 +218,21 @@ def chosen(stage: Stage, action: Action) -> str:
 
 
 def slip_says(view: View, texts: Texts) -> str:
-    """What a slip must say beside its numbers (Québec by-law, s.77): how many, the most paid, the rules."""
+    """Return the mandatory texts of a slip (Québec by-law, s.77): number of selections, maximum prize, rules."""
     game = view.game
     if game is None:
         return ""
     counts, limit, at = spots(game), game.presentation["limit"], game.presentation["rules_at"]
-    said = [texts.say("keno.mark", least=min(counts), most=max(counts))]
+    parts = [texts.say("keno.mark", least=min(counts), most=max(counts))]
     if limit is not None:
-        said.append(texts.say("keno.most_paid", credits=texts.number(limit)))
+        parts.append(texts.say("keno.most_paid", credits=texts.number(limit)))
     if at is not None:
-        said.append(texts.say("keno.rules_at", where=texts.local(at)))
-    return " · ".join(said)
+        parts.append(texts.say("keno.rules_at", where=texts.local(at)))
+    return " · ".join(parts)
 
 
 def what_is_bought(stage: Stage) -> tuple[str, int]:
-    """What PLAY buys, in words, and its price in minor units; no words while the marks make no ticket."""
+    """Return what PLAY buys and its price in minor units; no text while the marks make no valid ticket."""
     view, game, texts = stage.view, stage.view.game, stage.texts
     if game is None or not is_keno(game) or view.snapshot is None:
         return "", 0
@@ -252,11 +252,11 @@ def what_is_bought(stage: Stage) -> tuple[str, int]:
 
 
 def _slip_says(stage: Stage) -> None:
-    """What is bought with nothing marked and for how much, large; then what a slip must say."""
+    """Draw the ticket bought without marks and its price in large type, then the slip's mandatory texts."""
     x, y, w, h = _split(stage.layout)[1]
     p, (words, price_cents) = stage.painter, what_is_bought(stage)
     style, price = Style("strong", "small", "text"), stage.money(price_cents)
-    if stage.layout.slim:  # the slip says the rest
+    if stage.layout.slim:  # On a telephone, the slip has the other texts.
         p.label(words, (x + 16, y + 40, w * 0.62, 52), style, align="left")
         p.text(price, (x + w - 16, y + 66), Style("numbers", "lead", "meter"), align="right", width=w * 0.3)
         return
@@ -272,7 +272,7 @@ def _slip_says(stage: Stage) -> None:
 
 
 def slip_words(stage: Stage) -> str:
-    """What is marked: how many numbers while they make no ticket, then what the ticket costs."""
+    """Return the count of marked numbers while they make no valid ticket, or else the ticket's cost."""
     words, price_cents = what_is_bought(stage)
     if not stage.view.slip.marked:
         return stage.texts.say("keno.buys_now")
@@ -281,12 +281,12 @@ def slip_words(stage: Stage) -> str:
 
 
 def letters_of(slip: Slip) -> dict[int, str]:
-    """The letter of the group of each number marked on the card that is open."""
+    """Return the group letter of each number marked on the current card."""
     return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current) for n in group}
 
 
 def draw_letters(stage: Stage, places: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
-    """The letter of each marked number's group, in the corner of its place."""
+    """Draw the group letter of each marked number in the corner of its cell."""
     style = Style("heavy", "tiny" if not stage.layout.slim else "caption", (58, 38, 0, 255))
     for (x, y, _, _), number in places:
         if number in letters:
@@ -294,7 +294,7 @@ def draw_letters(stage: Stage, places: Sequence[tuple[Rect, int]], letters: Mapp
 
 
 def place_of(board: Rect, size: tuple[int, int], number: int) -> Rect:
-    """Where a number stands on the board."""
+    """Return the rectangle of a number on the board."""
     x, y, w, h = board
     numbers, columns = size
     wide, tall = w / columns, h / -(-numbers // columns)
@@ -303,12 +303,12 @@ def place_of(board: Rect, size: tuple[int, int], number: int) -> Rect:
 
 
 def best_card(step: KenoStep) -> Card | None:
-    """The card shown on the board: the one that pays most, else the one that catches most."""
+    """Return the card to show on the board: the one that pays most, or else the one that catches most."""
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
 
 def _split(layout: Layout) -> tuple[Rect, Rect]:
-    """The board and, beside it (or below, upright), the tray."""
+    """Return the rectangles of the board and of the tray beside it, or in portrait below it."""
     x, y, w, h = layout.field
     if layout.portrait:
         edge = 16.0 if not layout.slim else 6.0
@@ -330,7 +330,7 @@ def _board(
     marked: frozenset[int],
     fresh: float,
 ) -> None:
-    """Every number of the game."""
+    """Draw every number of the game."""
     board = _split(stage.layout)[0]
     places = [(place_of(board, size, n), n) for n in range(1, size[0] + 1)]
     draw_places(stage, places, marked, balls, fresh)
@@ -343,7 +343,7 @@ def draw_places(
     balls: tuple[int, ...] = (),
     fresh: float = 1.0,
 ) -> None:
-    """Numbers in their places: marked, drawn, hit; the last ball flashes while it is ``fresh`` (below 1)."""
+    """Draw numbers in their cells as marked, drawn or hit; the last ball flashes while ``fresh`` is below 1."""
     p, drawn = stage.painter, set(balls)
     for cell, number in places:
         state = (
@@ -369,7 +369,7 @@ def draw_places(
 
 
 def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
-    """A place of the board: marked, drawn (a disc) and hit (framed) differ in shape, not only colour."""
+    """Return a cell of the board: marked, drawn (a disc) and hit (framed) differ in shape as well as colour."""
     ink = Ink(size)
     base = mix(stage.look.sky[1], (10, 16, 34, 255), 0.62)
     ink.fill(box(0, 0, 100, 100, 14), (0, 0, 0, 150))
@@ -395,14 +395,14 @@ def _cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
 
 
 def _paid(stage: Stage, step: KenoStep) -> str:
-    """What a draw that is over has paid, where a telephone's tray has room for it."""
+    """Return what a finished draw has paid, if a telephone's tray has room for it."""
     return (
         "  ·  " + stage.texts.counted("keno.pays", step.credits) if stage.layout.slim and step.credits else ""
     )
 
 
 def _tray(stage: Stage, balls: tuple[int, ...], marked: frozenset[int], drawn: int, paid: str) -> None:
-    """The balls in the order they came."""
+    """Draw the balls in their order."""
     x, y, w, h = _split(stage.layout)[1]
     words = stage.texts.say("keno.count", drawn=len(balls), total=drawn, hits=len(marked & set(balls)))
     _tray_back(stage, words + paid)
@@ -424,7 +424,7 @@ def _tray_back(stage: Stage, words: str) -> None:
 
 
 def draw_ball(stage: Stage, rect: Rect, number: int, *, hit: bool) -> None:
-    """A ball with its number; one that the player has marked is coloured."""
+    """Draw a ball with its number; coloured if the player has marked it."""
     x, y, w, h = rect
     stage.painter.art(("ball", hit), rect, partial(_ball, hit=hit))
     style = Style("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
@@ -444,14 +444,16 @@ def _ball(size: tuple[int, int], *, hit: bool) -> pygame.Surface:
 
 
 def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
-    """How many cards there are and what they have caught, at the tray's foot."""
+    """Draw the number of cards and their catches at the tray's foot."""
     (x, y, w, h), p = _split(stage.layout)[1], stage.painter
     drawn = set(balls)
     caught = [len(drawn & set(card.numbers)) for card in step.cards]
     words = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
     if len(step.cards) > 1:
         words += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
-    foot = y + h - (0 if not stage.layout.portrait or stage.layout.slim else _KEY + 12)  # above the key
+    foot = (
+        y + h - (0 if not stage.layout.portrait or stage.layout.slim else _KEY + 12)
+    )  # Leave room for the key.
     p.text(words, (x + w / 2, foot - 42), Style("text", "caption", "text"), width=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         words = stage.texts.counted("keno.pays", step.credits)
@@ -459,13 +461,15 @@ def _cards(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
 
 
 def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
-    """The spots and the prizes (catch, words): of the last card played, else of the ticket PLAY buys."""
+    """Return the spots and the prizes (catch, text) of the last card played, or else of the ticket PLAY buys."""
     game, show = stage.view.game, stage.view.show
     if game is None:
         return 0, []
     card = stage.view.slip.current
     spots = max(played(game, card), default=0) if stage.view.slip.marked else 0
-    last = show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.rest
+    last = (
+        show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.last_display_step
+    )
     if not spots and isinstance(last, KenoStep) and last.cards:
         spots = len(last.cards[0].numbers)
     snapshot = stage.view.snapshot
@@ -478,12 +482,12 @@ def keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
 
 
 def _levels_of(game: GameView, spots: int) -> list[Mapping[str, Any]]:
-    """The progressive levels that a card of so many spots plays for."""
+    """Return the progressive levels for which a card of this number of spots plays."""
     return [one for one in game.presentation.get("progressives", ()) if int(one["spots"]) == spots]
 
 
 def catch_words(stage: Stage, spots: int, catch: int) -> str:
-    """What a catch wins for one credit staked: credits, a level by its name, both, or nothing."""
+    """Return what a catch wins for one credit staked: credits, a named level, both, or nothing."""
     game = stage.view.game
     if game is None:
         return ""

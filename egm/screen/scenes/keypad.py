@@ -1,4 +1,4 @@
-"""The one prompt of a service page: its field, and the keys that answer it (digits, letters, choices)."""
+"""The prompt of a service page: its field, and its keys (digits, letters, choices)."""
 
 from typing import Final
 
@@ -13,18 +13,18 @@ from egm.screen.view import Action
 _LABEL: Final = 46.0
 _FIELD: Final = 74.0
 _GAP: Final = 10.0
-#: In less room the letters stand closer.
+#: Below this width the letters have narrower gaps.
 _NARROW: Final = 800.0
 
 
 def _below(rect: Rect) -> Rect:
-    """Where the keys stand: below label and field."""
+    """Return the area for the keys, below label and field."""
     x, y, w, h = rect
     return (x, y + _LABEL + _FIELD + 14, w, h - _LABEL - _FIELD - 14)
 
 
 def keypad_keys(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
-    """Every key of the prompt, the one that sends last."""
+    """Return every key of the prompt, the one that sends it last."""
     if prompt.kind == "choice":
         return _choices(prompt, rect, stage.layout.finger)
     below, serial = _below(rect), prompt.kind == "serial"
@@ -35,7 +35,7 @@ def keypad_keys(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Ac
 
 
 def _choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Action]]:
-    """A touchable line for each choice, in as many columns as its number wants."""
+    """Return a touch target for each choice, in as many columns as necessary."""
     x, y, w, h = rect
     top, room = y + _LABEL + 8, h - _LABEL - 8
     columns, step = 1, max(74.0, finger + _GAP)
@@ -94,7 +94,7 @@ def _letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Acti
 
 
 def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
-    """The prompt: what is asked, what is typed, the keys."""
+    """Draw the prompt: its label, the typed text, the keys."""
     p, (x, y, w, _) = stage.painter, rect
     label = Style("strong", "body", "text")
     p.label(said(stage, prompt.label), (x + 10, y, w - 20, _LABEL), label)

@@ -1,4 +1,4 @@
-"""Tables of a service page: flowed into the room there is, paged where there are more rows than room."""
+"""Tables of a service page, laid out in the available room and divided into sheets if there are too many rows."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
 
 _ROW: Final = 42.0
-#: A row that can be touched is as high as a finger wants.
+#: Height of a touchable row, in units.
 _TOUCHED: Final = 62.0
 _TITLE: Final = 50.0
-#: What of a cell's width stays empty.
+#: Empty part of a cell's width, in units.
 _CELL: Final = 22.0
 _GAP: Final = 28.0
-#: A table of no more columns than this may stand beside another.
+#: A table with no more columns than this may stand beside another.
 _NARROW: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the flow: a title, column heads or a row, and the table's shares of the width."""
+    """One line: a title, column heads or a row, with the table's shares of the width."""
 
     kind: Literal["title", "head", "row"]
     cells: tuple[str, ...]
@@ -34,44 +34,46 @@ class Line:
     action: str = ""
     mark: str = ""
     inset: float = 0.0
-    """Room for the marks of the table's rows."""
+    """Width for the marks of the table's rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Lines placed: for each sheet, (rectangle, line)."""
+    """Lines with their rectangles, by sheet."""
 
     placed: tuple[tuple[tuple[Rect, Line], ...], ...]
 
     @property
     def sheets(self) -> int:
-        """How many sheets there are."""
+        """Return the number of sheets."""
         return len(self.placed)
 
     def sheet(self, number: int) -> tuple[tuple[Rect, Line], ...]:
-        """The lines of a sheet; a number beyond the last begins again."""
+        """Return the lines of a sheet; numbers beyond the last start from the first again."""
         return self.placed[number % len(self.placed)] if self.placed else ()
 
     def touches(self, number: int) -> list[tuple[Rect, Action]]:
-        """The rows of a sheet that can be touched."""
+        """Return the touchable rows of a sheet."""
         return [(rect, Action("answer", line.action)) for rect, line in self.sheet(number) if line.action]
 
 
 def listing(stage: Stage, page: ServicePage, body: Rect) -> Listing:
-    """Flow the tables of a page into its body, in two columns where all are narrow and the body is wide."""
+    """Lay out the tables of a page, in two columns if all are narrow and the body is wide."""
     tables = _found(stage, page)
     narrow = all(_columns(table) <= _NARROW for table in tables)
     lines = sum(len(table.rows) for table in tables)
     double = narrow and body[2] > 1200 and lines > 6
     wide = (body[2] - _GAP) / 2 if double else body[2]
-    finds = page.prompt is not None and page.prompt.kind == "find"  # what is found stands above the letters
+    finds = (
+        page.prompt is not None and page.prompt.kind == "find"
+    )  # Search results are listed above the keyboard.
     touched = _TOUCHED if finds else max(_TOUCHED, stage.layout.finger)
     blocks = [_lines(stage, table, wide, touched) for table in tables]
     return Listing(_flow(blocks, body, wide, double=double))
 
 
 def _found(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
-    """The tables; of a page that searches, the rows that have what is typed, accents or none."""
+    """Return the tables; on a search page, only the rows that contain the typed text, ignoring accents."""
     typed = _bare(stage.view.desk.typed)
     if page.prompt is None or page.prompt.kind != "find" or not typed:
         return page.tables
@@ -85,7 +87,7 @@ def _found(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
 
 
 def _bare(words: str) -> str:
-    """Letters as they are searched for: small, and without accents."""
+    """Return a text in lower case and without accents, for searching."""
     apart = unicodedata.normalize("NFKD", words.casefold())
     return "".join(char for char in apart if not unicodedata.combining(char))
 
@@ -117,7 +119,7 @@ def _lines(stage: Stage, table: Table, wide: float, touched: float) -> list[Line
 
 
 def _align(rows: Sequence[Row], column: int, count: int) -> Align:
-    """Numbers and money stand right, but for the first column; so does the second of a pair."""
+    """Return a column's alignment: right for numbers after the first column, and for the second of two."""
     kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
     if column and kinds and kinds <= {"money", "number"}:
         return "right"
@@ -125,7 +127,7 @@ def _align(rows: Sequence[Row], column: int, count: int) -> Align:
 
 
 def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: float) -> tuple[float, ...]:
-    """Each column's share of the width, by its longest cell, none starved, no word parted."""
+    """Return each column's share of the width, from its longest cell, wide enough for its longest word."""
     style = Style("strong", "small")
     p = stage.painter
     cells = [[line[i] for line in lines if i < len(line)] for i in range(count)]
@@ -139,7 +141,7 @@ def _shares(stage: Stage, lines: Sequence[tuple[str, ...]], count: int, wide: fl
     if not sum(words) <= wide < sum(needs):
         total = sum(max(need, least) for need in needs) or 1.0
         return tuple(max(need, least) / total for need in needs)
-    spare = (wide - sum(words)) / (sum(needs) - sum(words))  # what is long stands on more lines
+    spare = (wide - sum(words)) / (sum(needs) - sum(words))  # Long cells are wrapped.
     return tuple((word + (need - word) * spare) / wide for need, word in zip(needs, words, strict=True))
 
 
@@ -161,10 +163,10 @@ def _high(stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], wide:
 def _flow(
     blocks: list[list[Line]], body: Rect, wide: float, *, double: bool
 ) -> tuple[tuple[tuple[Rect, Line], ...], ...]:
-    """Lines from the top, into the second column, then on to another sheet.
+    """Arrange lines from the top, then in the second column, then on further sheets.
 
-    A table goes whole into the next column where it fits there; one that goes on has its column heads again,
-    and on another sheet its title too.
+    A table is moved to the next column as a whole if it fits there. A table that continues repeats its column
+    heads, and on another sheet its title too.
     """
     x, y, _, h = body
     sheets: list[list[tuple[Rect, Line]]] = [[]]
@@ -181,8 +183,8 @@ def _flow(
         heads = [line for line in block if line.kind != "row"]
         rows = [line for line in block if line.kind == "row"]
         least = sum(line.high for line in heads) + (rows[0].high if rows else 0.0)
-        whole = sum(line.high for line in block)
-        if top > y and top + (whole if double and column == 0 and whole <= h else least) > y + h:
+        height = sum(line.high for line in block)
+        if top > y and top + (height if double and column == 0 and height <= h else least) > y + h:
             turn()
         for line in heads:
             sheets[-1].append(((x + column * (wide + _GAP), top, wide, line.high), line))
@@ -200,7 +202,7 @@ def _flow(
 
 
 def draw_listing(stage: Stage, laid: Listing, number: int) -> None:
-    """One sheet of the tables."""
+    """Draw one sheet of the tables."""
     p = stage.painter
     for i, (rect, line) in enumerate(laid.sheet(number)):
         x, y, w, h = rect

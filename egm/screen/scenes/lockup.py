@@ -1,6 +1,6 @@
 """The scenes that stop play: door, tilt, hand-pay, paying, a host's lock, out of service, link lost.
 
-Each says what happened, what to do, and who may end it; the credit stays visible below.
+Each shows what happened, what to do, and who can end it. The credit stays visible below.
 """
 
 import math
@@ -25,7 +25,7 @@ from egm.screen.text import LOCALES, Texts, fault_words
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Scene, seconds_since
 
-#: Colour and sign of each scene; the sign's shape tells them apart without colour.
+#: Colour and sign of each scene. The sign's shape distinguishes them without colour.
 _SIGNS: Final = {
     Scene.BOOT: ("info", "clock"),
     Scene.LOST: ("info", "clock"),
@@ -37,21 +37,22 @@ _SIGNS: Final = {
     Scene.OUT: ("steel", "stop"),
 }
 
-#: How large a plate's sign is, and how much of it stands above the plate.
+#: Height of a plate's sign, in units, and its share above the plate.
 _SIGN: Final = 132.0
 _RAISED: Final = 0.42
-#: Where the journal's head is shown: what staff notes of a slip or a fault holds the journal to it.
+#: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
+#: unnoticed.
 _NOTED: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
-#: What is wrong exactly, for whoever must put it right: so many lines of it.
+#: The most lines of a fault's technical detail.
 _DETAIL_LINES: Final = 3
-#: How long a machine is waited for before somebody is called.
+#: Seconds without a machine link before the screen asks to call an attendant.
 LOST_SECONDS: Final = 60.0
-#: Who may clear a fault, from the easiest to the hardest.
+#: Who may clear a fault, in ascending order of authority.
 _CLEARING: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
 
 def draw_lockup(stage: Stage, scene: Scene) -> None:
-    """Dim what is behind and show the scene's panel, arriving from above."""
+    """Dim the background and show the scene's panel, sliding in from above."""
     share = (
         1.0
         if stage.view.reduced_motion
@@ -67,7 +68,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
 
 
 def _top(stage: Stage, height: float) -> float:
-    """Where a plate so high begins: the middle, but its sign clear of the marquee where there is room."""
+    """Return the top of a plate: centred, but with its sign clear of the marquee if there is room."""
     layout = stage.layout
     _, y, _, h = layout.marquee
     low = min(y + h + _SIGN * _RAISED, layout.stage[3] - height - 20)
@@ -75,7 +76,7 @@ def _top(stage: Stage, height: float) -> float:
 
 
 def _needed(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
-    """The height of a plate that holds all its words."""
+    """Return the height of a plate that holds all its texts."""
     style = Style("text", "body", "text")
     rows = sum(len(stage.painter.wrap(line, width - 160, style)) for line in words.lines)
     head = 210 + (0 if not words.large else 126 if words.money else 84)
@@ -85,13 +86,13 @@ def _needed(stage: Stage, scene: Scene, words: "Words", width: float) -> float:
 
 
 def _who(stage: Stage, words: "Words", width: float) -> list[str]:
-    """Who ends it, in as many lines as a plate so wide wants."""
+    """Return the text of who can end the stop, in lines that fit the plate."""
     return stage.painter.balanced(words.who, width - 80, Style("strong", "body")) if words.who else []
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a lock-up says: its title, one large line (a sum, or words), the explanation, and who ends it."""
+    """The texts of a lock-up: its title, one large line (an amount or text), the explanation, and who ends it."""
 
     title: str
     large: str = ""
@@ -99,11 +100,11 @@ class Words:
     who: str = ""
     money: bool = False
     sign: str = ""
-    """The sign above it, where it is not its scene's own."""
+    """The sign above the plate, if it is not the scene's own."""
 
 
 def with_head(stage: Stage, scene: Scene) -> Words:
-    """The words of a scene that persons come to end, with the journal's head for them to note."""
+    """Return the texts of a scene, with the journal head if staff should note it."""
     words, snapshot = words_of(stage, scene), stage.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _NOTED:
         return words
@@ -112,7 +113,7 @@ def with_head(stage: Stage, scene: Scene) -> Words:
 
 
 def words_of(stage: Stage, scene: Scene) -> Words:
-    """The words of a lock-up scene."""
+    """Return the texts of a lock-up scene."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
         return _handpay(stage, snapshot.handpay)
@@ -138,13 +139,13 @@ def words_of(stage: Stage, scene: Scene) -> Words:
 
 
 def _ends_door(snapshot: Snapshot | None) -> str:
-    """What ends an open door: closing it, and an examination where somebody was at the logic board."""
+    """Return how to end a door lock-up: close the door, and inspect the logic board if its door was open."""
     examined = snapshot is not None and any(tilt.code == "logic_access" for tilt in snapshot.tilts)
     return "door.examined" if examined else "door.attendant"
 
 
 def _lost(stage: Stage) -> Words:
-    """A machine that does not answer: it is waited for, and after a while somebody is called."""
+    """Return the texts for a machine that does not answer: please wait, and after a while call an attendant."""
     say = stage.texts.say
     if stage.view.now - stage.view.scene_at < LOST_SECONDS:
         return Words(say("lost.title"), "", (say("lost.say"),))
@@ -156,15 +157,15 @@ def _catalogue(language: str) -> Texts:
     return Texts(language)
 
 
-def _boot(doing: StartUpActivity) -> Words:
-    """What a machine does that has not said yet which language it speaks: told in each."""
+def _boot(activity: StartUpActivity) -> Words:
+    """Return the progress of a machine that has not reported its language yet, in every language."""
     each = [_catalogue(language) for language in LOCALES]
-    key = f"boot.{doing.what}" if each[0].has(f"boot.{doing.what}") else "boot.link"
-    lines = tuple(texts.say(key, **doing.values) for texts in each)
+    key = f"boot.{activity.what}" if each[0].has(f"boot.{activity.what}") else "boot.link"
+    lines = tuple(texts.say(key, **activity.values) for texts in each)
     return Words("  ·  ".join(texts.say("boot.title") for texts in each), "", lines)
 
 
-#: What an attendant does about credits, by how far a ticket instead of them has come.
+#: The attendant's next action in a hand-pay, by the progress of a ticket that replaces it.
 _WHO_PAYS: Final = {
     "": "handpay.attendant",
     "offered": "handpay.attendant_offered",
@@ -174,7 +175,7 @@ _WHO_PAYS: Final = {
 
 def _handpay(stage: Stage, handpay: Handpay) -> Words:
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
-    title, said, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
+    title, text, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
     facts = _handpay_facts(stage, handpay)
     first = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
@@ -184,8 +185,8 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
         paid = (say("handpay.in_coins", owed=owed, coins=coins, rest=sum_),) if handpay.coins_cents else ()
         ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
         who = say(_WHO_PAYS[handpay.ticket])
-        told = ticket or (said, wait)
-        return Words(title, sum_, (*why, *paid, *told, *first, facts), who, money=True)
+        instructions = ticket or (text, wait)
+        return Words(title, sum_, (*why, *paid, *instructions, *first, facts), who, money=True)
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
@@ -203,7 +204,7 @@ def _handpay(stage: Stage, handpay: Handpay) -> Words:
 
 
 def _handpay_facts(stage: Stage, handpay: Handpay) -> str:
-    """Which payment it is, since when, and at which machine and place: what an attendant writes down."""
+    """Return the facts that an attendant notes: which payment, since when, on which machine and at which site."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
     if handpay.since:
@@ -216,7 +217,7 @@ def _handpay_facts(stage: Stage, handpay: Handpay) -> str:
 
 
 def _locked(stage: Stage, lock: HostLock) -> Words:
-    """Why the machine stands still, who holds it, and that it goes on by itself."""
+    """Return why the machine is locked, who has locked it, and that it resumes by itself."""
     say = stage.texts.say
     seconds = max(0, math.ceil(-seconds_since(stage.view, lock.until_utc)))
     what = "locked.cash_out" if lock.cash_out else "locked.transfer"
@@ -230,18 +231,18 @@ def _door(stage: Stage, door: str) -> str:
 
 
 def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
-    """The last fault large, the others below it, and who must clear the one that asks for most."""
+    """Return the last fault in large type, the others below it, and the highest authority needed to clear them."""
     say, last = stage.texts.say, tilts[-1]
     facts = say("tilt.since", time=stage.texts.moment(last.since))
-    if not stage.texts.has(f"tilt.text.{last.code}"):  # only a fault without words of its own needs its code
+    if not stage.texts.has(f"tilt.text.{last.code}"):  # Only a fault without its own text needs its code.
         facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
     others = [fault_words(stage.texts, tilt.code) for tilt in tilts[:-1]]
     more = (say("tilt.also", faults="  ·  ".join(others[-3:])),) if others else ()
-    told = f"tilt.detail.{last.code}"
-    detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(told) else []
+    detail_key = f"tilt.detail.{last.code}"
+    detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has(detail_key) else []
     examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
     more = (
-        *(say(told, detail=line) for line in detail),
+        *(say(detail_key, detail=line) for line in detail),
         *(say(key) for key in examine if stage.texts.has(key)),
         *more,
     )
@@ -256,7 +257,7 @@ def _tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> Words:
 
 
 def _out(stage: Stage, snapshot: Snapshot) -> Words:
-    """Why the machine is out of service, what the player may still do, and who opens it again."""
+    """Return why the machine is out of service, what the player can still do, and who puts it back."""
     say, texts = stage.texts.say, stage.texts
     causes = [
         notice
@@ -318,13 +319,13 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
 
 
 def _way(stage: Stage) -> str:
-    """How credits leave, where there is a picture of it."""
+    """Return the picture of how credits are paid out, or "" if there is none."""
     paying = stage.view.snapshot.paying if stage.view.snapshot is not None else None
     return paying.way if paying is not None and paying.way in {"ticket", "coins"} else ""
 
 
 def _beads(stage: Stage, rect: Rect, colour: Colour) -> None:
-    """Five beads, one lit in turn: work is going on."""
+    """Draw five beads, lit in turn, as a sign of progress."""
     x, y, w, h = rect
     lit = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
     for i in range(5):
@@ -359,7 +360,7 @@ def _panel(size: tuple[int, int], units: tuple[float, float], colour: Colour) ->
 
 
 def _sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
-    """What has happened, in the scene's colour: told apart by the outline and by what stands in it."""
+    """Return a scene's sign in its colour, distinguished by outline and by content."""
     ink = Ink(size)
     body: Callable[[float], list[tuple[float, float]]] = {
         "warning": lambda r: polygon(50, 56, r * 1.12, 3),

@@ -1,6 +1,6 @@
-"""The game menu, by kinds: each game as a tile in its own look, and the denominations of the one chosen.
+"""The game menu by kinds of game: each game as a tile in its own look, and the selected game's denominations.
 
-It opens where the game on the screen is: ``view.sheet`` counts pages from there.
+It opens at the page of the game on the screen: ``view.sheet`` counts pages from there.
 """
 
 from functools import partial
@@ -25,7 +25,7 @@ from egm.screen.table import is_table
 from egm.screen.theme import fade, mix
 from egm.screen.view import Action, View
 
-#: A tile higher than this has its title large; pictures smaller than the least say nothing.
+#: A tile higher than this has a large title; pictures smaller than the least size are left out.
 _TALL: Final = 160.0
 _LEAST_PICTURE: Final = 24.0
 _APART: Final = 4.0
@@ -42,7 +42,7 @@ def _rows(layout: Layout) -> int:
 
 
 def kind_of(game: GameView) -> str:
-    """Under which heading of the menu a game stands (a word of the catalogue's ``menu`` texts)."""
+    """Return the kind under which a game is listed (a key of the catalogue's ``menu`` texts)."""
     data = game.presentation
     if is_table(game):
         return "poker" if data.get("hold") else "tables"
@@ -50,7 +50,7 @@ def kind_of(game: GameView) -> str:
 
 
 def _pages(view: View, layout: Layout) -> list[list[GameView]]:
-    """The games of each page: those of a kind together, a kind's first ones on a page of their own."""
+    """Return the games of each page, by kind. Each kind starts a new page."""
     kinds: dict[str, list[GameView]] = {}
     for game in view.games.values():
         if game.offered:
@@ -60,14 +60,14 @@ def _pages(view: View, layout: Layout) -> list[list[GameView]]:
 
 
 def _page(view: View, layout: Layout) -> tuple[int, int]:
-    """The page shown, and the one with the game on the screen."""
+    """Return the index of the page shown, and that of the page with the game on the screen."""
     pages = _pages(view, layout)
     own = next((number for number, games in enumerate(pages) if view.game in games), 0)
     return (own + view.sheet) % len(pages), own
 
 
 def tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
-    """A key for each kind of game, where there are several: its place, the kind, the turn to its page."""
+    """Return a tab for each kind of game, if there are several: its rectangle, the kind, and the page turn."""
     pages, (_, own) = _pages(view, layout), _page(view, layout)
     first: dict[str, int] = {}
     for number, games in enumerate(pages):
@@ -84,7 +84,7 @@ def tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
 
 
 def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
-    """The tiles of the page shown."""
+    """Return the tiles of the page shown."""
     x, y, w, h = layout.sheet
     pages = _pages(view, layout)
     games = pages[_page(view, layout)[0]]
@@ -101,7 +101,7 @@ def tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
 
 
 def choices(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Everything the menu offers: games, denominations, and the keys that turn and close it."""
+    """Return all touch targets of the menu: games, denominations, and the keys that turn and close it."""
     x, _, w, _ = layout.sheet
     found = [(rect, Action("game", game.id)) for rect, game in tiles(view, layout)]
     units = view.game.denominations_cents if view.game else ()
@@ -142,7 +142,7 @@ def choice_text(stage: Stage, action: Action) -> str:
 
 
 def draw_menu(stage: Stage) -> None:
-    """The menu over the stage."""
+    """Draw the menu over the stage."""
     p, rect, view = stage.painter, stage.layout.sheet, stage.view
     x, y, w, _ = rect
     p.shade(stage.layout.stage, (4, 2, 10, 170))
@@ -226,10 +226,10 @@ def _tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
-    """What a tile says of its game, each with its height: as much of its stakes as leaves a picture room."""
+    """Return a tile's texts about its game with their heights, as far as they leave room for a picture."""
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
-    told = [(each, return_words(stage, game)) for each in stakes_words(stage, game)]
-    ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in told]
+    versions = [(each, return_words(stage, game)) for each in stakes_words(stage, game)]
+    ways = [[(each, line * len(p.wrap(each, width, _FACTS))) for each in facts] for facts in versions]
     for spare in (_LEAST_PICTURE, 0.0):
         for way in ways:
             if sum(part for _, part in way) + spare <= room:
@@ -238,7 +238,7 @@ def _facts(stage: Stage, game: GameView, width: float, room: float) -> list[tupl
 
 
 def stakes_words(stage: Stage, game: GameView) -> tuple[str, str]:
-    """The least and the most that one bet of a game may cost here: with what a credit is worth, and alone."""
+    """Return the range of bets of a game here: with the value of a credit, and alone."""
     snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
     least, most = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
@@ -254,7 +254,7 @@ def stakes_words(stage: Stage, game: GameView) -> tuple[str, str]:
 
 
 def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
-    """The symbols of the game's three highest prizes; Keno shows balls, a table chips or cards."""
+    """Draw the symbols of the game's three highest prizes, or Keno balls, chips or cards."""
     x, y, w, h = rect
     fields = stage.view.fields.get(game.id, {})
     field: Field | None = next(iter(fields.values()), None)
@@ -279,7 +279,7 @@ def _show_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _show_table(stage: Stage, rect: Rect, game: GameView) -> None:
-    """Cards where it is played with cards, else chips."""
+    """Draw cards for a card game, or else chips."""
     x, y, w, h = rect
     side = min(h, w / 4 - 10)
     left = x + (w - 4 * (side + 10) + 10) / 2
@@ -292,7 +292,7 @@ def _show_table(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _show_art(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
-    """Symbols in a row."""
+    """Draw symbols in a row."""
     p, (x, y, w, h) = stage.painter, rect
     side = min(h, w / max(1, len(symbols)) - 10)
     left = x + (w - len(symbols) * (side + 10) + 10) / 2

@@ -1,4 +1,4 @@
-"""The page of very long odds: awards so rare that the place wants their odds told (C-23)."""
+"""The help page of very long odds: awards so rare that the jurisdiction requires their odds to be shown (C-23)."""
 
 import re
 from typing import Final
@@ -12,39 +12,39 @@ from egm.screen.scenes.stage import Stage, stage_name
 from egm.screen.scenes.status import percent
 from egm.screen.table import Spot, is_table
 
-#: The name of a settlement that is no row of a table of pays.
+#: The settlement name of a win that is not a pay table row.
 _WON: Final = "won"
 
-#: Awards a page holds.
+#: Awards on one page.
 PAGE = 9
-#: As high as two lines of small letters.
+#: Height of two lines of small letters, in units.
 _TWO_LINES = 64.0
-#: Ways to bet a page holds.
+#: Bets on one page.
 _WAYS = 3
 
 
 def pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
-    """The awards to tell of, a page each; none where no odds are that long."""
+    """Return the awards with very long odds, by page; empty if there are none."""
     game = stage.view.game
-    told = game.long_odds if game else ()
-    return [told[at : at + PAGE] for at in range(0, len(told), PAGE)]
+    awards = game.long_odds if game else ()
+    return [awards[at : at + PAGE] for at in range(0, len(awards), PAGE)]
 
 
 def chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
-    """How often the game wins, some ways to bet a page."""
+    """Return the win frequencies of the game's bets, by page."""
     game = stage.view.game
-    told = game.chances if game else ()
-    each = _WAYS if len(told) > 1 else 1
-    return [told[at : at + each] for at in range(0, len(told), each)]
+    chances = game.chances if game else ()
+    each = _WAYS if len(chances) > 1 else 1
+    return [chances[at : at + each] for at in range(0, len(chances), each)]
 
 
-def draw_chances(stage: Stage, rect: Rect, told: tuple[Chances, ...]) -> None:
-    """For each way to bet: how often it wins, how often its features come, its highest prize, its odds."""
+def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None:
+    """Draw for each bet how often it wins, how often its features come, its highest prize, and that prize's odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
     y += p.paragraph(texts.say("odds.chances_say"), (x, y, w, h), Style("text", "small", "text")) + 14
-    step = min(230.0 if len(told) == 1 or stage.layout.slim else 150.0, (h - (y - y0)) / len(told))
-    for row, one in enumerate(told):
+    step = min(230.0 if len(entries) == 1 or stage.layout.slim else 150.0, (h - (y - y0)) / len(entries))
+    for row, one in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
         lines = _chance_lines(stage, one)
@@ -60,7 +60,7 @@ def draw_chances(stage: Stage, rect: Rect, told: tuple[Chances, ...]) -> None:
 
 
 def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
-    """What is said of a way to bet: words, and a figure."""
+    """Return the lines about one bet: text and figure."""
     texts = stage.texts
     lines = []
     if one.hit_percent:
@@ -74,8 +74,8 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
     award = LongOdds(name=one.top, stage=one.top_stage, one_in=one.top_one_in, bets=())
     credits_ = texts.counted("meter.credits", one.top_credits)
     name = _name(stage, award)
-    if _at_table(stage, one):  # what a table pays counts the stake
-        plain = one.top == _WON and one.top_stage in one.spots  # of the first stake alone
+    if _at_table(stage, one):  # A table's payments include the stake.
+        plain = one.top == _WON and one.top_stage in one.spots  # Pays on the first stake alone.
         staked = texts.number(one.cost_credits)
         what = texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
         top = texts.say("odds.top_returned", what=what)
@@ -89,7 +89,7 @@ def _chance_lines(stage: Stage, one: Chances) -> list[tuple[str, str]]:
 
 
 def _way(stage: Stage, one: Chances) -> str:
-    """A way to bet, in the player's words: its spots, so many numbers, an area, or what it costs."""
+    """Return a bet as the player knows it: its spots, its count of numbers, an area, or its cost."""
     game, texts = stage.view.game, stage.texts
     if game is not None and _at_table(stage, one):
         kinds = [_kind_words(stage, each) for each in game.chances]
@@ -98,8 +98,8 @@ def _way(stage: Stage, one: Chances) -> str:
     if one.hands:
         each = texts.number(one.cost_credits // one.hands)
         return texts.counted("odds.hands", one.hands, bet=each)
-    spots, _, rest = one.bet.partition(" ")
-    if rest in {"spot", "spots"} and spots.isdigit():
+    spots, _, suffix = one.bet.partition(" ")
+    if suffix in {"spot", "spots"} and spots.isdigit():
         return texts.counted("keno.of", int(spots))
     for area in game.presentation.get("areas", ()) if game else ():
         if area["id"] == one.bet.partition(" ")[0]:
@@ -108,12 +108,12 @@ def _way(stage: Stage, one: Chances) -> str:
 
 
 def _at_table(stage: Stage, one: Chances) -> bool:
-    """Return whether chips are laid on spots of a table; a wheel's areas are named apart."""
+    """Return whether the bet is chips on spots of a table; a wheel's areas are named differently."""
     return bool(one.spots) and stage.view.table is not None
 
 
 def _kind_words(stage: Stage, one: Chances) -> str:
-    """The kind of bet that a way to bet stands for, with its odds where these differ within the kind."""
+    """Return the kind of bet, with its odds if these differ within the kind."""
     table = stage.view.table
     assert table is not None
     spots = [table.spots[spot] for spot in one.spots if spot in table.spots]
@@ -122,7 +122,7 @@ def _kind_words(stage: Stage, one: Chances) -> str:
 
 
 def _spots_words(stage: Stage, one: Chances) -> str:
-    """The spots of a way to bet by their own names."""
+    """Return the names of a bet's spots."""
     table = stage.view.table
     assert table is not None
     names = [stage.texts.local(table.spots[spot].names) for spot in one.spots if spot in table.spots]
@@ -130,17 +130,17 @@ def _spots_words(stage: Stage, one: Chances) -> str:
 
 
 def _odds_suffix(one: Chances) -> str:
-    """The odds in the name of a way to bet, such as ``2:1`` of a bet that pays by the point."""
+    """Return the odds in a bet's name, such as ``2:1`` for a bet whose pay depends on the point."""
     odds = one.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 
 
-def draw_odds(stage: Stage, rect: Rect, told: tuple[LongOdds, ...]) -> None:
-    """Each award, where it is won and at which bets, and its odds: 1 in so many games."""
+def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
+    """Draw each award, where and at which bets it is won, and its odds: 1 in how many games."""
     p, (x, y, w, h) = stage.painter, rect
     used = p.paragraph(stage.texts.say("odds.say"), (x, y, w, h), Style("text", "small", "text")) + 16
-    y, step = y + used, min(76.0, (h - used) / max(1, len(told)))
-    for row, award in enumerate(told):
+    y, step = y + used, min(76.0, (h - used) / max(1, len(entries)))
+    for row, award in enumerate(entries):
         top = y + row * step
         p.shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
@@ -151,7 +151,7 @@ def draw_odds(stage: Stage, rect: Rect, told: tuple[LongOdds, ...]) -> None:
 
 
 def award_words(stage: Stage, award: LongOdds) -> str:
-    """What an award is called in the player's language, with its stage and its bets where they matter."""
+    """Return an award's name in the player's language, with its stage and bets if they matter."""
     game, texts = stage.view.game, stage.texts
     if game is None:
         return award.name
@@ -170,7 +170,7 @@ def award_words(stage: Stage, award: LongOdds) -> str:
 
 def _name(stage: Stage, award: LongOdds) -> str:
     game, texts = stage.view.game, stage.texts
-    assert game is not None  # the caller has looked
+    assert game is not None  # The caller has checked this.
     for kind in ("progressives", "merchandise"):
         for one in game.presentation.get(kind, ()):
             if one["id"] == award.name and not award.stage:
@@ -185,19 +185,19 @@ def _name(stage: Stage, award: LongOdds) -> str:
 
 
 def _level_name(stage: Stage, level: str) -> str:
-    """What a progressive level is called; its kind, if the bet in force does not play for it."""
+    """Return a progressive level's name, or its kind if the current bet does not play for it."""
     snapshot = stage.view.snapshot
     names = next((one.names for one in snapshot.progressives if one.level == level), {}) if snapshot else {}
     return stage.texts.local(names, stage.texts.say("odds.level"))
 
 
 def _spot(stage: Stage, award: LongOdds) -> Spot | None:
-    """The spot of a table that an award is won on; None for any other award."""
+    """Return the table spot on which an award is won, or None for any other award."""
     return None if stage.view.table is None else stage.view.table.spots.get(award.stage)
 
 
 def _prize_name(stage: Stage, game: GameView, award: LongOdds) -> str:
-    """What a prize of reels, of a wheel or of Keno is called."""
+    """Return the name of a prize of reels, of a wheel or of Keno."""
     texts = stage.texts
     field = stage.view.fields.get(game.id, {}).get(award.stage)
     if field is not None:
@@ -214,4 +214,4 @@ def _prize_name(stage: Stage, game: GameView, award: LongOdds) -> str:
     if of and catch.isdigit() and spots.isdigit():
         return texts.counted("keno.catch_of", int(catch), spots=texts.number(int(spots)))
     place = stage_name(stage, award.stage) if award.name.isdigit() else ""
-    return f"{place} {award.name}".lstrip()  # a part of a bonus wheel is named by what it multiplies
+    return f"{place} {award.name}".lstrip()  # A segment of a bonus wheel is named by its multiplier.

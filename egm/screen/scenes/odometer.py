@@ -1,7 +1,7 @@
-"""A progressive's value on turning drums, for the machine's field, its top screen and the sign on the floor.
+"""A progressive's value on turning drums, for the machine's field, its top screen and the floor sign.
 
-The value shown moves towards the value told and never past it (:func:`growing`); a drum turns while the ones
-to its right pass nine, as on any odometer. It needs a painter and words, nothing of a machine.
+The displayed value approaches the reported value and never exceeds it (:func:`growing`). A drum turns while
+those to its right pass nine, as on any odometer. The module needs a painter and texts, but no machine.
 """
 
 from typing import Final
@@ -16,18 +16,19 @@ from egm.screen.theme import Colour, mix
 
 BLACK: Final[Colour] = (0, 0, 0, 255)
 WHITE: Final[Colour] = (255, 255, 255, 255)
-#: Seconds in which a value told comes to be shown.
+#: Seconds in which the displayed value reaches a newly reported one.
 GROW_SECONDS: Final = 1.6
 _WIDE: Final = 0.62
-"""A drum's width by its height."""
+"""A drum's width, relative to its height."""
 _NARROW: Final = 0.42
-"""The width of a sign between drums (separators, currency) by the height."""
+"""The width of a sign between drums (separators, currency), relative to the height."""
 
 
 def growing(before_cents: int, now_cents: int, since: float) -> int:
-    """What a value that was ``before_cents`` shows ``since`` seconds after it became ``now_cents``.
+    """Return the value to display ``since`` seconds after it changed from ``before_cents`` to ``now_cents``.
 
-    In thousandths of a minor unit. A value that fell (it was won and begins again) is shown at once.
+    The result is in thousandths of a minor unit. A value that fell (it was won and restarted) is shown at
+    once.
     """
     if now_cents <= before_cents or since >= GROW_SECONDS:
         return now_cents * 1000
@@ -36,7 +37,7 @@ def growing(before_cents: int, now_cents: int, since: float) -> int:
 
 
 def turns(words: str, thousandths: int) -> tuple[float, ...]:
-    """How far each character's drum has turned to its next digit: 0 for a sign or a drum at rest."""
+    """Return how far each character's drum has turned to its next digit; 0 for a sign or a drum at rest."""
     found = [0.0] * len(words)
     carry = thousandths / 1000
     for i in range(len(words) - 1, -1, -1):
@@ -50,10 +51,10 @@ def turns(words: str, thousandths: int) -> tuple[float, ...]:
 def draw_odometer(
     painter: Painter, words: str, rect: Rect, *, thousandths: int = 0, dim: bool = False
 ) -> None:
-    """Draw an amount in words (``$1,234.56``) on drums, as large as ``rect`` allows, in its middle.
+    """Draw a formatted amount (``$1,234.56``) on drums, centred and as large as ``rect`` allows.
 
-    ``thousandths`` (0 to 999) of a minor unit have passed beyond the words: the last drum is that far on its
-    way. ``dim``: the value is not current; the drums are grey, and whoever calls says so in words.
+    ``thousandths`` (0 to 999) of a minor unit are added to the amount: the last drum has turned that far.
+    ``dim`` means that the value is not current: the drums are grey, and the caller must say so in text.
     """
     x, y, w, h = rect
     shares = [_WIDE if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _NARROW for c in words]
@@ -83,7 +84,7 @@ def _digit(painter: Painter, digit: int, height: float, *, dim: bool) -> pygame.
         )
         return _tinted(mask, paint)
 
-    return painter.kept(("odometer digit", digit, pixels, dim), make)
+    return painter.cached(("odometer digit", digit, pixels, dim), make)
 
 
 def _tinted(mask: pygame.Surface, paint: Linear) -> pygame.Surface:
@@ -120,7 +121,7 @@ def _sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
         letters = painter.font("numbers", pixels).render(char, True, _ink(dim=dim)).premul_alpha()
         return letters.subsurface(letters.get_bounding_rect())
 
-    art = painter.kept(("odometer sign", char, pixels, dim), make)
+    art = painter.cached(("odometer sign", char, pixels, dim), make)
     top = y + h * 0.84 - art.get_height() / painter.scale * (0.5 if low else 1.0)
     if not low:
         top = y + h * 0.52 - art.get_height() / painter.scale / 2
@@ -128,7 +129,7 @@ def _sign(painter: Painter, cell: Rect, char: str, *, dim: bool) -> None:
 
 
 def _well(size: tuple[int, int]) -> pygame.Surface:
-    """A drum's window: dark, sunk into a gold rim."""
+    """Return a drum's window: dark, sunk into a gold rim."""
     ink = Ink(size)
     ink.fill(
         box(0, 0, 100, 100, 9),
@@ -141,7 +142,7 @@ def _well(size: tuple[int, int]) -> pygame.Surface:
 
 
 def _glass(size: tuple[int, int]) -> pygame.Surface:
-    """The roundness of a drum behind glass."""
+    """Return the shading of a round drum behind glass."""
     ink = Ink(size)
     dark = Linear(
         (

@@ -1,4 +1,4 @@
-"""The table of pays of a game of cards: each row at the bet in force, and what was won of them."""
+"""The pay table of a card game: each row at the current bet, and which rows were won."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,49 +12,49 @@ from egm.screen.steps import TableStep
 from egm.screen.table import Spot, is_table
 from egm.screen.view import last_step, playing
 
-#: A row is no higher than this; so much stands between two, and at either end of one.
+#: The greatest height of a row, in units; then the gap between rows, and the margin at either end of one.
 _ROW: Final = 52.0
 _BETWEEN: Final = 5.5
 _INSET: Final = 10.0
 _LEADING: Final = 1.16
-#: The sizes a name may have, the largest first, and that of the figure beside it.
+#: The possible text sizes of a name, the largest first, and the size of the figure beside it.
 _FIGURES: Final = {"small": "body", "caption": "small", "tiny": "caption"}
 _SIZES: Final = tuple(_FIGURES)
 
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """A row of a table of pays as a game publishes it (:file:`paytables/FELTS.md`)."""
+    """A row of a pay table as a game publishes it (:file:`paytables/FELTS.md`)."""
 
     name: str
     names: Mapping[str, str]
     odds: str
     credits: int
     by_credits: Mapping[str, int]
-    """What it pays at each bet, by its credits, where that is no multiple of one bet's."""
+    """Its pay at each bet, by credits, if it is not proportional to the bet."""
     spot: str
-    """The spot whose bet it is of; empty where the game has one bet."""
+    """The spot whose bet it pays; empty if the game has one bet."""
 
 
 def pays_of(stage: Stage) -> list[Pay]:
-    """The rows of the game's table of pays, the highest first."""
+    """Return the rows of the game's pay table, the highest first."""
     game = stage.view.game
     return [
         Pay(
-            str(told["name"]),
-            told["names"],
-            str(told.get("odds", "")),
-            int(told.get("credits", 0)),
-            told.get("by_credits", {}),
-            str(told.get("spot", "")),
+            str(data["name"]),
+            data["names"],
+            str(data.get("odds", "")),
+            int(data.get("credits", 0)),
+            data.get("by_credits", {}),
+            str(data.get("spot", "")),
         )
-        for told in (game.presentation.get("pays", ()) if game is not None and is_table(game) else ())
+        for data in (game.presentation.get("pays", ()) if game is not None and is_table(game) else ())
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class PayRow:
-    """A row of a table of pays as it is read: what is won, what it pays, whether it was won just now."""
+    """A row of a pay table as text: the combination, its pay, and whether it was just won."""
 
     words: str
     pays: str
@@ -62,13 +62,13 @@ class PayRow:
 
 
 def rows_of(stage: Stage, spot: Spot) -> list[Pay]:
-    """The rows of the table of pays that say more of a spot than its odds."""
+    """Return the pay table rows that say more about a spot than its odds."""
     rows = [pay for pay in pays_of(stage) if pay.spot == spot.id]
     return rows if len(rows) > 1 or any(paid(stage, pay) != spot.odds for pay in rows) else []
 
 
-def odds_told(stage: Stage, spot: Spot) -> str:
-    """The odds of a spot: of several pays its own, and up to what."""
+def odds_text(stage: Stage, spot: Spot) -> str:
+    """Return the odds of a spot; if it has several pays, its own and the maximum."""
     rows = [paid(stage, pay) for pay in rows_of(stage, spot)]
     if set(rows) <= {spot.odds}:
         return spot.odds
@@ -78,7 +78,7 @@ def odds_told(stage: Stage, spot: Spot) -> str:
 
 
 def _worth(odds: str) -> tuple[bool, Fraction]:
-    """What odds are worth beside others: a part of a level is more than any sum."""
+    """Return the sort order of odds: a share of a progressive level ranks above any amount."""
     if odds.endswith("%"):
         return True, Fraction(odds.rstrip("% "))
     if odds.startswith("x"):
@@ -88,11 +88,11 @@ def _worth(odds: str) -> tuple[bool, Fraction]:
 
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[Pay]) -> None:
-    """Rows of the table of pays at the bet in force; the one that was won is lit."""
-    draw_rows(stage, rect, _said(stage, rows))
+    """Draw rows of the pay table at the current bet; the row that was won is lit."""
+    draw_rows(stage, rect, _pay_rows(stage, rows))
 
 
-def _said(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
+def _pay_rows(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
     won, times = _won(stage), _times(stage)
     found: list[PayRow] = []
     for pay in rows:
@@ -103,7 +103,7 @@ def _said(stage: Stage, rows: Sequence[Pay]) -> list[PayRow]:
 
 
 def _names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
-    """The name of each row in lines beside what it pays."""
+    """Return the name of each row, wrapped to the width beside its pay."""
     p, style, pays = stage.painter, Style("strong", size, "text"), Style("numbers", _FIGURES[size], "meter")
     room = width - 2 * _INSET - _INSET - max((p.measure(row.pays, pays) for row in rows), default=0.0)
     return [p.balanced(row.words, room, style) for row in rows]
@@ -114,12 +114,12 @@ def _high(stage: Stage, lines: Sequence[str], size: str) -> float:
 
 
 def rows_height(stage: Stage, rows: Sequence[PayRow], width: float, size: str = _SIZES[-1]) -> float:
-    """How high rows are at least that stand in this width at this size, the smallest that can be read."""
+    """Return the least height of rows in this width and text size, by default the smallest readable one."""
     return sum(_high(stage, lines, size) for lines in _names(stage, rows, width, size))
 
 
 def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW) -> float:
-    """Rows as large as fit, none higher than ``most``, long names on lines; returns how high they are."""
+    """Draw rows as large as fit, none higher than ``most``, with long names wrapped; return the height."""
     p, (x, y, w, h) = stage.painter, rect
     size = next((each for each in _SIZES if rows_height(stage, rows, w, each) <= h), _SIZES[-1])
     named = _names(stage, rows, w, size)
@@ -140,10 +140,12 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
 
 
 def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[Pay]]]:
-    """The table of pays of a telephone in two columns as low as may be, the right one below a key."""
+    """Return a telephone's pay table in two columns of the least height, the right one below a key."""
     x, y, w, _ = rect
     wide, rows = (w - _INSET) / 2, pays_of(stage)
-    highs = [_high(stage, lines, "caption") for lines in _names(stage, _said(stage, rows), wide, "caption")]
+    highs = [
+        _high(stage, lines, "caption") for lines in _names(stage, _pay_rows(stage, rows), wide, "caption")
+    ]
     top = key[1] + key[3] - y
     cut = min(range(len(rows) + 1), key=lambda n: max(sum(highs[:n]), top + sum(highs[n:])))
     return [
@@ -153,7 +155,7 @@ def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[P
 
 
 def draw_pays_columns(stage: Stage, rect: Rect, key: Rect) -> None:
-    """Those columns, with what they are of beside the key."""
+    """Draw these columns, with their heading beside the key."""
     columns = pays_columns(stage, rect, key)
     for place, rows in columns:
         draw_pays(stage, place, rows)
@@ -163,7 +165,7 @@ def draw_pays_columns(stage: Stage, rect: Rect, key: Rect) -> None:
 
 
 def _won(stage: Stage) -> str:
-    """The pay that the hand on the table won, or has when cards are to be held."""
+    """Return the pay that the hand on the table won, or would win while cards are held; else ""."""
     step, view = last_step(stage.view), stage.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
@@ -172,7 +174,7 @@ def _won(stage: Stage) -> str:
 
 
 def _times(stage: Stage) -> Counter[str]:
-    """How many of several hands won each pay; nothing of one hand."""
+    """Return how many of several hands won each pay; empty for one hand."""
     step = last_step(stage.view)
     if not _won(stage) or not isinstance(step, TableStep):
         return Counter()
@@ -181,7 +183,7 @@ def _times(stage: Stage) -> Counter[str]:
 
 
 def paid(stage: Stage, pay: Pay) -> str:
-    """What a row pays: at the bet in force where the game says it bet by bet."""
+    """Return the text of a row's pay, at the current bet if the game publishes it by bet."""
     if pay.odds:
         return pay.odds
     snapshot = stage.view.snapshot
@@ -192,7 +194,7 @@ def paid(stage: Stage, pay: Pay) -> str:
 
 
 def _hands_bought(stage: Stage) -> int:
-    """How many hands the bet in force buys: as the player said, else the fewest that fit its price."""
+    """Return how many hands the current bet buys: as the player chose, or else the fewest that fit its price."""
     snapshot, game = stage.view.snapshot, stage.view.game
     if snapshot is None or game is None:
         return 1
@@ -200,14 +202,14 @@ def _hands_bought(stage: Stage) -> int:
         return max(1, int(snapshot.bet_wager["hands"]))
     bets = game.presentation.get("bets", {})
     for hands in map(int, bets.get("hands", ())):
-        each, rest = divmod(snapshot.bet_credits, hands)
-        if not rest and each in bets["credits"]:
+        each, remainder = divmod(snapshot.bet_credits, hands)
+        if not remainder and each in bets["credits"]:
             return hands
     return 1
 
 
 def pays_heading(stage: Stage) -> str:
-    """What the table of pays is of: several hands say how many they are, and what is bet on each."""
+    """Return the heading of the pay table; with several hands, their number and the bet on each."""
     hands, snapshot = _hands_bought(stage), stage.view.snapshot
     if hands == 1 or snapshot is None:
         return stage.texts.say("felt.pays")
@@ -216,12 +218,12 @@ def pays_heading(stage: Stage) -> str:
 
 
 def pays_glasses(stage: Stage) -> bool:
-    """The table of pays on the left glass, on both where that has no room; False where the game has none."""
+    """Draw the pay table on the left panel, or on both if one is too small; return False if there is none."""
     rows, layout = pays_of(stage), stage.layout
     if not rows or layout.slim:
         return bool(rows)
     heading, room = pays_heading(stage), layout.left[3] - 54 - 62
-    fits = rows_height(stage, _said(stage, rows), layout.left[2] - 24, "caption") <= room
+    fits = rows_height(stage, _pay_rows(stage, rows), layout.left[2] - 24, "caption") <= room
     half = len(rows) if fits else -(-len(rows) // 2)
     for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
         if part:

@@ -1,7 +1,7 @@
-"""Where cards lie: a place for each hand of a game, and in it one for every card, from the first card on.
+"""Positions of cards: an area for each hand of a game, and in it one rectangle for each card.
 
-A card's place hangs on its number in its hand alone, never on how many cards there are: what lies stays where
-it is. Pure geometry, in units.
+A card's position depends only on its index in its hand, never on the number of cards, so cards on the table
+do not move when others are dealt. Pure geometry, in units.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,18 @@ from egm.screen.painter import Rect
 
 _RATIO: Final = 0.72
 LARGEST: Final = 290.0
-#: Below a hand stands what it is.
+#: Height of the text below a hand, in units.
 SAYS: Final = 34.0
-#: In a place no wider it has two lines.
+#: In an area no wider than this, that text has two lines.
 _NARROW: Final = 200.0
-#: So far below its cards; so much is left free above a hand, more than the frame of a marked card takes.
+#: Gap between a hand's cards and its text, and above the cards; larger than the frame of a marked card.
 CLEAR: Final = 8.0
-#: Between the cards of a low and a high hand so many cards have room.
+#: Gap between the cards of a low and a high hand, in card widths.
 _GAP: Final = 0.25
-#: Five cards are a hand of poker: so many lie beside each other in a small hand.
+#: Cards side by side in a small hand: a poker hand.
 _FIVE: Final = 5
-#: So much of each card's width is seen; more where it is marked or held; of its height below another row.
+#: Visible part of an overlapped card: of its width, of its width if cards are marked or held, and of its
+#: height below another row.
 _SEEN: Final = 0.7
 _SET: Final = 0.87
 _APART: Final = 1.075
@@ -31,9 +32,9 @@ _BELOW: Final = 0.46
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a hand is to have room for: its cards, the first ``low`` of them apart, below each other in rows.
+    """The room that a hand needs: its cards, the first ``low`` of them apart, stacked in rows if ``in_rows``.
 
-    Where it ``holds``, each card has a key below it and stands apart.
+    If it ``holds``, each card has a key below it and cards do not overlap.
     """
 
     cards: int
@@ -43,11 +44,11 @@ class Room:
 
     @property
     def gap(self) -> float:
-        """How wide the gap after the low hand is, in cards."""
+        """Return the width of the gap after the low hand, in cards."""
         return _GAP if self.low else 0.0
 
     def fit(self, area: Rect) -> tuple[int, float]:
-        """In how many columns its cards are largest in an area, and how high they are then."""
+        """Return the number of columns for the largest cards in an area, and their height."""
         _, _, w, h = area
         seen = _APART if self.holds else _SET if self.low else _SEEN
         found: list[tuple[float, int]] = []
@@ -61,7 +62,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A hand's area, what of it the printed place takes, and where each card lies."""
+    """A hand's area, its printed outline, and the rectangle of each card."""
 
     area: Rect
     printed: Rect
@@ -69,15 +70,15 @@ class Place:
 
 
 def _under(wide: float) -> float:
-    """What is kept below the cards of a hand for what it is."""
+    """Return the height below a hand's cards for its text."""
     return CLEAR + (SAYS if wide > _NARROW else 2 * SAYS)
 
 
 def hand_place(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST) -> Place:
-    """The places of a hand's cards, as large as the area allows and no higher than ``highest``.
+    """Return the positions of a hand's cards, as large as the area allows and no higher than ``highest``.
 
-    Where more are ``dealt`` than it has room for, they go on below. What the hand comes to stands below its
-    cards, and above them where each may be held.
+    If more are ``dealt`` than it has room for, they continue below. The hand's text stands below its cards,
+    or above them if cards can be held.
     """
     x, y, w, h = area
     columns, high = room.fit(area)
@@ -96,7 +97,7 @@ def hand_place(area: Rect, room: Room, dealt: int = 0, highest: float = LARGEST)
 
 
 def parted(area: Rect, count: int, room: Room) -> list[Rect]:
-    """The places in a hand's area of those it was split into, in as many columns as make cards largest."""
+    """Return the areas of split hands within a hand's area, in the number of columns that makes cards largest."""
     x, y, w, h = area
     ways: list[tuple[float, int]] = []
     for columns in range(1, count + 1):
@@ -108,7 +109,7 @@ def parted(area: Rect, count: int, room: Room) -> list[Rect]:
 
 
 def areas(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Rect]:
-    """A place for each hand in rows of so many: of its row as wide as its share of it."""
+    """Return an area for each hand, in rows of the given counts, each as wide as its share of its row."""
     x, y, w, h = rect
     each, found = h / len(counts), list[Rect]()
     for row, count in enumerate(counts):
@@ -121,7 +122,7 @@ def areas(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Re
 
 
 def tiles(rect: Rect, count: int) -> list[Rect]:
-    """So many places in rows, in as many columns as make five cards largest in each."""
+    """Return ``count`` areas in rows, with the number of columns that makes five cards largest in each."""
     x, y, w, h = rect
     columns = max(range(1, count + 1), key=lambda n: min(w / n / (_FIVE * _RATIO), h / -(-count // n)))
     wide, high = w / columns, h / -(-count // columns)
@@ -129,12 +130,12 @@ def tiles(rect: Rect, count: int) -> list[Rect]:
 
 
 def first_high(finger: float) -> float:
-    """How high the place of a hand is whose cards, and the keys below them, are as wide as a finger."""
+    """Return the height of a hand whose cards, and the keys below them, are as wide as a finger."""
     return finger / _RATIO + _under(finger * _FIVE) + CLEAR + 1
 
 
 def small_place(area: Rect, count: int) -> Place:
-    """The cards of a small hand: side by side, and room below for what it is where that can be read."""
+    """Return the cards of a small hand, side by side, with room below for a text if that would be readable."""
     x, y, w, h = area
     room = h - SAYS if h > 3 * SAYS else h
     high = min(0.86 * room, 0.92 * w / count / _RATIO)

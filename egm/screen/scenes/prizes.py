@@ -1,4 +1,4 @@
-"""Prizes in kind, in the player's words: wherever a win is named."""
+"""The texts of merchandise prizes, used wherever a win is named."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from egm.screen.scenes.stage import Stage
 
 
 def prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
-    """The names of prizes, like ones once with their number."""
+    """Return the names of prizes, each once with its count."""
     names = [stage.texts.local(prize.names, prize.id) for prize in prizes]
     counted = {name: names.count(name) for name in names}
     return "  ·  ".join(
@@ -17,5 +17,5 @@ def prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
 
 
 def prizes_won(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
-    """That they are won."""
+    """Return the text that these prizes were won."""
     return stage.texts.say("win.prize", name=prize_names(stage, prizes))

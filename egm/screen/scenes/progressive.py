@@ -14,12 +14,12 @@ _DRUMS_LEAST: Final = 60.0
 
 
 def level_name(stage: Stage, level: ProgressiveView) -> str:
-    """A level's name in the player's language."""
+    """Return a level's name in the player's language."""
     return stage.texts.local(level.names, level.level)
 
 
 def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
-    """One level: its name over its value on drums. One that may not be current says so in words."""
+    """Draw one level: its name above its value on drums. If the value may not be current, a text says so."""
     p, (x, y, w, h) = stage.painter, rect
     view = stage.view
     won = view.show is not None and any(one.id == level.id for one in view.show.play.progressives)
@@ -29,7 +29,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     words = level_name(stage, level)
     if not current:
         words = f"{words}  ·  {stage.texts.say(f'progressive.{level.status}')}"
-    low = current and h < head + _DRUMS_LEAST  # then the name stands beside the drums
+    low = current and h < head + _DRUMS_LEAST  # The name then stands beside the drums.
     if low:
         p.label(words, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
     else:
@@ -44,13 +44,13 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
 
 
 def levels_beside(stage: Stage) -> tuple[ProgressiveView, ...]:
-    """The levels the bet plays for, as many as stand beside the field."""
+    """Return the levels that the bet plays for, as many as fit beside the field."""
     snapshot = stage.view.snapshot
     return snapshot.progressives[:BESIDE] if snapshot is not None else ()
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """The levels beside the sign; returns what is left of a glass. Upright, they have it to themselves."""
+    """Draw the levels beside the title, or in portrait on a panel; return the rest of the panel."""
     levels, above = levels_beside(stage), stage.layout.levels
     if not levels:
         return glass

@@ -19,13 +19,13 @@ from egm.screen.scenes.stage import BLACK, Stage, draw_focus
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
-#: Facts this close below each other have one line each.
+#: Facts with less than this height each have one line.
 _LOW: Final = 56.0
 _YELLOW: Final[Colour] = (255, 214, 64, 255)
 
 
 def draw_page(stage: Stage) -> None:
-    """The service page that is open."""
+    """Draw the open service page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:
@@ -37,7 +37,7 @@ def draw_page(stage: Stage) -> None:
 
 
 def page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Everything that can be touched on the service page that is open."""
+    """Return all touch targets of the open service page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None or page.replay is None or stage.view.recall is None:
@@ -46,7 +46,7 @@ def page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def _keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
-    """The page's actions in a row below the field."""
+    """Return the page's actions in a row below the field."""
     left, low, most, high = back_key(stage.layout)
     wide = min(
         most, (stage.layout.size[0] - stage.layout.aside - 2 * left + 12) / max(1, len(page.actions)) - 12
@@ -73,7 +73,7 @@ def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
 
 
 def _hatched(stage: Stage) -> None:
-    """Hatching round the field and the word itself: nobody takes this for a game being played."""
+    """Draw hatching around the field and the word RECALL, so that nobody mistakes it for a game in progress."""
     p, (x, y, w, h) = stage.painter, stage.layout.field
     for rect in (
         (x - 30, y - 30, w + 60, 30),
@@ -85,7 +85,7 @@ def _hatched(stage: Stage) -> None:
     words = stage.texts.say("page.recall")
     style = Style("heavy", "body", BLACK)
     wide = p.measure(words, style) + 60
-    at: Rect = (x + w / 2 - wide / 2, y - 37, wide, 44)  # on the hatching, over nothing of the game
+    at: Rect = (x + w / 2 - wide / 2, y - 37, wide, 44)  # On the hatching, covering nothing of the game.
     p.panel(at, radius=12, fill=_YELLOW, edge=BLACK, line=4)
     p.text(words, (x + w / 2, at[1] + 22), style, width=wide - 30)
 
@@ -104,23 +104,23 @@ def _hatch(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surfa
 
 
 def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
-    """What was bet and won, when, and where in the game this is: on the two glasses."""
+    """Draw what was bet and won, when, and at which point of the game, on the two panels."""
     texts, money = stage.texts, stage.money
     won = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
-    told = [
+    left_facts = [
         (texts.say("page.when"), texts.moment(replay.time_utc)),
         (texts.say("page.play"), replay.play_id),
         (texts.say("meter.bet"), money(replay.bet_credits * replay.denomination_cents)),
         (texts.say("page.unit"), money(replay.denomination_cents)),
     ]
-    rest = [
+    right_facts = [
         (texts.say("page.credit_before"), money(replay.credit_before_cents)),
         (texts.say("meter.win"), won),
         (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answered is not None:
-        rest.append((texts.say("page.answer"), said(stage, replay.answered)))
-    rest += [
+        right_facts.append((texts.say("page.answer"), said(stage, replay.answered)))
+    right_facts += [
         (said(stage, row.cells[0]), said(stage, row.cells[-1]))
         for table in page.tables
         for row in table.rows
@@ -130,7 +130,7 @@ def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
     if right[2] <= 0:
         x, y, w, h = left
         left, right = (x, y, w / 2 - 4, h), (x + w / 2 + 4, y, w / 2 - 4, h)
-    for rect, facts in ((left, told), (right, rest)):
+    for rect, facts in ((left, left_facts), (right, right_facts)):
         _column(stage, rect, facts)
 
 
@@ -142,9 +142,11 @@ def _column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
     dim, style = Style("text", "caption", "text_dim"), Style("strong", "small", "text")
     for i, (label, value) in enumerate(facts):
         top = y + 12 + i * step
-        if step <= _LOW:  # label and value beside each other
+        if step <= _LOW:  # Label and value on one line.
             named = p.measure(label, dim) + 10
-            if named + p.measure(value, Style("strong", "caption")) > w - 36:  # what it is can be seen
+            if (
+                named + p.measure(value, Style("strong", "caption")) > w - 36
+            ):  # The value alone is clear enough.
                 named = 0.0
             else:
                 p.text(label, (x + 18, top + step / 2), dim, align="left")

@@ -19,12 +19,12 @@ from egm.screen.show import StepTime, awaiting
 from egm.screen.theme import Colour, fade, mix, parse_colour
 
 _GAP: Final = 10.0
-#: Room beside the outer reels for the tabs of the lines.
+#: Width beside the outer reels for the tabs of the lines, in units.
 MARGIN: Final = 44.0
-#: A reel is at most this many times wider than its cells are high.
+#: The most that a reel may be wider than its cells are high.
 _WIDEST: Final = 1.62
 _BLUR_SPEED: Final = 8.0
-#: Colours of the lines, told apart by number as well.
+#: The most lines that have tabs; and the colours of lines, which have numbers as well.
 TABS_MOST: Final = 25
 LINE_COLOURS: Final = tuple(
     map(
@@ -47,26 +47,26 @@ LINE_COLOURS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Where the cells are, in units: reels no wider than their symbols want, a bezel between them."""
+    """The positions of the cells, in units: reels no wider than their symbols need, with bezels between them."""
 
     field: Rect
     heights: tuple[int, ...]
 
     @property
     def width(self) -> float:
-        """Of one reel."""
+        """Return the width of a reel."""
         count = len(self.heights)
         room = (self.field[2] - 2 * MARGIN - _GAP * (count - 1)) / count
         return min(room, _WIDEST * (self.field[3] - 2 * _GAP) / max(self.heights))
 
     @property
     def gap(self) -> float:
-        """Between two reels, and between the outer reels and the margins."""
+        """Return the width between reels, and between the outer reels and the margins."""
         count = len(self.heights)
         return (self.field[2] - 2 * MARGIN - count * self.width) / max(1, count - 1 if count > 1 else 2)
 
     def reel(self, reel: int) -> Rect:
-        """One reel's window; shorter reels stand in the middle."""
+        """Return one reel's window; shorter reels are centred vertically."""
         tall = self.field[3] - 2 * _GAP
         height = tall * self.heights[reel] / max(self.heights)
         first = self.field[0] + MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
@@ -78,14 +78,14 @@ class Grid:
         )
 
     def cell(self, reel: int, row: float) -> Rect:
-        """One cell; ``row`` may be between rows."""
+        """Return one cell; ``row`` may be between rows."""
         x, y, w, h = self.reel(reel)
         one = h / self.heights[reel]
         return (x, y + row * one, w, one)
 
 
 def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
-    """The reels at rest: a window, or the first symbols of the strips before any game."""
+    """Draw the reels at rest: a window, or the first symbols of the strips before any game."""
     grid = Grid(stage.layout.field, field.heights)
     _bezels(stage, grid)
     _tabs(stage, field, grid)
@@ -99,7 +99,7 @@ def draw_still(stage: Stage, field: Field, window: Window | None) -> None:
 
 
 def draw_fall(stage: Stage, field: Field, fall: Window, before: Window, since: float) -> None:
-    """A cascade's next window: the symbols that are new where they stand drop in from above."""
+    """Draw a cascade's next window: the new symbols drop in from above."""
     grid = Grid(stage.layout.field, field.heights)
     _bezels(stage, grid)
     _tabs(stage, field, grid)
@@ -117,7 +117,7 @@ def draw_fall(stage: Stage, field: Field, fall: Window, before: Window, since: f
 
 
 def _bezels(stage: Stage, grid: Grid) -> None:
-    """Brushed metal where there is no reel, each window sunk into it."""
+    """Draw brushed metal where there is no reel, with each window sunk into it."""
     rim = metal(stage.theme, stage.look.rim).stops
 
     def make(size: tuple[int, int]) -> pygame.Surface:
@@ -135,7 +135,7 @@ def _bezels(stage: Stage, grid: Grid) -> None:
 
 
 def _tabs(stage: Stage, field: Field, grid: Grid) -> None:
-    """The number of every line in play, on both sides, at the height where it enters and leaves."""
+    """Draw the number of every line in play on both sides, at the height where it enters and leaves."""
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reels - 1)):
         rows: dict[int, list[int]] = {}
@@ -178,7 +178,7 @@ def _at(strip: tuple[str, ...], place: int) -> str:
 def draw_running(
     stage: Stage, field: Field, result: Result, before: Result | None, time: StepTime, since: float
 ) -> None:
-    """The reels on their way to the stops, ``since`` seconds into the show."""
+    """Draw the reels as they spin to their stops, ``since`` seconds into the show."""
     grid, motion = Grid(stage.layout.field, field.heights), stage.theme.motion
     _bezels(stage, grid)
     _tabs(stage, field, grid)
@@ -206,9 +206,9 @@ def draw_running(
 def _strip(
     field: Field, result: Result, before: Result | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
-    """The strip a reel runs on, where it starts and where it ends.
+    """Return the strip that a reel runs on, its start and its end.
 
-    Where the true strip cannot show the window, the reel runs in from the strip with its window laid first.
+    If the true strip cannot show the window, the reel runs on a strip with the window inserted at its start.
     """
     strip, stop = field.strips[reel], result.stops[reel]
     start = before.stops[reel] if before is not None and len(before.stops) == field.reels else 0
@@ -220,7 +220,7 @@ def _strip(
 
 
 def paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pygame.Surface:
-    """The face of a reel: the same all the way down, so that cells join without a seam."""
+    """Return the face of a reel, uniform from top to bottom, so that cells join without a seam."""
     left, middle, right = colours
     surface = pygame.Surface(size)
     surface.blit(
@@ -243,10 +243,10 @@ def paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pyga
 
 
 def symbol_art(stage: Stage, field: Field, symbol: str, size: tuple[int, int]) -> pygame.Surface:
-    """A symbol's drawing at a size in pixels, kept."""
+    """Return a symbol's drawing at a size in pixels, from the cache."""
     name = stage.texts.local(field.names.get(symbol, {}), symbol)
     p = stage.painter
-    return p.kept(("symbol", symbol, name, size), lambda: p.symbol(symbol, name, size))
+    return p.cached(("symbol", symbol, name, size), lambda: p.symbol(symbol, name, size))
 
 
 def _cell(
@@ -254,8 +254,8 @@ def _cell(
 ) -> None:
     p, look = stage.painter, stage.look
     area = p.box(grid.cell(reel, row))
-    whole = p.box(grid.cell(reel, 0))
-    size = (whole.width, whole.height + 1)
+    cell = p.box(grid.cell(reel, 0))
+    size = (cell.width, cell.height + 1)
 
     def make() -> pygame.Surface:
         surface = paper(size, look.paper)
@@ -275,12 +275,13 @@ def _cell(
         return surface
 
     p.surface.blit(
-        p.kept(("cell", symbol, size, look.name, blurred, stage.texts.language), make), (area.left, area.top)
+        p.cached(("cell", symbol, size, look.name, blurred, stage.texts.language), make),
+        (area.left, area.top),
     )
 
 
 def _cast(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
-    """The soft shadow of a piece of art, premultiplied."""
+    """Return the soft shadow of a piece of art, premultiplied."""
     level = 150 if dark else 80
     shadow = art.copy()
     shadow.fill((0, 0, 0, level), special_flags=pygame.BLEND_RGBA_MULT)
@@ -288,7 +289,7 @@ def _cast(art: pygame.Surface, *, dark: bool) -> pygame.Surface:
 
 
 def _glaze(stage: Stage, grid: Grid, reel: int) -> None:
-    """The roundness of a reel behind glass: dark above and below, a faint light across."""
+    """Draw the shading of a round reel behind glass: dark above and below, a faint reflection across."""
 
     def make(size: tuple[int, int]) -> pygame.Surface:
         dark: Colour = (10, 4, 20, 255)

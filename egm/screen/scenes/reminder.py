@@ -1,7 +1,7 @@
 """Player protection on the screen: reminders between games, and the player's own limits.
 
-A reminder says how long and how much, and waits; a limit that is reached pauses play and says until when.
-Nothing here hurries, warns of a loss of chances, or hides the way to cash out.
+A reminder shows how long and how much was played, and waits. A limit that is reached pauses play and shows
+until when. Nothing here hurries the player, warns of lost chances, or hides the way to cash out.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import Stage, draw_button, rim_panel
 from egm.screen.view import Action, View, playing, seconds_since
 
-#: What a player may choose as a limit: minutes, and minor units; 0 is none.
+#: The limits that a player may choose, in minutes and in minor units; 0 is no limit.
 MINUTES: Final = (0, 30, 60, 120)
 #: A page no wider than this is a telephone's.
 _NARROW: Final = 800.0
@@ -20,7 +20,7 @@ CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 
 def reminds(stage: Stage) -> Reminder | None:
-    """The reminder that stands now: never over a game that is being shown."""
+    """Return the reminder to show now, or None. A reminder never covers a game that is being shown."""
     snapshot = stage.view.snapshot
     if snapshot is None or snapshot.reminder is None or playing(stage.view, stage.theme):
         return None
@@ -34,7 +34,7 @@ def _plate(layout: Layout) -> Rect:
 
 
 def reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Going on, where the reminder may be waved away; cashing out, always; one alone stands in the middle."""
+    """Return the keys: continue, if the reminder may be dismissed, and always cash out. A single key is centred."""
     reminder = reminds(stage)
     if reminder is None:
         return []
@@ -51,7 +51,7 @@ def reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def draw_reminder(stage: Stage) -> None:
-    """The plate over the field."""
+    """Draw the reminder's plate over the field."""
     reminder = reminds(stage)
     if reminder is None:
         return
@@ -86,16 +86,16 @@ def draw_reminder(stage: Stage) -> None:
 
 
 def duration(stage: Stage, minutes: int) -> str:
-    """Minutes in words a person uses: ``1 h 05 min``."""
-    hours, rest = divmod(minutes, 60)
+    """Return minutes as text, such as ``1 h 05 min``."""
+    hours, remainder = divmod(minutes, 60)
     if not hours:
-        return stage.texts.say("reminder.minutes", minutes=rest)
-    return stage.texts.say("reminder.hours", hours=hours, minutes=f"{rest:02d}")
+        return stage.texts.say("reminder.minutes", minutes=remainder)
+    return stage.texts.say("reminder.hours", hours=hours, minutes=f"{remainder:02d}")
 
 
 # ---------------------------------------------------------------------- the player's own limits
 def limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
-    """The limits a player may choose, below each other: time, then money. None that would loosen one."""
+    """Return the keys of the limits that a player may choose, time above money. None of them relaxes a limit."""
     if not view.accepts("limit"):
         return []
     now = _in_force(view)
@@ -117,25 +117,25 @@ def _choices(rect: Rect) -> list[tuple[str, int, Rect]]:
 
 
 def _in_force(view: View) -> dict[str, int]:
-    """The player's own limits, 0 for none."""
+    """Return the player's own limits, 0 for none."""
     session = view.snapshot.session if view.snapshot is not None else None
     minutes, cents = (session.limit_minutes, session.limit_cents) if session is not None else (0, 0)
     return {"minutes": minutes, "cents": cents}
 
 
 def draw_limits(stage: Stage, rect: Rect) -> None:
-    """How long and how much so far, and what the player may choose as limits; the one in force is lit."""
+    """Draw the time and money played so far, and the limits that the player may choose; the current one is lit."""
     p, say, snapshot = stage.painter, stage.texts.say, stage.view.snapshot
     x, y, w, h = rect
     session = snapshot.session if snapshot is not None else None
     since = seconds_since(stage.view, session.since_utc) if session is not None else 0.0
     spent = session.spent_cents if session is not None else 0
-    told = say(
+    text = say(
         "limit.so_far" if spent >= 0 else "limit.so_far_ahead",
         time=duration(stage, int(since // 60)),
         amount=stage.money(abs(spent)),
     )
-    p.paragraph(told, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
+    p.paragraph(text, (x, y, w, h * 0.2), Style("strong", "body", stage.look.accent))
     now = _in_force(stage.view)
     for row, of in enumerate(("minutes", "cents")):
         label = Style("strong", "body", "text")

@@ -1,4 +1,4 @@
-"""A wheel with pockets and its ball, which runs against it and comes to rest where the draw ended."""
+"""A roulette wheel and its ball, which runs against it and stops at the drawn pocket."""
 
 import math
 from functools import partial
@@ -16,7 +16,7 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage, metal
 from egm.screen.table import Table
 from egm.screen.theme import Colour, parse_colour
 
-#: What a pocket is painted in, by the word its game has for it.
+#: The colour of a pocket, by the name that its game uses.
 POCKETS: Final[dict[str, Colour]] = {
     "red": parse_colour("#b01026"),
     "black": parse_colour("#16161d"),
@@ -25,13 +25,13 @@ POCKETS: Final[dict[str, Colour]] = {
     "white": parse_colour("#e8e8ee"),
     "blue": parse_colour("#1f4fb8"),
 }
-#: The ball is at rest for the last part of its cue, so that the pocket can be read.
+#: The share of a cue during which the ball moves; then it rests, so that the pocket can be read.
 _RUNS: Final = 0.78
 _BALL_TURNS: Final = 9
 _WHEEL_TURNS: Final = 2
-#: A wheel under a pin has these turns: no fewer than a valid spin has anywhere.
+#: Turns of a wheel under a pin: no fewer than any regulation requires of a valid spin.
 _PIN_TURNS: Final = 7
-#: A sign longer than this is no number: its first letter stands on the wheel.
+#: A sign longer than this is not a number; the wheel shows its first letter.
 _SIGN: Final = 3
 
 
@@ -45,10 +45,12 @@ def draw_rotor(
     *,
     pin: bool,
 ) -> None:
-    """The wheel in a rectangle, so many seconds after the show began, its cue lasting between two moments.
+    """Draw the wheel ``since`` seconds after the show began.
 
-    ``drawn``: the pocket, and which part of the wheel it is where several have its sign. ``pin``: the wheel
-    turns under a pin at its top; else a ball runs against it.
+    Args:
+        drawn: The pocket, and its index on the wheel if several pockets have the same sign.
+        lasts: When the wheel's cue begins and ends, in seconds.
+        pin: Whether the wheel turns under a pin at its top; otherwise a ball runs against it.
     """
     begin, stop = lasts
     p, (x, y, w, h) = stage.painter, rect
@@ -57,21 +59,21 @@ def draw_rotor(
     share = clamp((since - begin) / max(0.01, (stop - begin) * _RUNS))
     if stage.view.reduced_motion:
         share = 1.0 if share >= 1 else 0.0
-    gone = ease_out(share)
+    progress = ease_out(share)
     key = ("rotor", table.wheel, p.px(side), stage.look.name, stage.texts.language)
-    face = p.kept(key, lambda: _face(stage, table, p.px(side)))
+    face = p.cached(key, lambda: _face(stage, table, p.px(side)))
     part, place = 360.0 / len(table.wheel), place_of(table, *drawn)
     least = revolutions(stage.view.game)
     turned_by = (
         360.0 * max(_PIN_TURNS, least) + (place + 0.5) * part if pin else 360.0 * _WHEEL_TURNS
-    ) * gone
+    ) * progress
     turned = pygame.transform.rotate(face, round(turned_by * 2) / 2)
     p.put(turned, (p.px(cx) - turned.get_width() // 2, p.px(cy) - turned.get_height() // 2))
     if pin:
         p.art(("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(pointer, stage))
     else:
         turns = max(_BALL_TURNS, least)
-        _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, (1 - gone) * turns, gone)
+        _run_ball(stage, (cx, cy), side, (place + 0.5) * part - turned_by, (1 - progress) * turns, progress)
     if share < 1:
         return
     pocket = drawn[0]
@@ -86,29 +88,29 @@ def draw_rotor(
 
 
 def place_of(table: Table, pocket: str, part: object) -> int:
-    """Where on the wheel a spin has ended: the part that was drawn, else the first with that sign."""
+    """Return the index on the wheel at which a spin ended: the one drawn, or else the first with that sign."""
     if isinstance(part, int) and 0 <= part < len(table.wheel) and table.wheel[part] == pocket:
         return part
     return table.wheel.index(pocket) if pocket in table.wheel else 0
 
 
 def _run_ball(
-    stage: Stage, centre: tuple[float, float], side: float, rest: float, turns: float, gone: float
+    stage: Stage, centre: tuple[float, float], side: float, rest_degrees: float, turns: float, progress: float
 ) -> None:
-    """The ball, so many turns from its pocket at ``rest`` degrees: round against the wheel, then down."""
-    angle = math.radians(rest + 360.0 * turns)
-    reach, ball = side / 2 * (0.93 - 0.20 * clamp((gone - 0.8) / 0.2)), side * 0.026
+    """Draw the ball ``turns`` turns from its pocket at ``rest_degrees`` degrees: around the rim, then down."""
+    angle = math.radians(rest_degrees + 360.0 * turns)
+    reach, ball = side / 2 * (0.93 - 0.20 * clamp((progress - 0.8) / 0.2)), side * 0.026
     at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
     stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _ball)
 
 
 def short_sign(pocket: str) -> str:
-    """What stands for a pocket where there is room for a number."""
+    """Return a short sign for a pocket where there is room for a number only."""
     return pocket if len(pocket) <= _SIGN else pocket[0].upper()
 
 
 def _face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
-    """The wheel: pockets in their colours with their signs, the rim outside and the cone within."""
+    """Return the wheel: pockets in their colours with their signs, the rim outside and the cone within."""
     ink = Ink((pixels, pixels), (100, 100), 2)
     ink.fill(ellipse(50, 50, 50), BLACK)
     ink.fill(ellipse(50, 50, 49.4), metal(stage.theme, stage.look.rim))

@@ -1,4 +1,4 @@
-"""The scoreboard of a table: bead plate, big road, roads derived from it, and that they change nothing."""
+"""The scoreboard of a table: bead plate, big road, derived roads, and the note that they predict nothing."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,17 +19,17 @@ _BLUE: Final = parse_colour("#1d55d6")
 _GREEN: Final = parse_colour("#0e7c43")
 _PAPER: Final = parse_colour("#f6f3e8")
 _RULE: Final = parse_colour("#cfc9b6")
-#: How high a title and the sentence below are, and how far the boards are apart.
+#: Height of a title and of the note below, and the gap between boards, in units.
 _TITLE: Final = 24.0
 _GAP: Final = 8.0
-#: A mark on a derived road has so much room at least.
+#: The least size of a mark on a derived road, in units.
 _LEAST_CELL: Final = 10.0
-#: How many of a height's parts the upper boards have.
+#: The upper boards' share of the height.
 _UPPER: Final = 0.58
 
 
 def shows_board(stage: Stage, table: Table) -> bool:
-    """Whether the board stands where cards lie: the player wants it, and no round's cards are to be seen."""
+    """Return whether to show the board in place of cards: the player wants it, and no round's cards are shown."""
     view = stage.view
     if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
@@ -39,7 +39,7 @@ def shows_board(stage: Stage, table: Table) -> bool:
 
 
 def draw_board(stage: Stage, table: Table) -> None:
-    """Every board at its place, the newest results in sight."""
+    """Draw every board, each with its newest results visible."""
     x, y, w, h = cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
@@ -56,7 +56,7 @@ def draw_board(stage: Stage, table: Table) -> None:
     right: Rect = (x + w * 0.3 + _GAP, y, w * 0.7 - _GAP, upper)
     _road(stage, right, "felt.big_road", columns, "ring")
     stage.painter.label(say("felt.past"), (x, y + h - low, w, low), Style("text", "caption", "text"))
-    if low_cells:  # nobody could read the others
+    if low_cells:  # The derived roads would be unreadable.
         return
     wide = (w - 2 * _GAP) / 3
     shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
@@ -71,12 +71,12 @@ def _paint(mark: Colour) -> Paint:
 
 
 def _letters(stage: Stage) -> str:
-    """The size of a board's letters: a telephone's are larger, to be read."""
+    """Return the text size of a board; a telephone needs larger letters."""
     return "caption" if stage.layout.slim else "tiny"
 
 
 def _sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
-    """Ruled paper under its title; returns where it begins, its cells' side, how many columns it has."""
+    """Draw ruled paper under its title; return its left, its top, its cell size and its number of columns."""
     p, (x, y, w, h) = stage.painter, rect
     p.label(stage.texts.say(title), (x, y, w, _TITLE), Style("strong", "caption", "text"))
     side = (h - _TITLE) / DEEP
@@ -94,7 +94,7 @@ def _sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, i
 
 
 def _beads(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
-    """Every result by its letter."""
+    """Draw every result by its letter."""
     left, top, side, columns = _sheet(stage, rect, "felt.bead_plate")
     game = stage.view.game
     hands = game.presentation.get("hands", ()) if game is not None else ()
@@ -114,7 +114,7 @@ def _beads(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> No
 def _road(
     stage: Stage, rect: Rect, title: str, columns: Sequence[Sequence[tuple[Paint, int]]], shape: str
 ) -> None:
-    """A road's marks, each with its paint and its ties."""
+    """Draw a road's marks, each with its paint and its ties."""
     left, top, side, count = _sheet(stage, rect, title)
     places = placed([len(column) for column in columns])
     last = max((column for each in places for column, _ in each), default=0)

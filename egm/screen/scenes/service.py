@@ -1,7 +1,7 @@
-"""The service menu: any page the machine makes, drawn from its shape alone.
+"""The service menu: draws any page that the machine sends, from its structure alone.
 
-A head (title, who is signed in), a notice, tables that are paged where they are long, one prompt with keys to
-answer it, and the page's actions. What can be written is marked by its keys; what can only be read has none.
+A page has a head (title, signed-in person), a notice, tables that are paged if they are long, one prompt with
+keys to answer it, and actions. Editable content has keys; read-only content has none.
 """
 
 from dataclasses import dataclass
@@ -27,9 +27,10 @@ _HEAD: Final = 78.0
 _NOTICE: Final = 54.0
 _KEY: Final = 66.0
 _GAP: Final = 14.0
-#: A page no wider than this has two of its keys beside each other.
+#: A page no wider than this has two keys in a row.
 _NARROW: Final = 900.0
-#: What a prompt's keys need upright, with label and field; and for fingers on a telephone that has the room.
+#: Height of a prompt with label, field and keys in portrait, in units; and with finger-sized keys on a
+#: telephone.
 _KEYPAD: Final = (510.0, 586.0)
 _PROMPTS: Final = {
     "text": (580.0, 678.0),
@@ -37,9 +38,9 @@ _PROMPTS: Final = {
     "find": (580.0, 580.0),
     "choice": (0.0, 0.0),
 }
-#: A heading and three facts above them.
+#: Height of a heading and three facts above the keys.
 _FACTS: Final = 204.0
-#: Between the keys that turn the pages: which page of how many it is.
+#: Width of the page number between the keys that turn pages.
 _BETWEEN: Final = 200.0
 _TONE_SECONDS: Final = 1.5
 _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
@@ -47,9 +48,9 @@ _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where the parts of a page stand: tables, the prompt beside or below them, tiles, the foot."""
+    """The areas of a page: tables, the prompt beside or below them, tiles, and the foot."""
 
-    whole: Rect
+    page_rect: Rect
     body: Rect
     prompt: Rect | None
     tiles: tuple[tuple[Rect, PageAction], ...]
@@ -58,19 +59,19 @@ class Plan:
 
 
 def back_key(layout: Layout) -> Rect:
-    """Where BACK stands on every page of staff, the recall's too: below a field and the hatching round it."""
+    """Return the rectangle of BACK, the same on every service page: below the recall's field and hatching."""
     (x, _, w, _), inset, per_row = layout.page, _inset(layout), _per_row(layout)
     wide, high = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _key_high(layout)
     return (x + inset, layout.bar[1] - 10 - high, wide, high)
 
 
 def _inset(layout: Layout) -> float:
-    """From a page's edge to what stands on it."""
+    """Return the margin between a page's edge and its content."""
     return 12.0 if layout.slim else 28.0
 
 
 def _per_row(layout: Layout) -> int:
-    """How many of a page's keys stand beside each other."""
+    """Return how many of a page's keys fit in a row."""
     return 5 if not layout.portrait else 3 if layout.page[2] > _NARROW else 2
 
 
@@ -79,7 +80,7 @@ def _key_high(layout: Layout) -> float:
 
 
 def plan(stage: Stage, page: ServicePage) -> Plan:
-    """Lay the page out on the stage of this orientation."""
+    """Lay out the page for this orientation."""
     layout = stage.layout
     whole = layout.page
     (x, y, w, _), inset, key = whole, _inset(layout), _key_high(layout)
@@ -95,7 +96,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
     foot = tuple(
         (
-            (  # from the lowest row up: BACK, the first, is always in the same place
+            (  # From the lowest row up, so that the first key, BACK, is always in the same position.
                 x + inset + (i % per_row) * (wide + _GAP),
                 foot_top + (rows - 1 - i // per_row) * (key + _GAP),
                 wide,
@@ -105,7 +106,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
         )
         for i, one in enumerate(low)
     )
-    if page.only_confirmation is not None and not as_tiles and per_row > 2:  # as wide as the row allows
+    if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
         (back, leave), (first, confirm) = foot
         foot = ((back, leave), ((*first[:2], min(2 * wide + _GAP, x + w - inset - first[0]), key), confirm))
     tiles = _tiles(body, others, portrait=layout.portrait) if as_tiles else ()
@@ -126,7 +127,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
 
 
 def _beside(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
-    """The body parted between tables and prompt: side by side, or upright the tables above."""
+    """Divide the body between tables and prompt: side by side, or in portrait with the tables above."""
     x, y, w, h = body
     if not tables:
         return (x, y, w, 0.0), body
@@ -151,7 +152,7 @@ def _tiles(body: Rect, actions: list[PageAction], *, portrait: bool) -> tuple[tu
 
 
 def service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Everything that can be touched on the page that is open."""
+    """Return all touch targets of the open page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:
@@ -186,7 +187,7 @@ def page_lines(page: ServicePage, stage: Stage) -> list[str]:
 
 
 def action_text(page: ServicePage, action: Action, stage: Stage) -> str:
-    """Return the text of a place that the keys choose on a page; empty for a key of the keypad."""
+    """Return the text of a focusable target of a page; empty for a key of the keypad."""
     for table in page.tables:
         for row in table.rows:
             if row.action and row.action == action.value:
@@ -198,14 +199,14 @@ def action_text(page: ServicePage, action: Action, stage: Stage) -> str:
 
 
 def draw_service(stage: Stage) -> None:
-    """The page that is open."""
+    """Draw the open page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:
         return
     laid = plan(stage, page)
-    _back(stage, laid.whole)
-    _head(stage, page, laid.whole)
+    _back(stage, laid.page_rect)
+    _head(stage, page, laid.page_rect)
     for rect, one in (*laid.tiles, *laid.foot):
         draw_action(stage, rect, one)
     if page.tables:
@@ -219,7 +220,7 @@ def draw_service(stage: Stage) -> None:
 
 
 def _sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
-    """Which page of how many rows, between the keys that turn them."""
+    """Draw the page number between the keys that turn pages."""
     if laid.pager:
         sheets = listing(stage, page, laid.body).sheets
         words = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
@@ -229,7 +230,7 @@ def _sheet_number(stage: Stage, page: ServicePage, laid: Plan) -> None:
 
 
 def _patterns(stage: Stage, page: ServicePage, body: Rect) -> None:
-    """The screen's own tests."""
+    """Draw the page's screen test, if it is one."""
     if page.pattern == "display":
         _bars(stage, body)
     elif page.pattern == "calibrate":
@@ -241,16 +242,16 @@ def _patterns(stage: Stage, page: ServicePage, body: Rect) -> None:
             _target(stage, rect, on=i in stage.view.desk.touched)
 
 
-def _back(stage: Stage, whole: Rect) -> None:
-    """A sober plate over everything: nothing of the game can be mistaken for the service menu."""
+def _back(stage: Stage, page_rect: Rect) -> None:
+    """Draw a plain plate over everything, so that the service menu cannot be mistaken for a game."""
     p, layout = stage.painter, stage.layout
     p.shade(layout.stage, (6, 9, 16, 255))
     paint = Linear(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
-    p.panel(whole, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
+    p.panel(page_rect, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
 
 
-def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
-    p, (x, y, w, _) = stage.painter, whole
+def _head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
+    p, (x, y, w, _) = stage.painter, page_rect
     middle = y + _HEAD / 2 + 2
     left = x + 30
     if page.test:
@@ -272,20 +273,20 @@ def _head(stage: Stage, page: ServicePage, whole: Rect) -> None:
 
 
 def standing(stage: Stage) -> tuple[str, str]:
-    """The doors that are open and the faults that stand, and how grave: staff sees them on every page."""
+    """Return the severity and the text of open doors and active faults, which every service page shows."""
     snapshot = stage.view.snapshot
     if snapshot is None:
         return "info", ""
     doors = [stage.texts.code("door", door) for door in snapshot.doors_open]
     opened = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
-    told = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
-    faults = [fault_words(stage.texts, notice.code.removeprefix("fault.")) for notice in told]
-    grave = bool(doors) or any(notice.severity == "alarm" for notice in told)
+    fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
+    faults = [fault_words(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
+    grave = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
     return "alarm" if grave else "warning", "  ·  ".join([*opened, *dict.fromkeys(faults)])
 
 
 def draw_band(stage: Stage, rect: Rect, severity: str, words: str) -> None:
-    """A line across the page with its mark: what the last answer led to, what stands open or has failed."""
+    """Draw a line across the page with a mark: the result of the last answer, or open doors and faults."""
     colour = stage.theme.colour(_SEVERITY[severity])
     stage.painter.shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
     draw_mark(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
@@ -296,7 +297,7 @@ def draw_band(stage: Stage, rect: Rect, severity: str, words: str) -> None:
 
 # ---------------------------------------------------------------------- the screen's own tests
 def _bars(stage: Stage, rect: Rect) -> None:
-    """Bars of full colour, a ramp of greys, and a frame at the very edge of the picture."""
+    """Draw bars of full colour, a grey ramp, and a frame at the very edge of the picture."""
     x, y, w, h = rect
     colours: tuple[Colour, ...] = tuple(
         (255 * r, 255 * g, 255 * b, 255)
@@ -318,7 +319,7 @@ def _bars(stage: Stage, rect: Rect) -> None:
 
 
 def _tones(rect: Rect) -> dict[str, Rect]:
-    """Where the keys of the tones stand, the alarm last: it is what must be heard across the floor."""
+    """Return the rectangles of the tone keys, the alarm last, because it must be audible across the floor."""
     x, y, w, h = rect
     names = (*TONES, "alarm")
     step = h / len(names)
@@ -327,7 +328,7 @@ def _tones(rect: Rect) -> dict[str, Rect]:
 
 
 def _speakers(stage: Stage, rect: Rect) -> None:
-    """A key a tone; the one that sounds now is lit."""
+    """Draw a key for each tone; the one that is playing is lit."""
     desk, now = stage.view.desk, stage.view.now
     for name, place in _tones(rect).items():
         hertz = stage.texts.number(round(TONES.get(name, 0)))
@@ -348,7 +349,7 @@ def _targets(rect: Rect) -> list[Rect]:
 
 
 def _cross(stage: Stage) -> None:
-    """The cross that is to be touched next, and which of how many it is."""
+    """Draw the next calibration cross, and its number of how many."""
     number, (w, h) = len(stage.view.desk.felt), stage.layout.size
     x, y = (cross * side / UNIT for cross, side in zip(CROSSES[number], (w, h), strict=True))
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):

@@ -1,4 +1,4 @@
-"""A Keno slip over the whole stage: on a telephone the board is too small to be marked with a finger."""
+"""A Keno slip over the complete stage: a telephone's board is too small for marking with a finger."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ from egm.screen.view import Action, View
 _COLUMNS: Final = 8
 _ROWS: Final = 5
 _GAP: Final = 8.0
-#: What stands above the numbers: what is marked and its price, then what a slip must say.
+#: Height above the numbers, for the marks with their price and for the slip's mandatory texts.
 _HEAD: Final = 150.0
 
 
@@ -30,7 +30,7 @@ def _rect(layout: Layout) -> Rect:
 
 
 def _numbers(view: View) -> tuple[list[range], range]:
-    """The numbers of every part of the slip, and those of the part that is open."""
+    """Return the numbers of every part of the slip, and those of the open part."""
     count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
     each = _COLUMNS * _ROWS
     parts = [range(first, min(first + each, count + 1)) for first in range(1, count + 1, each)]
@@ -43,7 +43,7 @@ def _board(layout: Layout) -> Rect:
 
 
 def slip_places(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Everything the slip has to touch: its numbers, what makes the ticket, its parts, and what closes it."""
+    """Return all touch targets of the slip: numbers, ticket options, parts, and the closing key."""
     game, slip = view.game, view.slip
     rows: list[list[Action]] = [[], [], []]
     found: list[tuple[Rect, Action]] = []
@@ -75,7 +75,7 @@ def slip_places(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_slip(stage: Stage) -> None:
-    """The slip: what is marked and what it costs, what it must say, the numbers and their keys."""
+    """Draw the slip: marks and cost, mandatory texts, the numbers and their keys."""
     p, view, rect = stage.painter, stage.view, _rect(stage.layout)
     x, y, w, _ = rect
     p.art(

@@ -1,4 +1,4 @@
-"""Scene context: what a scene is given to draw with, and the small things every scene is made of."""
+"""The context that every scene draws with, and the small elements that scenes share."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -20,13 +20,13 @@ BLACK: Colour = (0, 0, 0, 255)
 WHITE: Colour = (255, 255, 255, 255)
 
 
-#: How far a feature's sky is turned towards its light.
+#: How far a feature's sky is shifted towards its light colour, 0 to 1.
 _LIT: Final = 0.42
 
 
 @cache
 def feature_look(look: Look) -> Look:
-    """The same hall in a feature's light: its sky glows, its paper is the night's, its lamps the accent."""
+    """Return the look in a feature's light: a glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
         mix(look.sky[0], look.glow, _LIT),
         mix(mix(look.sky[1], look.accent, 0.3), look.glow, _LIT),
@@ -45,41 +45,41 @@ def feature_look(look: Look) -> Look:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The painter, the words, the layout, and the view to draw."""
+    """The painter, the texts, the layout, and the view to draw."""
 
     painter: Painter
     texts: Texts
     layout: Layout
     view: View
     lit: bool = False
-    """Whether all stands in the light of a feature."""
+    """Whether everything is drawn in the light of a feature."""
 
     @property
     def theme(self) -> Theme:
-        """The theme."""
+        """Return the theme."""
         return self.painter.theme
 
     @property
     def look(self) -> Look:
-        """The look of the game on the screen."""
+        """Return the look of the game on the screen."""
         game = self.view.game
         look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
         return feature_look(look) if self.lit else look
 
     def money(self, amount_cents: int) -> str:
-        """An amount in the machine's currency and the player's language."""
+        """Return an amount in the machine's currency and the player's language."""
         snapshot = self.view.snapshot
         return self.texts.money(amount_cents, snapshot.currency if snapshot else "CAD")
 
     def flashing(self) -> float:
-        """A light between 0 and 1 at the theme's flash rate; steady where motion is reduced."""
+        """Return the brightness of a flashing light, 0 to 1, at the theme's rate; constant if motion is reduced."""
         if self.view.reduced_motion:
             return 1.0
         return 0.5 - 0.5 * math.cos(self.view.now * self.theme.motion.flash_hz * math.tau)
 
 
 def metal(theme: Theme, rim: str) -> Linear:
-    """The gradient of a rim: gold or silver."""
+    """Return the gradient of a gold or silver rim."""
     if rim == "silver":
         return Linear(
             (
@@ -111,7 +111,7 @@ def rim_panel(
     rim: float,
     fill: Linear | Radial | Colour,
 ) -> pygame.Surface:
-    """A plate in a bevelled metal rim with a dark lip, as a premultiplied surface."""
+    """Return a plate in a bevelled metal rim with a dark lip, as a premultiplied surface."""
     w, h = size[0] / scale, size[1] / scale
     ink = Ink(size, (w, h), 2)
     ink.fill(box(0, 0, w, h, radius), fade(BLACK, 0.75))
@@ -126,12 +126,12 @@ def rim_panel(
     return ink.finish()
 
 
-#: Width of the frame round the field, in units: room for its bulbs.
+#: Width of the frame around the field, in units, for its bulbs.
 FRAME = 30.0
 
 
 def bulbs(stage: Stage, rect: Rect, mode: str) -> None:
-    """The lamps of the frame: ``idle`` breathes, ``chase`` runs round, ``win`` flashes, slowly."""
+    """Draw the lamps of the frame: ``idle`` pulses, ``chase`` runs around, ``win`` flashes slowly."""
     p, now = stage.painter, stage.view.now
     side = 22.0
 
@@ -177,7 +177,7 @@ def bulbs(stage: Stage, rect: Rect, mode: str) -> None:
 
 
 def _round(rect: Rect, gap: float) -> list[tuple[float, float]]:
-    """Places round a rectangle, about ``gap`` apart, in order."""
+    """Return points around a rectangle, about ``gap`` apart, in order."""
     x, y, w, h = rect
     across, down = max(2, round(w / gap)), max(2, round(h / gap))
     places = [(x + w * i / across, y) for i in range(across)]
@@ -187,9 +187,9 @@ def _round(rect: Rect, gap: float) -> list[tuple[float, float]]:
 
 
 def spoken(stage: Stage, key: str, values: Mapping[str, object]) -> str:
-    """A catalogue text with a message's values: one named ``x_cents`` is money and stands for ``{x}`` too.
+    """Return a catalogue text with a message's values; one named ``x_cents`` is money and also fills ``{x}``.
 
-    A key no catalogue has is shown as it is: an attendant can read it out.
+    A key that is in no catalogue is returned itself, so that an attendant can report it.
     """
     if not stage.texts.has(key):
         return key
@@ -202,22 +202,22 @@ def spoken(stage: Stage, key: str, values: Mapping[str, object]) -> str:
 
 
 def caption(stage: Stage, words: str, rect: Rect, size: str = "small") -> None:
-    """A heading centred in a rectangle, in the look's accent."""
+    """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
     stage.painter.label(words, (x + 8, y, w - 16, h), Style("strong", size, stage.look.accent))
 
 
 def stage_name(stage: Stage, name: str) -> str:
-    """A stage's own name in the player's language; empty for the base game."""
+    """Return a stage's name in the player's language; empty for the base game."""
     game = stage.view.game
-    told = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
-    return stage.texts.local(told) if isinstance(told, dict) else ""
+    names = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
+    return stage.texts.local(names) if isinstance(names, dict) else ""
 
 
 def draw_button(
     stage: Stage, rect: Rect, words: str, *, on: bool = True, lit: bool = False, size: str = "small"
 ) -> None:
-    """A flat button with words, as pages and the drawer have; ``lit`` where what it names is so."""
+    """Draw a flat button with text, as on pages and in the drawer; ``lit`` if its option is active."""
     p = stage.painter
     fill = (122, 66, 8, 255) if lit else (58, 48, 96, 255) if on else (34, 30, 50, 255)
     edge = (255, 200, 110, 255) if lit else (136, 120, 190, 255) if on else (66, 60, 90, 255)
@@ -230,7 +230,7 @@ def draw_button(
 
 
 def draw_focus(stage: Stage, rect: Rect) -> None:
-    """The frame round the place the deck's keys would take; its corners tell it without colour."""
+    """Draw the frame around the focused target; its corners make it recognizable without colour."""
     x, y, w, h = rect
     wide, tall = w + 20, h + 20
 

@@ -1,4 +1,4 @@
-"""The status line below the field, the clock, the machine's identity and what is always told."""
+"""The status line below the field, the clock, the machine's identity, and the permanent notes."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -26,30 +26,30 @@ from egm.screen.view import Scene, View, asking, marked_since, times, unfinished
 
 _NOTICE_SECONDS: Final = 5.0
 _PAID_OUT_SECONDS: Final = 30.0
-#: What the player has been paid, and how.
+#: Notices that the player has been paid, and how.
 _PAID_OUT: Final = frozenset(
     {"ticket_printed", "coins_paid", "handpay_paid", "prize_delivered", "transfer_out"}
 )
-#: Conditions that last until somebody ends them; every other notice is of a moment.
+#: Notices of conditions that last until somebody ends them. Every other notice is momentary.
 _LASTING: Final = frozenset(
     {"fault", "service_called", "award_awaited", "mystery_awaited", "out_of_service", "disabled"}
 )
 _TURN_SECONDS: Final = 3.0
-#: A Keno ticket of so many draws is summed up at its end.
+#: From this number of draws on, a Keno ticket is summed up at its end.
 _SEVERAL: Final = 2
-#: PLAY is refused because the credit does not cover the bet, or the bet and what its round may add.
+#: Refusals of PLAY because the credit does not cover the bet, or the bet and what its round may add.
 _SHORT_OF_CREDIT: Final = frozenset({"refused.bet_is_covered", "refused.raises_are_covered"})
 
 
-def _stands(snapshot: Snapshot, notice: Notice) -> float:
-    """Seconds for which a notice is read; where the player's money went is told until the next one comes."""
+def _notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
+    """Return how long a notice is shown, in seconds; one about the player's money stays until the next."""
     if notice.code in _PAID_OUT and not snapshot.credit_cents:
         return _PAID_OUT_SECONDS
     return _NOTICE_SECONDS
 
 
 def notice_words(stage: Stage, notice: Notice) -> str:
-    """A notice of the machine in words."""
+    """Return the text of a notice of the machine."""
     texts, code = stage.texts, notice.code
     snapshot = stage.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
@@ -72,20 +72,20 @@ def notice_words(stage: Stage, notice: Notice) -> str:
             return spoken(stage, key, values)
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
-    said = fault_words(texts, code.removeprefix("fault."))
+    text = fault_words(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
-        return texts.say("notice.held", fault=said, amount=stage.money(held_cents))
-    return texts.say("notice.held_bill", fault=said) if "held" in notice.values else said
+        return texts.say("notice.held", fault=text, amount=stage.money(held_cents))
+    return texts.say("notice.held_bill", fault=text) if "held" in notice.values else text
 
 
 def status(stage: Stage) -> tuple[str, str]:
-    """The status line's words and colour: a fresh notice first, then the game, then what to do."""
+    """Return the status line's text and colour: a new notice first, then the game, then what to do next."""
     view = stage.view
     snapshot = view.snapshot
     if snapshot is None:
         return stage.texts.say("boot.link"), "text"
-    if view.news is not None and view.now - view.notices_at < _stands(snapshot, view.news):
+    if view.news is not None and view.now - view.notices_at < _notice_seconds(snapshot, view.news):
         return _notice_status(stage, view.news)
     if view.decision is not None and asking(view, stage.theme):
         words, advised = turn_words(stage, view.decision), view.decision.display.get("advice")
@@ -144,7 +144,7 @@ def _changes_the_bet(view: View) -> bool:
     return view.pressed in _BETTING and view.pressed_at > began
 
 
-#: What changes the bet: then the bet is spoken of, no more the last win.
+#: Actions that change the bet. The status line then shows the bet instead of the last win.
 _BETTING: Final = ON_CHIPS | {
     "bet_less",
     "bet_more",
@@ -168,14 +168,14 @@ def _lost(stage: Stage) -> str:
         return ticket[0]
     if result is None or result.pays_by_table or result.returned_cents:
         return ""
-    said = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
-    return _with_ending(stage, (said, ""))[0]
+    text = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
+    return _with_ending(stage, (text, ""))[0]
 
 
 def _ticket(stage: Stage) -> tuple[str, str] | None:
     """Return what a Keno ticket of several draws won together, and what it cost; None for any other game."""
     show, game = stage.view.show, stage.view.game
-    if show is None or game is None or show.play.game_id != game.id or not show.whole:
+    if show is None or game is None or show.play.game_id != game.id or not show.is_complete:
         return None
     draws = sum(isinstance(step, KenoStep) for step in show.steps)
     if draws < _SEVERAL:
@@ -193,8 +193,8 @@ def _with_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
     result, snapshot = settled_result(stage), stage.view.snapshot
     if result is None or snapshot is None or (marked_since(stage.view) and snapshot.state != "playing"):
         return money
-    standing = snapshot.standing  # the bet meter has new bets alone
-    if snapshot.state == "playing":  # the machine's own are still those of before the round
+    standing = snapshot.standing  # The bet meter includes only new bets.
+    if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
         standing = {str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))}
     stays_cents = sum(standing.values()) * _unit_cents(stage)
     stays = stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
@@ -211,7 +211,7 @@ def _short_of_credit(stage: Stage) -> str:
 
 
 def _bought(stage: Stage, snapshot: Snapshot) -> str:
-    """What PLAY buys at which price, where that is not the bet meter alone: a ticket, stakes on a wheel."""
+    """Return what PLAY buys and its price, if the bet meter does not say it: a ticket, stakes on a wheel."""
     game, say = stage.view.game, stage.texts.say
     if is_keno(game):
         words, cents = what_is_bought(stage)
@@ -251,10 +251,10 @@ def _game_status(stage: Stage, show: Show, line: Timeline) -> tuple[str, str]:
 
 
 def _total(stage: Stage, cents: int) -> tuple[str, str]:
-    """What a game has won; at a table, where stakes come back as well, what it pays for what was staked.
+    """Return what a game has won; at a table, which returns stakes as well, what it pays for the stake.
 
-    Bets that all push are returned, and who receives less than he staked has won nothing; hands that are held
-    and drawn to win by a table of pays, as a game of reels does.
+    If all bets push, they are returned, and a return below the stake is not called a win. Hands that are held
+    and drawn win by a pay table, like a game of reels.
     """
     ticket = _ticket(stage)
     if ticket is not None:
@@ -287,10 +287,10 @@ def _win_words(stage: Stage, win: WinView) -> str:
 
 
 def draw_status(stage: Stage) -> None:
-    """The status line, the clock and the machine's identity."""
+    """Draw the status line, the clock and the machine's identity."""
     p, layout, view = stage.painter, stage.layout, stage.view
     x, y, w, h = layout.message
-    if view.scene in {Scene.GAME, Scene.ATTRACT}:  # else the plate that lies over it says why
+    if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate covers it.
         words, colour = status(stage)
         p.label(words, (x + 24, y, w - 48, h), Style("strong", "body", colour))
     snapshot = view.snapshot
@@ -314,11 +314,11 @@ def draw_status(stage: Stage) -> None:
         align="left",
         width=318 if not layout.portrait else layout.size[0] * (0.36 if not layout.slim else 0.48),
     )
-    _told_always(stage)
+    _draw_permanent_notes(stage)
 
 
-def _told_always(stage: Stage) -> None:
-    """The theoretical return and, where the place names one, where help is found: always in sight."""
+def _draw_permanent_notes(stage: Stage) -> None:
+    """Draw the theoretical return, and if the jurisdiction names one, the help line. Both are always visible."""
     p, layout, game = stage.painter, stage.layout, stage.view.game
     line = help_line(stage)
     if line:
@@ -347,24 +347,24 @@ def _told_always(stage: Stage) -> None:
             wide = _corner(layout)
             if p.measure(words, style) <= wide:
                 p.label(words, (30, 54, wide, 37), style, align="left")
-            else:  # a table's two figures
+            else:  # A table has two figures.
                 p.paragraph(words, (30, 54, wide, 42), replace(style, size="tiny"), leading=1.25)
 
 
 def _corner(layout: Layout) -> float:
-    """The room left of the sign: that of a game with levels stands further left."""
+    """Return the width to the left of the title, which is further left in a game with levels."""
     return min(330.0, layout.marquee[0] - 30)
 
 
 def help_line(stage: Stage) -> str:
-    """Where help is found, as the place wants it told; empty where it names none."""
+    """Return the help line that the jurisdiction requires, or "" if it names none."""
     snapshot = stage.view.snapshot
-    told = snapshot.protection.help_line if snapshot is not None else {}
-    return stage.texts.local(told) if told else ""
+    lines = snapshot.protection.help_line if snapshot is not None else {}
+    return stage.texts.local(lines) if lines else ""
 
 
 def return_words(stage: Stage, game: GameView) -> str:
-    """The theoretical return of a game; of a table, those of its main bet and of its worst, by name."""
+    """Return the theoretical return of a game; for a table, of its main and its worst bet, by name."""
     worst = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
@@ -381,6 +381,6 @@ def return_words(stage: Stage, game: GameView) -> str:
 
 
 def percent(stage: Stage, figure: str) -> str:
-    """A decimal figure with this language's decimal sign."""
+    """Return a decimal figure with this language's decimal sign."""
     plain = figure.rstrip("%").strip()
     return plain.replace(".", ",") if stage.texts.language == "fr" else plain

@@ -1,6 +1,6 @@
 """The tiles of pai gow, drawn from their pips: two faces of a die, one above the other, on black.
 
-A one and a four are red. Of the double six each half has one red column and one white.
+A one and a four are red. Each half of the double six has one red column and one white.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ from egm.screen.theme import parse_colour
 
 #: A tile that lies face down.
 HIDDEN: Final = "?-?"
-#: How wide a tile is, of the width of a card as high.
+#: A tile's width, relative to that of a card of the same height.
 _WIDE: Final = 0.66
 _BODY: Final = (parse_colour("#3a3a44"), parse_colour("#131318"))
 _BACK: Final = (parse_colour("#2f7d5a"), parse_colour("#0f3f2b"))
@@ -25,18 +25,18 @@ _EDGE: Final = parse_colour("#8d8d9c")
 
 
 def is_tile(name: str) -> bool:
-    """Whether a piece is a tile: it is named by its two numbers of pips."""
+    """Return whether a piece is a tile, which is named by its two numbers of pips."""
     return "-" in name
 
 
 def tile_rect(rect: Rect) -> Rect:
-    """The part of a card's room that a tile fills."""
+    """Return the part of a card's rectangle that a tile fills."""
     x, y, w, h = rect
     return (x + w * (1 - _WIDE) / 2, y, w * _WIDE, h)
 
 
 def tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
-    """A tile in the room of a card."""
+    """Return a tile in the rectangle of a card."""
     ink = Ink(size, (100.0, 140.0))
     wide = 100.0 * _WIDE
     left = (100.0 - wide) / 2

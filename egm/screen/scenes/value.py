@@ -1,6 +1,7 @@
-"""Value coming in and going out: bills, coins and tickets seen to move, each with its sum.
+"""Value going in and out: bills, coins and tickets are shown moving, each with its amount.
 
-Pure in time: a notice of the machine says what happened, and when it was heard is where the motion begins.
+The animation is a pure function of time: a notice of the machine names the event, and starts the motion when
+it is received.
 """
 
 import math
@@ -19,7 +20,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, spoken
 from egm.screen.theme import mix
 
-#: Notice -> what is drawn, whether it comes out of the machine, and for how many seconds.
+#: Notice code -> what is drawn, whether it leaves the machine, and its duration in seconds.
 _MOVES: Final = {
     "bill_accepted": ("bill", False, 2.6),
     "ticket_accepted": ("ticket", False, 2.6),
@@ -31,7 +32,7 @@ _MOVES: Final = {
 
 
 def moving(stage: Stage) -> Notice | None:
-    """The notice of value that moves now, while its plate stands."""
+    """Return the notice of value that is moving now, while its plate is shown, or None."""
     view, snapshot = stage.view, stage.view.snapshot
     notice = view.news
     if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:
@@ -42,20 +43,20 @@ def moving(stage: Stage) -> Notice | None:
 
 
 def value_plate(stage: Stage) -> Rect | None:
-    """Where the plate stands while something moves: what lies under it cannot be touched."""
+    """Return the plate's rectangle while something moves, or None. Targets below it cannot be touched."""
     if moving(stage) is None:
         return None
     x, y, w, h = stage.layout.field
     wide, high, low = min(760.0, w - 40), 168.0, y + h - 186
     tray, slim = stage.layout.tray, stage.layout.slim
-    if tray:  # below a board the plate covers all that is said in the tray
+    if tray:  # Below a board, the plate covers all texts of the tray.
         wide, high, low = (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
-    beside = is_keno(stage.view.game) and not tray  # then it stands over the board, clear of what is bought
+    beside = is_keno(stage.view.game) and not tray  # The plate then covers the board, not the ticket's texts.
     return (x + (24 if beside else (w - wide) / 2), low, wide, high)
 
 
 def draw_value(stage: Stage) -> None:
-    """A plate over the lower field: what moves, and its sum."""
+    """Draw a plate over the lower field with the moving item and its amount."""
     notice, place = moving(stage), value_plate(stage)
     if notice is None or place is None:
         return
@@ -85,7 +86,7 @@ def draw_value(stage: Stage) -> None:
         width=rect[2],
     )
     style = Style("strong", "small", "text")
-    own = f"value.{notice.code}"  # the sum stands above it
+    own = f"value.{notice.code}"  # Without the amount, which is drawn above.
     words = (
         stage.texts.say(own)
         if stage.texts.has(own)
@@ -95,7 +96,7 @@ def draw_value(stage: Stage) -> None:
 
 
 def draw_moving(stage: Stage, kind: str, rect: Rect, since: float, *, leaving: bool) -> None:
-    """A slot in the machine's front, and what goes into it or comes out."""
+    """Draw a slot in the machine's front, and the item that enters or leaves it."""
     p, (x, y, w, h) = stage.painter, rect
     share = 1.0 if stage.view.reduced_motion else ease_out(clamp((since - 0.25) / 1.1))
     slot: Rect = (x, y + 4, w, w * 0.18)

@@ -1,4 +1,4 @@
-"""A game that is a wheel: the wheel at rest, and what its areas pay on the glasses and in the help."""
+"""A game that is a wheel: the wheel at rest, and its areas' pays on the panels and in the help."""
 
 from functools import partial
 from typing import Any, Final
@@ -13,19 +13,19 @@ from egm.screen.scenes.stage import Stage, caption
 from egm.screen.steps import Item, WheelStep
 from egm.screen.view import Action, Scene, View, last_step
 
-#: Beside the wheel, upright, there is no room for what each stake would pay: the glass says it.
+#: In portrait there is less room than this beside the wheel for the stakes' prizes; the panel shows them.
 _ROOM_FOR_PRIZES: Final = 300.0
 
 
 def is_wheel(stage: Stage) -> bool:
-    """Whether the game on the screen is a wheel by itself (a wheel may also be a feature of a reel game)."""
+    """Return whether the game on the screen is a wheel by itself (a wheel may also be a feature of a reel game)."""
     return is_wheel_game(stage.view.game)
 
 
 def wheel_at_rest(stage: Stage) -> None:
-    """The wheel as the last game left it; before any, with what each part pays for one credit staked."""
+    """Draw the wheel as the last game left it; before any game, with each segment's pay for one credit staked."""
     view, step = stage.view, last_step(stage.view)
-    told = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
+    has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
     if not isinstance(step, WheelStep):
         worth: dict[str, int] = {}
         for area in _areas(stage):
@@ -34,14 +34,14 @@ def wheel_at_rest(stage: Stage) -> None:
         data = view.game.presentation if view.game else {}
         parts = tuple(Item(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
-    alone = view.scene is not Scene.ATTRACT  # whose welcome would cover half of what stands beside it
-    draw_wheel(stage, step, None, 0.0, told=told and alone)
-    if alone and not told:
+    alone = view.scene is not Scene.ATTRACT  # The welcome would cover half of the texts beside the wheel.
+    draw_wheel(stage, step, None, 0.0, shows_result=has_won and alone)
+    if alone and not has_won:
         _own_bet(stage)
 
 
 def _own_bet(stage: Stage) -> None:
-    """Beside the wheel: each stake of the bet in money with what it would pay, and what PLAY costs."""
+    """Draw, beside the wheel, each stake of the bet with its possible prize, and the cost of PLAY."""
     view, (x, y, w, h) = stage.view, beside_wheel(stage.layout.field)
     if view.game is None or view.snapshot is None:
         return
@@ -77,7 +77,7 @@ def _own_bet(stage: Stage) -> None:
 
 
 def _area_rects(layout: Layout, count: int) -> list[Rect]:
-    """A row of the left glass for each area: what it pays, and the stake on it."""
+    """Return a row of the left panel for each area, with its pay and its stake."""
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
     if layout.slim:
@@ -90,7 +90,7 @@ def _area_rects(layout: Layout, count: int) -> list[Rect]:
 
 
 def area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Each area takes the next stake when touched, while the machine takes bets."""
+    """Return the touch targets of the areas while the machine takes bets; each touch sets the next stake."""
     game = view.game
     if game is None or not is_wheel_game(game) or not view.accepts("bet"):
         return []
@@ -100,7 +100,7 @@ def area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def wheel_glasses(stage: Stage) -> None:
-    """What each area pays for one credit staked and the stake on it, and the bets one touch lays."""
+    """Draw each area's pay for one credit staked and its stake, and the named bets."""
     x, y, w, _ = stage.layout.left
     caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view
@@ -109,7 +109,7 @@ def wheel_glasses(stage: Stage) -> None:
     for rect, area in zip(_area_rects(stage.layout, len(areas)), areas, strict=True):
         _area(stage, rect, area, laid.get(str(area["id"]), 0))
     if stage.layout.slim:
-        return  # what may be bet is in the help
+        return  # The help shows the possible bets.
     x, y, w, _ = stage.layout.right
     caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top, game = y + 66, stage.view.game
@@ -118,13 +118,13 @@ def wheel_glasses(stage: Stage) -> None:
         words = stage.texts.local(form["name"])
         top += stage.painter.paragraph(words, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if stage.layout.portrait:
-        return  # the stakes are touched all the same; the room is for what may be bet
+        return  # The areas can be touched all the same; the room is used for the possible bets.
     words = stage.texts.say("wheel.touch")
     stage.painter.paragraph(words, (x + 26, top + 8, w - 52, 200), Style("text", "caption", "text_dim"))
 
 
 def _area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
-    """An area: its animal, name and prize, and the chip that lies on it."""
+    """Draw an area: its animal, name and prize, and its chip."""
     p, (x, y, w, h) = stage.painter, rect
     on = stage.view.accepts("bet")
     edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
@@ -152,7 +152,7 @@ def _area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
 
 
 def wheel_prizes(stage: Stage, rect: Rect) -> None:
-    """Each area with its prizes, for one credit staked (Québec s. 120)."""
+    """Draw each area with its prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
     caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44

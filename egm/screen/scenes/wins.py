@@ -1,4 +1,4 @@
-"""Wins on the reels: every winning line and symbol lit, named by its number, with what it pays."""
+"""Wins on the reels: every winning line and symbol is lit, with its number and its pay."""
 
 import pygame
 from pygame.transform import smoothscale
@@ -15,12 +15,12 @@ from egm.screen.show import StepTime
 from egm.screen.theme import Colour, Motion, fade, mix
 from egm.screen.view import last_step, times
 
-#: With more wins at once their amounts would hide the symbols; each gets its own in its turn.
+#: With more wins at once, amounts would hide the symbols; each is then shown in turn.
 _AMOUNTS_MOST = 3
 
 
 def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, ...], since: float) -> None:
-    """All winning lines together, then each in turn; what does not win steps back into the dark."""
+    """Draw all winning lines together, then each in turn; other symbols are darkened."""
     paid = [win for win in wins if win.credits > 0 and win.positions]
     if not paid:
         return
@@ -44,7 +44,7 @@ def draw_wins(stage: Stage, field: Field, window: Window, wins: tuple[WinView, .
 
 
 def win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinView | None:
-    """Which win has its turn on the field; None while all are shown together, and where nothing won."""
+    """Return the win shown by itself now, or None while all are shown together or nothing won."""
     paid = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid) <= 1:
         return paid[0] if paid else None
@@ -53,7 +53,7 @@ def win_in_turn(wins: tuple[WinView, ...], since: float, cycle: float) -> WinVie
 
 
 def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tuple[WinView, ...]]:
-    """Of a cascade's winning windows, the one whose turn it is: each has a turn for all of its lines."""
+    """Return the winning window of a cascade that is shown now, long enough for all of its lines."""
     pictures = result.pictures
     lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
     into = since % sum(lengths)
@@ -65,7 +65,7 @@ def picture_now(result: Result, since: float, cycle: float) -> tuple[Window, tup
 
 
 def lit_win(stage: Stage) -> WinView | None:
-    """The win that alone is lit on the field at this moment, after the last reels of a game have stopped."""
+    """Return the win that is shown by itself now, after the last reels of a game have stopped, or None."""
     view, motion = stage.view, stage.theme.motion
     line, show, last, since = times(view, stage.theme), view.show, last_step(view), view.now
     if not isinstance(last, Result) or view.snapshot is None:
@@ -82,7 +82,7 @@ def lit_win(stage: Stage) -> WinView | None:
 
 
 def settled(time: StepTime, motion: Motion) -> float:
-    """When the reels of a step stand, in seconds from the show's start."""
+    """Return when the reels of a step have stopped, in seconds from the show's start."""
     return max(time.stops) + motion.settle * 0.6
 
 
@@ -93,7 +93,7 @@ def _colour(win: WinView, index: int) -> Colour:
 def _winner(
     stage: Stage, field: Field, grid: Grid, symbol: str, place: tuple[int, int], beat: float, colour: Colour
 ) -> None:
-    """A winning symbol: its cell lit and framed, the symbol itself breathing."""
+    """Draw a winning symbol: its cell lit and framed, the symbol pulsing in size."""
     p = stage.painter
     rect = grid.cell(*place)
     x, y, w, h = rect
@@ -116,13 +116,15 @@ def _winner(
     if not is_blank(symbol):
         size, cell = (p.px(side), p.px(side)), p.box(grid.cell(place[0], 0))
         still = round(min(cell.width, cell.height + 1) * 0.96)
-        drawn = symbol_art(stage, field, symbol, (still, still))  # as in its cell: drawn already
-        art = p.kept(("breath", symbol, drawn.get_size(), size), lambda: smoothscale(drawn, size))
+        drawn = symbol_art(
+            stage, field, symbol, (still, still)
+        )  # The same size as in its cell, so it is cached.
+        art = p.cached(("breath", symbol, drawn.get_size(), size), lambda: smoothscale(drawn, size))
         p.put(art, (p.px(x + w / 2) - size[0] // 2, p.px(y + h / 2) - size[1] // 2))
 
 
 def _path(grid: Grid, field: Field, win: WinView) -> list[tuple[float, float]]:
-    """The line through the cells' middles, from edge to edge; a win on no line joins its own cells."""
+    """Return the line through the cells' centres, from edge to edge; a win without a line joins its own cells."""
     if win.line is not None and 0 < win.line <= len(field.lines):
         rows = field.lines[win.line - 1]
         cells = [grid.cell(reel, row) for reel, row in enumerate(rows)]
@@ -159,7 +161,7 @@ def _line(stage: Stage, field: Field, grid: Grid, win: WinView, index: int) -> N
 
 
 def _badge(stage: Stage, grid: Grid, win: WinView, index: int, *, amount: bool) -> None:
-    """The number of a line at its left end, and what it pays on its last cell."""
+    """Draw a line's number at its left end, and its pay on its last cell."""
     p, colour = stage.painter, _colour(win, index)
     dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)
     if win.line is not None:

@@ -12,7 +12,7 @@ from egm.kernel.messages import Decision
 from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import Pools
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import status
@@ -71,10 +71,10 @@ def test_the_screen_says_it_beside_the_question(tmp_path, language, words):
     question, theme = asked(tmp_path), load_theme()
     _, told = felt(GAME)
     view = at_rest((told,), told, language)
-    view = heard(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
+    view = apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
 
     def said(question):
-        dealt = heard(view, question)
+        dealt = apply_message(view, question)
         seen = replace(dealt, now=dealt.now + 60)  # when the cards that led to the question lie
         return status(Stage(Painter(theme), Texts(language), LANDSCAPE, seen))[0]
 

@@ -7,7 +7,7 @@ import pygame
 import pytest
 
 from egm.screen.controls import by_name
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import DECK, LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -47,7 +47,7 @@ def test_the_measure_is_that_of_the_standard():
 class Meter(Painter):
     """Measures each text against what lies under it at that moment; one with an edge, against its edge."""
 
-    kept_bytes_max = 48 * 1024 * 1024
+    cache_bytes_max = 48 * 1024 * 1024
 
     def __init__(self, theme, scale):
         super().__init__(theme, scale)
@@ -114,13 +114,14 @@ def test_the_down_arrow_goes_on_among_places_and_lessens_a_bet(published, theme)
     """It went back in every list: where places are chosen, the key that lessens a bet is the one before."""
     picture, view = Picture(theme), at_rest(published, published[0], "en")
     wish = {
-        key: pressed(view, by_name(key), theme, picture.choices(view))[1] for key in ("ArrowDown", "ArrowUp")
+        key: apply_action(view, by_name(key), theme, picture.choices(view))[1]
+        for key in ("ArrowDown", "ArrowUp")
     }
-    assert wish["ArrowDown"] == pressed(view, Action("bet_less"), theme)[1]
-    assert wish["ArrowUp"] == pressed(view, Action("bet_more"), theme)[1] != wish["ArrowDown"]
+    assert wish["ArrowDown"] == apply_action(view, Action("bet_less"), theme)[1]
+    assert wish["ArrowUp"] == apply_action(view, Action("bet_more"), theme)[1] != wish["ArrowDown"]
     view, seen = replace(view, page=Page.GAMES), []
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
-        view, _ = pressed(view, by_name(key), theme, picture.choices(view))
+        view, _ = apply_action(view, by_name(key), theme, picture.choices(view))
         seen.append(view.focus)
     assert seen == [0, 1, 2, 1]
 
@@ -133,7 +134,7 @@ def test_all_play_is_possible_from_the_deck_alone(published, theme):
 
     def key(name):
         nonlocal view
-        view, wishes = pressed(view, Action(name), theme, picture.choices(view))
+        view, wishes = apply_action(view, Action(name), theme, picture.choices(view))
         said.extend((wish.name, wish.value) for wish in wishes)
 
     key("bet_less")
@@ -167,7 +168,7 @@ def test_the_place_marked_is_seen_without_colour(published, theme):
     """The frame changes brightness, not only hue: grey pictures differ too."""
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.pixels)
-    view = pressed(at_rest(published, published[0], "en"), Action("games"), theme)[0]
+    view = apply_action(at_rest(published, published[0], "en"), Action("games"), theme)[0]
     picture.draw(surface, view)
     before = pygame.transform.grayscale(surface)
     picture.draw(surface, replace(view, focused=True, focus=1))

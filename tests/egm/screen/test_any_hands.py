@@ -8,9 +8,9 @@ import pytest
 
 from egm.kernel.messages import BenchCommand
 from egm.screen.controls import BY_NAME, TYPED, by_name
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import heard, lost, ticked
+from egm.screen.message_reducer import advance_time, apply_message, mark_link_lost
 from egm.screen.picture import Picture
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
@@ -37,15 +37,19 @@ def test_no_touch_key_or_message_in_any_order_stops_the_screen(published, outcom
     sent = set()
     for turn in range(turns):
         now = view.now + hands.choice((0.01, 0.3, 4.0))
-        view, wishes = ticked(replace(view, now=now), now, theme)
+        view, wishes = advance_time(replace(view, now=now), now, theme)
         touches = [touch.action for touch in picture.touches(view) if touch.action.name]
         action = hands.choice(touches if touches and hands.random() < 0.7 else keys)
-        view, more = pressed(view, action, theme, picture.choices(view))
+        view, more = apply_action(view, action, theme, picture.choices(view))
         sent |= {wish.name for wish in (*wishes, *more) if not isinstance(wish, BenchCommand)}
         if turn % 9 == 0:
             other = hands.choice(scenes)
             told = other.snapshot
-            view = lost(view) if told is None else heard(replace(view, games=other.games), told)
+            view = (
+                mark_link_lost(view)
+                if told is None
+                else apply_message(replace(view, games=other.games), told)
+            )
             view = replace(other, now=view.now) if hands.random() < 0.5 else view
         if turn % 5 == 0:
             picture.draw(surface, view)

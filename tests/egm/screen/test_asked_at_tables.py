@@ -5,7 +5,7 @@ import pytest
 from test_places import Scribe
 from test_visit import Visit
 
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import figures, labels, lit
@@ -74,13 +74,13 @@ def test_a_key_that_is_dark_at_a_question_answers_nothing_and_a_lit_one_does_wha
     for _ in range(3):
         before = at.view
         assert not lit(at.stage, "play")
-        at.view, wishes = pressed(at.view, Action("play"), at.theme, picture.choices(at.view))
+        at.view, wishes = apply_action(at.view, Action("play"), at.theme, picture.choices(at.view))
         assert (wishes, at.view.focused, at.view.decision) == ((), False, before.decision)
-    at.view, _ = pressed(at.view, Action("bet_more"), at.theme, picture.choices(at.view))
+    at.view, _ = apply_action(at.view, Action("bet_more"), at.theme, picture.choices(at.view))
     assert lit(at.stage, "play")
     assert labels(at.stage, "play") == labels(at.stage, "bet_max") == "SELECT"
     place = picture.choices(at.view)[at.view.focus]
-    _, (wish,) = pressed(at.view, Action("play"), at.theme, picture.choices(at.view))
+    _, (wish,) = apply_action(at.view, Action("play"), at.theme, picture.choices(at.view))
     assert (wish.name, wish.value) == (place.name, place.value)
 
 

@@ -7,7 +7,7 @@ import pygame
 import pytest
 
 from egm.kernel.messages import Decision, Notice
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -37,7 +37,7 @@ class Player:
 
     def does(self, name, value=None):
         view = replace(self.view, now=self.view.now + 0.2)
-        self.view, wishes = pressed(view, Action(name, value), self.theme)
+        self.view, wishes = apply_action(view, Action(name, value), self.theme)
         for wish in wishes:
             if wish.name == "bet" and wish.value:
                 self.game.wager(wish.value, **wish.options)
@@ -197,7 +197,7 @@ def test_the_cues_of_a_split_lead_from_one_deal_to_the_next(split):
 @pytest.mark.parametrize(("layout", "language"), [(LANDSCAPE, "en"), (PORTRAIT, "fr"), (PHONE, "fr")])
 def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     _, told = felt(OPTIONS)
-    view, _ = pressed(at_rest((told,), told, language), Action("help"), theme)
+    view, _ = apply_action(at_rest((told,), told, language), Action("help"), theme)
     texts = Texts(language)
     pages = sheets(Stage(Painter(theme), texts, layout, view))
     place = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])

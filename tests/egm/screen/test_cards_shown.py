@@ -6,9 +6,9 @@ import pygame
 import pytest
 from rigs.layouts import LAYOUTS
 
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.roads import often
 from egm.screen.scenes.faces import card_art
@@ -30,7 +30,7 @@ def test_cards_on_their_way_lie_at_once_and_the_round_stays_as_it_is(theme, by):
     left, top, wide, high = picture._stage(view).layout.field
     action = picture.touched(view, left + wide / 2, top + high / 3) if by == "touch" else Action("play")
     assert action is not None
-    cut, wishes = pressed(view, action, theme, picture.choices(view))
+    cut, wishes = apply_action(view, action, theme, picture.choices(view))
     assert wishes == ()
     assert cut.show.play == view.show.play
     assert cut.again is None
@@ -52,20 +52,20 @@ def test_the_scoreboard_waits_for_the_cards_and_is_put_away_by_its_key(theme):
     view = at_rest((told,), told, "en")
     stage = Picture(theme)._stage
     assert not shows_board(stage(view), view.table)  # nothing has come yet
-    view = heard(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
+    view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
     assert shows_board(stage(view), view.table)
-    hidden, wishes = pressed(view, Action("board"), theme)
+    hidden, wishes = apply_action(view, Action("board"), theme)
     assert wishes == ()
     assert not shows_board(stage(hidden), view.table)
     settled = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
     done = settled.show.began + times(settled, theme).done
     later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
     assert not shows_board(stage(later), later.table)
-    laid, _ = pressed(later, Action("spot", next(iter(later.table.spots))), theme)
+    laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
     assert shows_board(stage(laid), laid.table)
-    asked, _ = pressed(later, Action("board"), theme)  # or its key is touched
+    asked, _ = apply_action(later, Action("board"), theme)  # or its key is touched
     assert shows_board(stage(asked), asked.table)
-    away, _ = pressed(replace(asked, now=asked.now + 1), Action("board"), theme)
+    away, _ = apply_action(replace(asked, now=asked.now + 1), Action("board"), theme)
     assert not shows_board(stage(away), away.table)
 
 
@@ -78,7 +78,7 @@ def test_four_colours_are_asked_for_by_a_touch_and_change_the_faces(theme, name,
     places = [touch.rect for touch in picture.touches(view) if touch.action == Action("suits")]
     ((x, y, w, h),) = places
     action = picture.touched(view, x + w / 2, y + h / 2)
-    asked, wishes = pressed(view, action, theme)
+    asked, wishes = apply_action(view, action, theme)
     assert (asked.four_colours, wishes) == (True, ())
     faces = {}
     for suit in "shdc":

@@ -8,7 +8,7 @@ from test_places import Scribe
 
 from egm.screen.cloth import cloth, parts
 from egm.screen.flow import felt_rect
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
 from egm.screen.view import Action
 from tools.dev.gallery.felts import felt, felt_scenes
@@ -35,7 +35,7 @@ def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layou
     view = at_rest((told,), told, "en", felt=game.rules.current_view())
     picture = Picture(theme, layout=layout)
     for part in parts(view.table, picture._stage(view).layout) or ("",):
-        shown = pressed(view, Action("cloth", part), theme)[0] if part else view
+        shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
         painter = picture.painter = Edged(theme)
         picture.draw(pygame.Surface(picture.pixels), shown)
         x, y, w, h = felt_rect(picture._stage(shown).layout)

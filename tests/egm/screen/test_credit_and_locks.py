@@ -7,9 +7,9 @@ import pytest
 
 from egm.kernel.messages import Handpay, HostLock, Intent, PrizeInKind, Residual
 from egm.screen.controls import by_name
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import heard, lost
+from egm.screen.message_reducer import apply_message, mark_link_lost
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import promotional, residual_words
@@ -73,7 +73,7 @@ def test_a_rest_that_buys_nothing_can_be_given_up_where_the_machine_takes_it_and
         )
         touched = picture.touched(view, *middle)
         assert touched == Action("residual")
-        assert pressed(view, touched, theme)[1] == (Intent(name="residual"),)
+        assert apply_action(view, touched, theme)[1] == (Intent(name="residual"),)
         assert drawn(view, theme, layout) != drawn(
             at_rest(published, game, "en", state=state, credit_cents=3, accepts=()), theme, layout
         )
@@ -96,7 +96,9 @@ def test_a_rest_to_be_staked_says_its_chances_and_its_prize_before_the_bet(publi
 @pytest.mark.parametrize(("cash_out", "said"), [(False, "account"), (True, "cash-out")])
 def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme, cash_out, said):
     lock = HostLock(host="floor", cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
-    view = heard(replace(rest, page=Page.HELP), snapshot(game, "en", state="locked", lock=lock, accepts=()))
+    view = apply_message(
+        replace(rest, page=Page.HELP), snapshot(game, "en", state="locked", lock=lock, accepts=())
+    )
     assert (view.scene, view.page, view.snapshot.time_utc) == (Scene.LOCKED, Page.NONE, NOON)
     words = words_of(stage(view, theme), Scene.LOCKED)
     assert said in words.large
@@ -111,7 +113,7 @@ def test_a_machine_held_still_says_why_by_whom_and_until_when(rest, game, theme,
 
 
 def test_a_lock_that_says_no_more_is_still_a_lock(rest, game, theme):
-    view = heard(rest, snapshot(game, "en", state="locked", accepts=()))
+    view = apply_message(rest, snapshot(game, "en", state="locked", accepts=()))
     assert words_of(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
 
 
@@ -178,9 +180,9 @@ def test_the_lock_up_says_what_was_owed_what_came_as_coins_and_what_is_left(publ
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_machine_that_never_answers_is_not_waited_for_in_silence(rest, theme, language):
-    gone = lost(rest)
+    gone = mark_link_lost(rest)
     assert words_of(stage(gone, theme, language), Scene.LOST).who == ""
-    still = lost(replace(gone, now=gone.now + LOST_SECONDS))  # heard of again and again
+    still = mark_link_lost(replace(gone, now=gone.now + LOST_SECONDS))  # heard of again and again
     told = words_of(stage(still, theme, language), Scene.LOST)
     assert ("attendant" if language == "en" else "préposé") in told.who
     assert drawn(still, theme) != drawn(gone, theme)

@@ -16,7 +16,7 @@ from egm.kernel.messages import Intent
 from egm.progressive.enrolment import Stick, key_digest, read_request
 from egm.progressive.link_folder import LinkFolder
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import page_touches
 from egm.screen.text import Texts
@@ -96,7 +96,7 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
         for language in ("en", "fr"):
             rest = at_rest(published, published[0], language, accepts=("language",))
             for page in pages:
-                view = heard(rest, rest.snapshot.model_copy(update={"page": page}))
+                view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
                 watcher.begin()
                 picture.draw(surface, view)
                 name = (language, layout.size, page.title.value)

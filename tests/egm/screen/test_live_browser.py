@@ -15,7 +15,7 @@ from rigs.small_cabinet import write_cabinet
 
 from egm.kernel.messages import Snapshot
 from egm.links.screen.client import Client
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, View
@@ -189,7 +189,7 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
         picture = Picture(theme)
 
         def touch(action):
-            view = heard(View(linked=True), cabinet.last)
+            view = apply_message(View(linked=True), cabinet.last)
             found = next(t for t in picture.touches(view) if t.action == Action("answer", action))
             browser.tap(found.rect[0] + found.rect[2] / 2, found.rect[1] + found.rect[3] / 2)
 

@@ -6,9 +6,9 @@ import pygame
 import pytest
 
 from egm.screen import marks
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import figures
@@ -34,7 +34,7 @@ def source(games):
 def marked(view, theme, *numbers):
     wishes = ()
     for number in numbers:
-        view, wishes = pressed(view, Action("mark", number), theme)
+        view, wishes = apply_action(view, Action("mark", number), theme)
     return view, wishes
 
 
@@ -52,7 +52,7 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
 def test_too_few_marks_are_no_bet_and_play_waits(published, keno, theme):
     view, wishes = marked(at_rest(published, keno, "en"), theme, 7)
     assert wishes == ()
-    assert pressed(view, Action("play"), theme)[1] == ()
+    assert apply_action(view, Action("play"), theme)[1] == ()
 
 
 def test_the_bet_shown_is_what_play_buys_at_every_mark(published, theme):
@@ -81,15 +81,15 @@ def test_no_more_marks_than_the_largest_card(published, keno, theme):
 
 def test_the_stake_of_a_card_goes_up_and_down_among_the_stakes(published, keno, theme):
     view, _ = marked(at_rest(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
-    wish = pressed(view, Action("bet_more"), theme)[1][0]
+    wish = apply_action(view, Action("bet_more"), theme)[1][0]
     assert (wish.value, wish.options["selections"][0]["stakes"]) == (2, {"3": 2})
-    assert pressed(view, Action("bet_max"), theme)[1][0].value == max(marks.stakes(keno))
+    assert apply_action(view, Action("bet_max"), theme)[1][0].value == max(marks.stakes(keno))
 
 
 @pytest.mark.requirement("M-18")
 def test_a_quick_pick_leaves_the_numbers_to_the_machine(published, keno, source, theme):
     view, _ = marked(at_rest(published, keno, "en"), theme, 1, 2, 3)
-    view, (wish,) = pressed(view, Action("quick_pick"), theme)
+    view, (wish,) = apply_action(view, Action("quick_pick"), theme)
     assert not view.slip.marked
     assert source.wager(wish.value, **wish.options).credits == wish.value
 
@@ -128,7 +128,7 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
     rest = at_rest(published, keno, "en")
     view = shown(rest, keno, outcomes[keno.id].little)
     line = times(view, theme)
-    over = heard(replace(view, now=100 + line.done), snapshot(keno, "en"))
+    over = apply_message(replace(view, now=100 + line.done), snapshot(keno, "en"))
     assert not marked_since(over)
     key = next(touch.rect for touch in picture.touches(over) if touch.action.name == "quick_pick")
     place = pygame.Rect(*(round(length / 2) for length in key))
@@ -136,7 +136,7 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
     with_key = surface.subsurface(place).copy()
     picture.draw(surface, replace(over, snapshot=snapshot(keno, "en", accepts=())))
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(place), "RGB")
-    again, _ = pressed(over, Action("mark", 5), theme)
+    again, _ = apply_action(over, Action("mark", 5), theme)
     assert marked_since(again)
     assert again.slip.numbers == {5}
 
@@ -144,23 +144,23 @@ def test_after_a_game_its_draw_stands_until_the_first_new_mark(published, keno, 
 def test_play_waits_until_the_machine_has_the_bet_that_is_marked(published, keno, theme):
     """A bet that was refused, or let go with a new denomination, is never played as if it were the marks."""
     view, (*_, wish) = marked(at_rest(published, keno, "en"), theme, 7, 18, 33)
-    assert pressed(view, Action("play"), theme)[1] == ()
+    assert apply_action(view, Action("play"), theme)[1] == ()
     taken = view.snapshot.model_copy(update={"bet_credits": wish.value, "bet_wager": wish.options})
-    view = heard(view, taken)
-    assert [w.name for w in pressed(view, Action("play"), theme)[1]] == ["play"]
-    let_go = heard(view, view.snapshot.model_copy(update={"bet_wager": {}}))
+    view = apply_message(view, taken)
+    assert [w.name for w in apply_action(view, Action("play"), theme)[1]] == ["play"]
+    let_go = apply_message(view, view.snapshot.model_copy(update={"bet_wager": {}}))
     assert not let_go.slip.marked
-    assert [w.name for w in pressed(let_go, Action("play"), theme)[1]] == ["play"]
+    assert [w.name for w in apply_action(let_go, Action("play"), theme)[1]] == ["play"]
 
 
 def laid(view, theme, source, name, value=None):
     """One touch, and the machine's answer: the real game takes the wish or refuses it by raising."""
-    view, wishes = pressed(replace(view, now=view.now + 0.1), Action(name, value), theme)
+    view, wishes = apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)
     for wish in wishes:
         wager = source.wager(wish.value, **(wish.options or {}))
         assert wager.credits == wish.value
         told = {"bet_credits": wager.credits, "bet_wager": dict(wish.options or {})}
-        view = heard(view, view.snapshot.model_copy(update=told))
+        view = apply_message(view, view.snapshot.model_copy(update=told))
     return view
 
 
@@ -237,7 +237,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     assert (wager["draws"], wager["bonuses"]) == (2, ["northern-lights"])
     assert view.snapshot.bet_credits == marks.cost(game, view.slip, 1) == 4  # the bonus doubles it, twice
     assert marks.slip_of(wager).asked == view.slip.asked
-    assert pressed(view, Action("play"), theme)[1][0].name == "play"
+    assert apply_action(view, Action("play"), theme)[1][0].name == "play"
     for _ in marks.draws_on_offer(game)[1:]:
         view = laid(view, theme, source, "draws")
     assert view.slip.draws == 1, "after the most, one again"

@@ -10,7 +10,7 @@ from rigs.painters import TextPainter
 from test_places import Scribe
 
 from egm.config.cabinet_file import load_cabinet
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, slim
 from egm.screen.picture import Picture
 from egm.screen.scenes.menu import choices, draw_menu, kind_of, tabs, tiles
@@ -38,7 +38,7 @@ def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
 
 def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, theme):
     picture = Picture(theme)
-    view, _ = pressed(at_rest(on_offer, on_offer[0], "en"), Action("games"), theme)
+    view, _ = apply_action(at_rest(on_offer, on_offer[0], "en"), Action("games"), theme)
     words = picture.words(view)
     for _, game in tiles(view, LANDSCAPE):
         assert picture.texts(view).local(game.title) in words
@@ -50,13 +50,13 @@ def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, th
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, slim(390, 600)])
 @pytest.mark.parametrize("now", [0, 13], ids=["reels", "roulette"])
 def test_every_game_is_one_touch_of_its_kind_away_or_turned_to(on_offer, theme, layout, now):
-    view, _ = pressed(at_rest(on_offer, on_offer[now], "fr"), Action("games"), theme)
+    view, _ = apply_action(at_rest(on_offer, on_offer[now], "fr"), Action("games"), theme)
     assert on_offer[now] in [game for _, game in tiles(view, layout)]  # it opens where the player is
     heads = tabs(view, layout)
     assert [kind for _, kind, _ in heads] == ["reels", "keno", "tables", "poker"]
     for (_, y, w, h), kind, action in heads:
         assert min(w, h) >= layout.finger
-        shown, sent = pressed(view, action, theme)
+        shown, sent = apply_action(view, action, theme)
         assert not sent
         assert {kind_of(game) for _, game in tiles(shown, layout)} == {kind}
         low = min(place[1] for place, _ in tiles(shown, layout))
@@ -102,7 +102,7 @@ class Beside(TextPainter):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_no_words_of_the_menu_stand_on_a_games_pictures(on_offer, theme, layout, language):
     picture = Picture(theme, layout=layout)
-    view, _ = pressed(at_rest(on_offer, on_offer[0], language), Action("games"), theme)
+    view, _ = apply_action(at_rest(on_offer, on_offer[0], language), Action("games"), theme)
     surface, drawn = pygame.Surface(picture.pixels), 0
     painter = picture.painter = Beside(theme)
     for sheet in range(6):
@@ -125,9 +125,9 @@ def test_every_tile_says_what_may_be_bet_in_money_and_upright_what_a_credit_cost
     view = at_rest(on_offer, on_offer[13], language, bet_most_cents=50_000)
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
-    picture.draw(pygame.Surface(picture.pixels), pressed(view, Action("games"), theme)[0])
+    picture.draw(pygame.Surface(picture.pixels), apply_action(view, Action("games"), theme)[0])
     written, texts = [words for words, _ in painter.written], Texts(language)
-    shown = tiles(pressed(view, Action("games"), theme)[0], layout)
+    shown = tiles(apply_action(view, Action("games"), theme)[0], layout)
     said = [words for words in written if "\u2009" not in words and words.startswith(("Bets", "Mises"))]
     said += [words for words in written if "\u00b7" in words and ("Bets" in words or "Mises" in words)]
     assert len(said) == len(shown)
@@ -138,7 +138,7 @@ def test_the_pays_in_the_rules_stand_on_lines_of_their_own_or_apart(theme):
     """They ran into each other as one text."""
     for name, apart in (("quebec-three-card-poker", ""), ("quebec-craps", " \u00b7 ")):
         told = game_view(load_game(name))
-        view, _ = pressed(at_rest((told,), told, "en"), Action("help"), theme)
+        view, _ = apply_action(at_rest((told,), told, "en"), Action("help"), theme)
         picture = Picture(theme)
         painter = picture.painter = Scribe(theme)
         picture.draw(pygame.Surface(picture.pixels), view)

@@ -229,11 +229,11 @@ def test_its_pictures_are_drawn_and_only_for_it(mine, theme):
     game = game_view(load_game(mine))
     painter = Painter(theme)
     painter.draw_for(game)
-    seven = painter.kept("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    seven = painter.cached("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
     assert seven.get_at((45, 45))[:3] == (0xE0, 0x10, 0xF0)
     assert painter.symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
     painter.draw_for(None)
-    other = painter.kept("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
+    other = painter.cached("seven", lambda: painter.symbol("seven", "Seven", (90, 90)))
     assert other.get_at((45, 45))[:3] != (0xE0, 0x10, 0xF0)
     assert theme.look(game.id, game.family, game.art.look).name == "comet"
 

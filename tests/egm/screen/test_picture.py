@@ -9,7 +9,7 @@ import pytest
 from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
 from egm.screen.painter import Painter, Style
 from egm.screen.picture import Picture
@@ -225,7 +225,7 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
     game = published[0]
     rest = at_rest(published, game, "en")
     for name in ("", "help", "games"):
-        view = pressed(rest, Action(name), theme)[0] if name else rest
+        view = apply_action(rest, Action(name), theme)[0] if name else rest
         touches = picture.touches(view)
         for touch in touches:
             x, y, w, h = touch.rect
@@ -292,7 +292,7 @@ def test_upright_no_drawer_covers_a_players_page(published, theme):
     picture = Picture(theme, layout=PORTRAIT, scale=0.5)
     assert "drawer" in {touch.action.name for touch in picture.touches(rest)}
     for name in ("help", "games"):
-        page = pressed(rest, Action(name), theme)[0]
+        page = apply_action(rest, Action(name), theme)[0]
         assert "drawer" not in {touch.action.name for touch in picture.touches(page)}
         seen = []
         for view in (page, replace(page, with_bench=False)):
@@ -300,7 +300,7 @@ def test_upright_no_drawer_covers_a_players_page(published, theme):
             picture.draw(surface, view)
             seen.append(surface.get_buffer().raw)
         assert seen[0] == seen[1]
-        closed = pressed(page, Action(name), theme)[0]
+        closed = apply_action(page, Action(name), theme)[0]
         assert "drawer" in {touch.action.name for touch in picture.touches(closed)}
 
 
@@ -309,7 +309,7 @@ def test_touch_targets_are_large_enough_for_a_finger(published, theme):
     picture = Picture(theme)
     rest = at_rest(published, published[0], "en")
     for name in ("help", "games"):
-        for touch in picture.touches(pressed(rest, Action(name), theme)[0]):
+        for touch in picture.touches(apply_action(rest, Action(name), theme)[0]):
             assert touch.rect[2] >= 60
             assert touch.rect[3] >= 60
 
@@ -353,14 +353,14 @@ def test_a_number_is_marked_on_the_slip_of_a_telephone_and_play_only_closes_it(p
     game = next(one for one in published if one.id == "aurora-keno")
     view = at_rest(published, game, "en")
     x, y, w, h = next(t.rect for t in picture.touches(view) if t.action == Action("slip"))
-    view, sent = pressed(view, picture.touched(view, x + w / 2, y + h / 2), theme)
+    view, sent = apply_action(view, picture.touched(view, x + w / 2, y + h / 2), theme)
     assert not sent
     assert {t.action.value for t in picture.touches(view) if t.action.name == "mark"} == set(range(1, 41))
-    view, _ = pressed(view, Action("part", 1), theme)
+    view, _ = apply_action(view, Action("part", 1), theme)
     assert {t.action.value for t in picture.touches(view) if t.action.name == "mark"} == set(range(41, 81))
-    view, _ = pressed(view, Action("mark", 77), theme)
+    view, _ = apply_action(view, Action("mark", 77), theme)
     assert view.slip.numbers == {77}
-    closed, sent = pressed(view, Action("play"), theme)
+    closed, sent = apply_action(view, Action("play"), theme)
     assert closed.page is Page.NONE
     assert not sent
     assert closed.slip.numbers == {77}

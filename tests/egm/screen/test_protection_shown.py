@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.messages import Protection, Reminder, Session
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
 from egm.screen.scenes.reminder import reminds
 from egm.screen.scenes.stage import Stage
@@ -23,7 +23,7 @@ def touch(picture, view, theme, action):
     found = next(one for one in picture.touches(view) if one.action == action)
     x, y, w, h = found.rect
     assert picture.touched(view, x + w / 2, y + h / 2) == action
-    return pressed(view, action, theme)
+    return apply_action(view, action, theme)
 
 
 @pytest.mark.requirement("N-02")
@@ -34,7 +34,7 @@ def test_a_reminder_is_waved_away_or_leads_to_cashing_out(published, theme):
     assert wish.name == "acknowledge"
     _, (wish,) = touch(picture, view, theme, Action("cash_out"))
     assert wish.name == "cash_out"
-    _, (wish,) = pressed(view, Action("play"), theme)
+    _, (wish,) = apply_action(view, Action("play"), theme)
     assert wish.name == "acknowledge", "PLAY waves it away; it never plays over a reminder"
 
 
@@ -71,7 +71,7 @@ def test_the_players_own_limits_are_chosen_and_never_loosened(published, theme):
         session=session,
         protection=Protection(limits=True),
     )
-    view, _ = pressed(view, Action("help"), theme)
+    view, _ = apply_action(view, Action("help"), theme)
     view = replace(view, sheet=-1)
     offered = [one.action.value for one in picture.touches(view) if one.action.name == "limit"]
     assert ("minutes", 30) in offered
@@ -80,4 +80,6 @@ def test_the_players_own_limits_are_chosen_and_never_loosened(published, theme):
     assert {value for of, value in offered if of == "cents"} >= {0, 2000}
     _, (wish,) = touch(picture, view, theme, Action("limit", ("cents", 2000)))
     assert (wish.name, wish.value, wish.options) == ("limit", 2000, {"of": "cents"})
-    assert pressed(view, Action("limit", ("cents", 2000)), theme)[0].page is view.page, "the page stays open"
+    assert apply_action(view, Action("limit", ("cents", 2000)), theme)[0].page is view.page, (
+        "the page stays open"
+    )

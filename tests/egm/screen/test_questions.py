@@ -6,8 +6,8 @@ import pytest
 from rigs.rounds import questions
 
 from egm.kernel.messages import Decision, Play
-from egm.screen.input_reducer import pressed
-from egm.screen.message_reducer import heard, ticked
+from egm.screen.input_reducer import apply_action
+from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.steps import GambleStep, PickStep
 from egm.screen.view import Action, asking, times
@@ -71,9 +71,9 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
         view = at_rest(published, view_of, "en", state="playing", accepts=("choose", "language"))
         seen = 0
         for question in asked:
-            view = heard(view, told(source, question))
+            view = apply_message(view, told(source, question))
             assert not asking(view, theme), "first what led there is shown"
-            assert pressed(view, Action("choose", question.options[0]), theme)[1] == ()
+            assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
             line = times(view, theme)
             fresh = [i for i, time in enumerate(line.steps) if time.end > 0]
             assert all(i >= view.show.seen for i in fresh), "what was seen is not shown again"
@@ -81,16 +81,16 @@ def test_what_led_to_a_question_is_seen_before_it_is_asked_and_once(games, publi
             seen = view.show.seen
             view = replace(view, now=view.now + line.rolled + 0.01)
             assert asking(view, theme)
-            assert ticked(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
+            assert advance_time(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
             answer = answers(question)
             name_of = "play" if kind == "hold" else "choose"
             view = replace(view, held=answer) if kind == "hold" else view
-            view, (wish,) = pressed(view, Action(name_of, answer), theme)
+            view, (wish,) = apply_action(view, Action(name_of, answer), theme)
             assert (wish.name, wish.value) == ("choose", answer)
-        view = heard(view, ended(view_of, outcome))
-        assert view.show.whole
+        view = apply_message(view, ended(view_of, outcome))
+        assert view.show.is_complete
         line = times(view, theme)
-        _, (wish,) = ticked(view, view.now + line.done + 0.01, theme)
+        _, (wish,) = advance_time(view, view.now + line.done + 0.01, theme)
         assert (wish.name, wish.value) == ("shown", "p")
 
 
@@ -101,7 +101,7 @@ def test_the_model_of_the_last_frame_is_the_outcome(games, published, theme):
         _, found = games_that_ask(games, "orchard-picnic", kind)
         game = next(one for one in published if one.id == "orchard-picnic")
         for _, outcome in found:
-            view = heard(at_rest(published, game, "en", state="playing"), ended(game, outcome))
+            view = apply_message(at_rest(published, game, "en", state="playing"), ended(game, outcome))
             display = outcome.display
             picks = [step for step in view.show.steps if isinstance(step, PickStep)]
             recorded = [step for step in display["steps"] if "opened" in step]
@@ -122,15 +122,15 @@ def test_the_deck_alone_answers_any_question(games, published, theme):
     picture = Picture(theme)
     source, found = games_that_ask(games, "orchard-picnic", "pick", 1)
     question = next(one for one in found[0][0] if one.kind == "pick")
-    view = heard(at_rest(published, game, "en", state="playing", accepts=()), told(source, question))
+    view = apply_message(at_rest(published, game, "en", state="playing", accepts=()), told(source, question))
     view = replace(view, now=view.now + 60)
     places = picture.choices(view)
     assert [place.value for place in places] == list(question.options)
-    marked, wishes = pressed(view, Action("play"), theme, places)
+    marked, wishes = apply_action(view, Action("play"), theme, places)
     assert (wishes, marked.focused) == ((), False)
     for _ in range(4):
-        marked, _ = pressed(marked, Action("bet_more"), theme, places)
-    _, (wish,) = pressed(marked, Action("play"), theme, places)
+        marked, _ = apply_action(marked, Action("bet_more"), theme, places)
+    _, (wish,) = apply_action(marked, Action("play"), theme, places)
     assert wish.value == question.options[3]
 
 
@@ -138,18 +138,20 @@ def test_a_question_asked_again_by_a_link_that_came_back_changes_nothing(games, 
     game = next(one for one in published if one.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
     question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
-    view = heard(at_rest(published, game, "en", state="playing", accepts=()), question)
+    view = apply_message(at_rest(published, game, "en", state="playing", accepts=()), question)
     later = replace(view, now=view.now + 3)
-    assert heard(later, question) == later
+    assert apply_message(later, question) == later
 
 
 def test_a_door_in_the_middle_of_a_question_shows_it_from_the_start_again(games, published, theme):
     game = next(one for one in published if one.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
     question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
-    view = heard(at_rest(published, game, "en", state="playing", accepts=()), question)
-    shut = heard(replace(view, now=150), snapshot(game, "en", state="door_open", doors_open=("main",)))
+    view = apply_message(at_rest(published, game, "en", state="playing", accepts=()), question)
+    shut = apply_message(
+        replace(view, now=150), snapshot(game, "en", state="door_open", doors_open=("main",))
+    )
     assert shut.decision is None
-    again = heard(heard(shut, snapshot(game, "en", state="playing")), question)
+    again = apply_message(apply_message(shut, snapshot(game, "en", state="playing")), question)
     assert (again.show.began, again.show.seen) == (150, 0)
     assert again.decision == question

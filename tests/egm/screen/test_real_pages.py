@@ -4,7 +4,7 @@ import pygame
 from test_picture import LEAST_LETTERS, Watcher
 
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import page_touches
 from tools.dev.gallery.pages import real_pages
@@ -23,7 +23,7 @@ def test_every_page_of_the_menu_is_drawn_whole(tmp_path, published, theme):
         for language in ("en", "fr"):
             rest = at_rest(published, published[0], language, accepts=("language", "service"))
             for page in pages:
-                view = heard(rest, rest.snapshot.model_copy(update={"page": page}))
+                view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
                 watcher.begin()
                 picture.draw(surface, view)
                 name = (language, layout.size, page.title.value)

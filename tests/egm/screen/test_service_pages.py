@@ -23,9 +23,9 @@ from egm.screen.audio.cues import (
 from egm.screen.audio.scores import CUES, sound_of
 from egm.screen.audio.synthesis import RATE
 from egm.screen.controls import by_name
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.show import LONGEST
 from egm.screen.view import Action, Scene, times
@@ -39,7 +39,7 @@ def rest(published):
 
 
 def opened(rest, page):
-    return heard(rest, rest.snapshot.model_copy(update={"page": page}))
+    return apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
 
 
 def touch(picture, view, theme, name, value=None):
@@ -48,7 +48,7 @@ def touch(picture, view, theme, name, value=None):
     x, y, w, h = found.rect
     action = picture.touched(view, x + w / 2, y + h / 2)
     assert action == found.action, "nothing covers it"
-    return pressed(view, action, theme, picture.choices(view))
+    return apply_action(view, action, theme, picture.choices(view))
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
@@ -82,12 +82,12 @@ def test_the_deck_alone_chooses_any_place(rest, theme):
     for number in range(len(places)):
         there = view
         for _ in range(number + 1):
-            there, wishes = pressed(there, Action("bet_more"), theme, places)
+            there, wishes = apply_action(there, Action("bet_more"), theme, places)
             assert wishes == ()
-        _, (wish,) = pressed(there, Action("bet_max"), theme, places)
+        _, (wish,) = apply_action(there, Action("bet_max"), theme, places)
         assert wish.value == places[number].value
     for name in ("cash_out", "help", "games", "play"):
-        after, wishes = pressed(view, Action(name), theme, places)
+        after, wishes = apply_action(view, Action(name), theme, places)
         assert wishes == ()
         assert after.scene is Scene.SERVICE
 
@@ -111,10 +111,10 @@ def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
 def test_an_amount_is_minor_units_and_takes_nothing_but_digits(rest, theme):
     view = opened(rest, pages.amount().model_copy(update={"prompt": Prompt(label=Words(), kind="amount")}))
     for char in ("0", "1", "x", "2", "."):
-        view, _ = pressed(view, Action("type", char), theme)
+        view, _ = apply_action(view, Action("type", char), theme)
     assert view.desk.typed == "12"
-    view, _ = pressed(view, Action("erase"), theme)
-    _, (wish,) = pressed(view, Action("enter"), theme)
+    view, _ = apply_action(view, Action("erase"), theme)
+    _, (wish,) = apply_action(view, Action("enter"), theme)
     assert wish.options == {"page": "amount", "input": "1"}
 
 
@@ -128,7 +128,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     filled = (Table(rows=(Row(cells=(Words(kind="plain", value="paid"),)),)),)
     page = ServicePage(id="last", title=Words(), tables=filled, actions=actions)
     view = opened(rest, page)
-    _, (wish,) = pressed(view, Action("play"), theme)
+    _, (wish,) = apply_action(view, Action("play"), theme)
     assert wish == Intent(name="answer", value="confirm", options={"page": "last"})
     places = {t.action.value: t.rect for t in Picture(theme, layout=layout).touches(view)}
     (x, y, w, _), (back_x, back_y, back_w, _) = places["confirm"], places["back"]
@@ -137,7 +137,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     locked = page.model_copy(
         update={"actions": (actions[0], actions[1].model_copy(update={"enabled": False}))}
     )
-    assert pressed(opened(rest, locked), Action("play"), theme)[1] == ()
+    assert apply_action(opened(rest, locked), Action("play"), theme)[1] == ()
 
 
 def test_text_has_both_languages_letters_and_ends_at_its_length(rest, theme):
@@ -160,12 +160,12 @@ def test_a_choice_is_answered_with_its_id(rest, theme):
 
 def test_what_was_typed_stays_while_the_page_is_told_anew_and_goes_with_it(rest, theme):
     view = opened(rest, pages.text())
-    view, _ = pressed(view, Action("type", "x"), theme)
+    view, _ = apply_action(view, Action("type", "x"), theme)
     again = opened(view, pages.text().model_copy(update={"notice": Words(kind="plain", value="live")}))
     assert again.desk.typed.endswith("x")
     other = opened(again, pages.text().model_copy(update={"id": "another"}))
     assert not other.desk.typed.endswith("x")
-    assert heard(again, rest.snapshot).desk.typed == ""
+    assert apply_message(again, rest.snapshot).desk.typed == ""
 
 
 def test_targets_of_the_touch_test_light_where_they_are_touched(rest, theme):
@@ -188,7 +188,7 @@ def test_each_tone_of_the_sound_test_sounds_by_itself_and_at_no_volume_is_it_sil
             view, wishes = touch(picture, before, theme, "tone", tone)
             assert (sounds_between(before, view, theme), wishes) == ([tone], ())
             assert loudness(tone, volume) >= ALARM_FLOOR
-    silent = heard(view, view.snapshot.model_copy(update={"sound": "off"}))
+    silent = apply_message(view, view.snapshot.model_copy(update={"sound": "off"}))
     assert is_allowed("tone_low", silent)
 
 
@@ -232,7 +232,7 @@ def test_what_is_typed_is_entered_although_arrows_chose_before(rest, theme, arro
     picture = Picture(theme)
 
     def press(view, name, char=""):
-        return pressed(view, by_name(name, char), theme, picture.choices(view))
+        return apply_action(view, by_name(name, char), theme, picture.choices(view))
 
     view = rest
     if arrows_on != "this page":
@@ -253,7 +253,7 @@ def test_what_is_typed_is_entered_although_arrows_chose_before(rest, theme, arro
 def test_arrows_choose_on_from_a_list_to_the_next(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.menu())
-    view, _ = pressed(view, by_name("ArrowDown"), theme, picture.choices(view))
+    view, _ = apply_action(view, by_name("ArrowDown"), theme, picture.choices(view))
     view = opened(view, pages.meters())
     assert view.focused
 
@@ -277,7 +277,7 @@ def test_a_screen_reader_gets_what_a_page_lists_and_never_what_is_typed(rest, th
             )
     view = before = opened(rest, pages.sign_in())
     for digit in "4711":
-        view, _ = pressed(view, Action("type", digit), theme)
+        view, _ = apply_action(view, Action("type", digit), theme)
     assert view.desk.typed.endswith("4711")
     assert picture.words(view) == picture.words(before)
 
@@ -299,7 +299,7 @@ def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
     assert picture.words(view) == "Meters. Drop 12. Back"
     heads = set()
     for _ in picture.choices(view):
-        view, _ = pressed(view, by_name("ArrowDown"), theme, picture.choices(view))
+        view, _ = apply_action(view, by_name("ArrowDown"), theme, picture.choices(view))
         heads.add(picture.words(view).removesuffix(". Meters. Drop 12. Back"))
     assert heads == {"Back", "Drop 12"}
 
@@ -307,7 +307,7 @@ def test_a_screen_reader_gets_the_place_that_the_keys_choose_first(rest, theme):
 def test_escape_steps_back_and_f10_leaves_the_menu(rest, theme):
     view = opened(rest, pages.sign_in())
     for key, answer in (("Escape", "back"), ("F10", "leave")):
-        _, (wish,) = pressed(view, by_name(key), theme)
+        _, (wish,) = apply_action(view, by_name(key), theme)
         assert (wish.value, wish.options["page"]) == (answer, "sign-in")
 
 
@@ -317,11 +317,11 @@ def test_f10_on_a_form_that_is_not_confirmed_asks_for_the_warning_before_the_key
     for linked in (False, True):
         cabinet = replace(rest, with_bench=True, bench=bench, bench_linked=linked)
         form = opened(cabinet, pages.text().model_copy(update={"unconfirmed": True}))
-        _, (sent,) = pressed(form, by_name("F10"), theme)
+        _, (sent,) = apply_action(form, by_name("F10"), theme)
         assert isinstance(sent, Intent)
         assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.page.id)
         warned = opened(cabinet, pages.text())
-        _, (sent,) = pressed(warned, by_name("F10"), theme)
+        _, (sent,) = apply_action(warned, by_name("F10"), theme)
         assert isinstance(sent, BenchCommand)
 
 
@@ -330,7 +330,7 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
 
     def turns(view, *keys_on):
         bench = {"io": {"doors_open": [], "keys_on": list(keys_on)}}
-        _, sent = pressed(replace(view, with_bench=True, bench=bench), by_name("F10"), theme)
+        _, sent = apply_action(replace(view, with_bench=True, bench=bench), by_name("F10"), theme)
         return [(command.device, command.values) for command in sent if isinstance(command, BenchCommand)]
 
     on, off = (("io", {"name": "operator", "on": way}) for way in (True, False))
@@ -359,7 +359,7 @@ def written_on(picture, view):
 def test_who_comes_back_finds_the_rows_where_they_were(rest, theme):
     view = opened(rest, rows_page(2, "list"))
     for _ in range(2):
-        view, _ = pressed(view, Action("rows", 1), theme)
+        view, _ = apply_action(view, Action("rows", 1), theme)
     deeper = opened(view, rows_page(3, "one"))
     assert (view.desk.sheet, deeper.desk.sheet) == (2, 0)
     again = rows_page(2, "list").model_copy(update={"id": "list-again"})
@@ -376,7 +376,7 @@ def test_back_is_always_in_one_place_and_long_tables_say_which_page_it_is(rest, 
         places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
     assert len(places) == 1
     view = opened(rest, many)
-    view, _ = pressed(view, Action("rows", 1), theme)
+    view, _ = apply_action(view, Action("rows", 1), theme)
     told = [words for words in written_on(picture, view) if re.fullmatch(r"\d of \d+", words)]
     assert [words[:4] for words in told] == ["2 of"]
     assert not any(" of " in words for words in written_on(picture, opened(rest, few)))
@@ -394,7 +394,7 @@ def test_a_search_shows_the_rows_that_have_the_letters_and_sends_nothing_but_the
         assert wishes == ()
     found = {t.action.value for t in picture.touches(view) if t.action.name == "answer"}
     assert found == {"Réserve de pièces", "back"}
-    assert pressed(view, Action("play"), theme)[1] == ()
+    assert apply_action(view, Action("play"), theme)[1] == ()
     _, (wish,) = touch(picture, view, theme, "answer", "Réserve de pièces")
     assert wish.options == {"page": page.id}
 
@@ -409,7 +409,7 @@ def test_open_doors_and_faults_are_in_sight_on_every_page_and_in_the_recall(
     fault = Notice(code="fault.ticket_printer.paper_low", severity="warning")
     for page in (pages.sign_in(), rows_page(2, "many"), recalled):
         more = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
-        view = heard(rest, rest.snapshot.model_copy(update=more))
+        view = apply_message(rest, rest.snapshot.model_copy(update=more))
         assert "Open: Main door, Top box  ·  Printer: paper low" in written_on(picture, view)
 
 
@@ -446,9 +446,9 @@ def test_the_drawer_says_in_words_what_it_did(published, theme, language):
     )
     for action, values, told in orders:
         command = BenchCommand(device="bill", action=action, values=values)
-        asked, _ = pressed(view, Action("bench", (command,)), theme)
+        asked, _ = apply_action(view, Action("bench", (command,)), theme)
         reply = BenchReply(ok=True, text="something in the bench's own words")
-        answered = replace(asked, bench_said=reply, bench_said_at=asked.now)
+        answered = replace(asked, bench_reply=reply, bench_reply_at=asked.now)
         words = [text.replace("\u00a0", " ") for text in written_on(picture, answered)]
         assert told[language] in words
 
@@ -458,7 +458,7 @@ def typing(rest, theme, kind, *keys):
     asked = ServicePage(id="x", title=Words(), prompt=Prompt(label=Words(), kind=kind))
     view, sent = opened(rest, asked), []
     for name, char in keys:
-        view, wishes = pressed(view, by_name(name, char), theme)
+        view, wishes = apply_action(view, by_name(name, char), theme)
         sent += wishes
     return view.desk.typed, [wish.name for wish in sent]
 
@@ -470,7 +470,7 @@ def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(rest, theme):
         assert typing(rest, theme, kind, *keys) == ("Lé c1'", [])
     assert typing(rest, theme, "text", *keys, ("Backspace", "Backspace"), ("Enter", "Enter"))[1] == ["answer"]
     assert typing(rest, theme, "pin", *keys)[0] == "1"
-    _, wishes = pressed(rest, by_name("KeyC", "c"), theme)  # no field is open: a key is the deck's
+    _, wishes = apply_action(rest, by_name("KeyC", "c"), theme)  # no field is open: a key is the deck's
     assert [wish.name for wish in wishes] == ["cash_out"]
 
 

@@ -8,9 +8,9 @@ from rigs.layouts import LAYOUTS
 
 from egm.kernel.messages import Notice, Play
 from egm.screen.cloth import RACE, part_in_force, parts, sheets
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT, inside
-from egm.screen.message_reducer import heard, ticked
+from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt import _laid
 from egm.screen.scenes.felt_glass import _short, settled_step, shown_results
@@ -44,16 +44,16 @@ class Player:
     def does(self, name, value=None):
         """One touch; a bet it asks for is taken as the rules take it. Returns what was asked for."""
         view = replace(self.view, now=self.view.now + 0.2)
-        self.view, wishes = pressed(view, Action(name, value), self.theme)
+        self.view, wishes = apply_action(view, Action(name, value), self.theme)
         for wish in wishes:
             self.sent.append(wish)
             if wish.name == "bet" and not wish.value and not wish.options["bets"]:  # every chip is off
                 empty = {"bet_wager": {"bets": {}}, "bet_credits": 0}
-                self.view = heard(self.view, self.view.snapshot.model_copy(update=empty))
+                self.view = apply_message(self.view, self.view.snapshot.model_copy(update=empty))
             elif wish.name == "bet":
                 taken = self.game.wager(wish.value, **wish.options)
                 bet = {"bet_wager": dict(taken.options), "bet_credits": taken.credits}
-                self.view = heard(self.view, self.view.snapshot.model_copy(update=bet))
+                self.view = apply_message(self.view, self.view.snapshot.model_copy(update=bet))
         return wishes
 
     @property
@@ -101,7 +101,7 @@ def test_a_chip_is_laid_doubled_taken_back_cleared_and_repeated(player):
         win_cents=0,
         display={"kind": "table", "felt": player.view.table.felt, "result": "1"},
     )
-    player.view = replace(heard(player.view, play), now=player.view.now + 60)
+    player.view = replace(apply_message(player.view, play), now=player.view.now + 60)
     wishes = player.does("clear")  # the machine is to stake none of what lay there
     assert [(wish.value, wish.options) for wish in wishes] == [(0, {"bets": {}})] * (
         not player.view.table.lasts
@@ -130,16 +130,16 @@ def test_bets_of_a_round_that_is_over_are_no_new_bets_where_the_machine_did_not_
         win_cents=0,
         display={"kind": "table", "felt": player.view.table.felt, "result": "1"},
     )
-    view = replace(heard(player.view, play), show=None)
+    view = replace(apply_message(player.view, play), show=None)
 
     def asked(view):
-        return ticked(view, view.now + 0.1, player.theme)
+        return advance_time(view, view.now + 0.1, player.theme)
 
     view, (wish,) = asked(view)
     assert (wish.name, wish.value, wish.options) == ("bet", 0, {"bets": {}})
     if answer == "refused":
         notice = Notice(code="refused.locked", severity="warning")
-        view = heard(view, thrown.model_copy(update={"notices": (notice,)}))
+        view = apply_message(view, thrown.model_copy(update={"notices": (notice,)}))
     sent = []
     for _ in range(30):  # three seconds
         view, wishes = asked(view)
@@ -147,7 +147,7 @@ def test_bets_of_a_round_that_is_over_are_no_new_bets_where_the_machine_did_not_
         assert not view.chips.bets
     assert {(each.name, each.value) for each in sent} == {("bet", 0)}
     assert 1 < len(sent) < 4
-    view = heard(view, thrown.model_copy(update={"bet_wager": {"bets": {}}, "bet_credits": 0}))
+    view = apply_message(view, thrown.model_copy(update={"bet_wager": {"bets": {}}, "bet_credits": 0}))
     view, wishes = asked(view)
     assert not wishes
     assert not view.chips.clearing
@@ -164,13 +164,13 @@ def test_a_touch_that_may_lay_nothing_says_why_and_changes_nothing(player):
     player.does("spot", spot.id)
     assert (player.bets, len(player.sent)) == (before, sent)
     shut = player.view.snapshot.model_copy(update={"shut": (other.id,)})
-    player.view = heard(player.view, shut)
+    player.view = apply_message(player.view, shut)
     player.does("spot", other.id)
     assert player.view.chips.refused == "shut"
     poor = player.view.snapshot.model_copy(
         update={"credit_cents": UNIT_CENTS * sum(before.values()), "shut": ()}
     )
-    player.view = heard(player.view, poor)
+    player.view = apply_message(player.view, poor)
     player.does("spot", other.id)
     assert player.view.chips.refused == "credit"
     assert player.bets == before
@@ -193,11 +193,11 @@ def test_info_tells_of_a_spot_and_bets_nothing_and_take_takes_its_bet(player):
 
 def test_a_standing_bet_is_apart_from_new_ones_and_taken_down_by_a_negative_bet(player):
     spot = spots_of(player)[0]
-    view = heard(player.view, player.view.snapshot.model_copy(update={"standing": {spot.id: 5}}))
+    view = apply_message(player.view, player.view.snapshot.model_copy(update={"standing": {spot.id: 5}}))
     player.view = view
     assert player.bets == {}
-    view, (wish,) = pressed(
-        pressed(view, Action("tool", "take"), player.theme)[0], Action("spot", spot.id), player.theme
+    view, (wish,) = apply_action(
+        apply_action(view, Action("tool", "take"), player.theme)[0], Action("spot", spot.id), player.theme
     )
     assert (wish.value, wish.options) == (0, {"bets": {spot.id: -5}})
     assert dict(view.chips.bets) == {spot.id: -5}
@@ -225,8 +225,8 @@ def test_whatever_chips_lie_is_a_bet_the_rules_take(player):
             assert re.search("could give seat|come-out|needs a bet", str(error))  # noqa: PT017 (what no spot says)
             refused = Notice(code="refused.bet_is_offered", severity="warning")
             told = player.view.snapshot.model_copy(update={"notices": (refused,)})
-            player.view = heard(player.view, told)
-            player.view = heard(player.view, told.model_copy(update={"notices": ()}))
+            player.view = apply_message(player.view, told)
+            player.view = apply_message(player.view, told.model_copy(update={"notices": ()}))
         if player.bets:
             assert bet_credits(player.view) == sum(player.bets.values())
             assert not unfinished(player.view)
@@ -237,10 +237,10 @@ def test_a_bet_the_machine_does_not_take_leaves_the_cloth(player):
     spot = spots_of(player)[0]
     player.does("spot", spot.id)
     before = dict(bets_in_force(player.view.table, player.view.snapshot))
-    view, _ = pressed(player.view, Action("spot", spot.id), player.theme)
+    view, _ = apply_action(player.view, Action("spot", spot.id), player.theme)
     assert dict(view.chips.bets) != before
     refused = Notice(code="refused.bet_is_offered", severity="warning")
-    view = heard(view, view.snapshot.model_copy(update={"notices": (refused,)}))
+    view = apply_message(view, view.snapshot.model_copy(update={"notices": (refused,)}))
     assert dict(view.chips.bets) == before
 
 
@@ -249,8 +249,8 @@ def opened(view, layout, theme):
     """The view with each part of its cloth open."""
     for sheet in range(max(1, len(sheets(view.table, layout)) + 1)):
         for part in parts(view.table, layout) or ("",):
-            shown = pressed(view, Action("cloth", part), theme)[0] if part else view
-            yield pressed(shown, Action("sheet", sheet), theme)[0]
+            shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
+            yield apply_action(shown, Action("sheet", sheet), theme)[0]
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, LAYOUTS["short phone"], *SLOW])
@@ -328,17 +328,17 @@ def test_the_deck_alone_reaches_every_place_and_play_plays(table, theme):
     places = picture.choices(view)
     reached = []
     for _ in places:
-        view, _ = pressed(view, Action("bet_more"), theme, picture.choices(view))
+        view, _ = apply_action(view, Action("bet_more"), theme, picture.choices(view))
         reached.append(picture.choices(view)[view.focus])
     assert set(reached) == set(places)
     free = {spot.id for spot in view.table.spots.values() if not closed(spot, {}, limits(view.snapshot))[0]}
     while picture.choices(view)[view.focus].value not in free:
-        view, _ = pressed(view, Action("bet_more"), theme, picture.choices(view))
+        view, _ = apply_action(view, Action("bet_more"), theme, picture.choices(view))
     spot = picture.choices(view)[view.focus].value
-    taken, wishes = pressed(view, Action("bet_max"), theme, picture.choices(view))
+    taken, wishes = apply_action(view, Action("bet_max"), theme, picture.choices(view))
     assert [wish.name for wish in wishes] == ["bet"]
     assert taken.chips.bets[spot] > view.chips.bets.get(spot, 0)
-    _, wishes = pressed(view, Action("play"), theme, picture.choices(view))
+    _, wishes = apply_action(view, Action("play"), theme, picture.choices(view))
     assert [wish.name for wish in wishes] == ["play"]
 
 
@@ -361,7 +361,7 @@ def test_after_a_round_where_bets_stay_the_machine_is_told_that_no_chip_is_new(t
     lasting = told.model_copy(update={"presentation": {**told.presentation, "felt": "craps"}})
     view = at_rest((lasting,), lasting, "en")
     spot = next(iter(view.table.spots))
-    view, _ = pressed(view, Action("spot", spot), theme)
+    view, _ = apply_action(view, Action("spot", spot), theme)
     show = Play(
         play_id="7",
         game_id=told.id,
@@ -370,15 +370,17 @@ def test_after_a_round_where_bets_stay_the_machine_is_told_that_no_chip_is_new(t
         win_cents=0,
         display={"kind": "table", "felt": "craps", "dice": [3, 4], "result": "7"},
     )
-    view = heard(heard(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()})), show)
+    view = apply_message(
+        apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()})), show
+    )
     assert view.chips.bets == {}
     line = times(view, theme)
-    view, wishes = ticked(view, view.now + line.done, theme)
+    view, wishes = advance_time(view, view.now + line.done, theme)
     assert [wish.name for wish in wishes] == ["shown"]
-    view = heard(view, snapshot(lasting, "en", standing={spot: 3}))
-    view, wishes = ticked(view, view.now + 0.1, theme)
+    view = apply_message(view, snapshot(lasting, "en", standing={spot: 3}))
+    view, wishes = advance_time(view, view.now + 0.1, theme)
     assert [(wish.name, wish.value, wish.options) for wish in wishes] == [("bet", 0, {"bets": {}})]
-    assert ticked(view, view.now + 0.1, theme)[1] == ()
+    assert advance_time(view, view.now + 0.1, theme)[1] == ()
 
 
 def test_where_bets_may_stay_the_chips_lie_while_the_dice_roll_and_what_is_settled_goes(theme):

@@ -9,7 +9,7 @@ from rigs.painters import TextPainter
 from test_visit import Visit
 
 from egm.kernel.events import EventType
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt_glass import spot_lines
@@ -231,7 +231,7 @@ def spot_on(picture, view):
 def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     game, told = felt("quebec-craps")
     view = at_rest((told,), told, "en", felt=game.rules.current_view())
-    view, _ = pressed(view, Action("clear"), theme)
+    view, _ = apply_action(view, Action("clear"), theme)
     laid = replace(view, chips=view.chips.changed({"pass": 1}))
     picture = Picture(theme, layout=layout, scale=0.5)
     page = next(
@@ -336,7 +336,7 @@ def test_the_return_printed_is_said_to_be_of_the_worst_bet_and_help_has_each_bet
     surface = pygame.Surface(picture.pixels)
     picture.draw(surface, view)
     assert least in " ".join(painter.said)  # it may stand in two lines
-    help_, _ = pressed(view, Action("help"), theme)
+    help_, _ = apply_action(view, Action("help"), theme)
     for sheet in range(1, 6):
         picture.draw(surface, replace(help_, sheet=sheet))
     assert own in painter.said

@@ -6,7 +6,7 @@ import pytest
 
 from egm.kernel.messages import Felt, Play
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import win_meter
@@ -45,7 +45,7 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     )
     update = {"state": state, "win_cents": play.win_cents, "standing": stays or {}}
     after = view.snapshot.model_copy(update=update)
-    view = replace(heard(view, play), snapshot=after)
+    view = replace(apply_message(view, play), snapshot=after)
     view = replace(view, now=view.show.began + times(view, theme).done)
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
@@ -112,7 +112,7 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
     rest = view.snapshot.model_copy(
         update={"win_cents": before_cents, "standing": {}, "felt": Felt(point=point)}
     )
-    view = replace(heard(view, rest), now=view.now + 9)
+    view = replace(apply_message(view, rest), now=view.now + 9)
     play = Play(
         play_id="2",
         game_id=game.id,
@@ -122,10 +122,10 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
         display={"kind": "table", "felt": game.presentation["felt"], **(display or {})},
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
-    view = heard(heard(view, rest.model_copy(update={"state": "playing"})), play)
+    view = apply_message(apply_message(view, rest.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.show.began + times(view, theme).done)
     shown = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
-    view = heard(view, rest.model_copy(update={"win_cents": 0, "state": "idle", **after}))
+    view = apply_message(view, rest.model_copy(update={"win_cents": 0, "state": "idle", **after}))
     return shown, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
 
@@ -143,7 +143,7 @@ def test_a_round_lost_after_a_won_one_is_reported(theme, name, before_cents):
 def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(theme):
     """The next player is not told what the one before has lost."""
     _, stage = ended(theme, LAID)
-    gone = heard(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
+    gone = apply_message(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
     assert gone.show is None
     assert "Lost" not in status(replace(stage, view=gone))[0]
 
@@ -251,9 +251,9 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
         win_cents=won * UNIT_CENTS,
         display=dict(played.outcome.display),
     )
-    view = heard(heard(view, view.snapshot.model_copy(update={"state": "playing"})), play)
+    view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.show.began + times(view, theme).done)
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
     assert status(stage) == (said, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
-    assert said in status(replace(stage, view=heard(view, after)))[0]
+    assert said in status(replace(stage, view=apply_message(view, after)))[0]

@@ -12,7 +12,7 @@ from egm.links.screen.client import Client
 from egm.screen.app import App, Tap
 from egm.screen.audio.cues import Sounds
 from egm.screen.layout import LANDSCAPE, PHONE, PORTRAIT
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.scenes.odometer import GROW_SECONDS, growing, turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
@@ -45,7 +45,7 @@ def test_levels_beside_the_field_are_those_the_machine_told(published, theme):
     picture = TopPicture(theme)
     watcher = picture.painter = Watcher(theme)
     amounts = []
-    picture.painter.kept = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
+    picture.painter.cached = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
     picture.draw(pygame.Surface(picture.pixels), at_rest(published, game, "en"))
     drums = [key[1] for key in amounts if key[0] == "odometer digit"]
     told = [
@@ -153,4 +153,4 @@ def test_the_same_messages_make_the_same_view(published):
     """The top screen hears what the player's screen hears; there is nothing else to tell it."""
     game = published[0]
     rest = at_rest(published, game, "en")
-    assert heard(rest, rest.snapshot).snapshot == rest.snapshot
+    assert apply_message(rest, rest.snapshot).snapshot == rest.snapshot

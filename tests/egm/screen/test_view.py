@@ -6,14 +6,14 @@ import pygame
 import pytest
 
 from egm.kernel.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import heard, heard_bench, lost, ticked
+from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_link_lost
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import figures, lit
-from egm.screen.scenes.drawer import SAID_SECONDS
+from egm.screen.scenes.drawer import RESULT_SECONDS
 from egm.screen.scenes.stage import Stage
 from egm.screen.show import LONGEST
 from egm.screen.text import Texts
@@ -37,14 +37,14 @@ def stage(view, theme):
 
 
 def sent(view, name, theme, value=None):
-    return pressed(view, Action(name, value), theme)[1]
+    return apply_action(view, Action(name, value), theme)[1]
 
 
 def test_a_bet_that_stands_is_never_covered_by_the_attract_scene(rest, game):
     """A player whose credits are all on the table was shown what invites the next one."""
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
         told = snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
-        view = heard(rest, told)
+        view = apply_message(rest, told)
         assert replace(view, now=view.active_at + 60).scene is scene
 
 
@@ -54,7 +54,7 @@ def test_the_end_of_a_game_is_told_once_and_not_before_the_result_was_seen(rest,
     line = times(view, theme)
     told = []
     for i in range(2000):
-        view, wishes = ticked(view, 100 + i * 0.005, theme)
+        view, wishes = advance_time(view, 100 + i * 0.005, theme)
         told += [(view.now - 100, wish) for wish in wishes]
     assert [wish.name for _, wish in told] == ["shown"]
     assert told[0][1].value == game.id
@@ -70,24 +70,24 @@ def test_a_losing_result_stands_for_a_third_of_a_second_before_its_game_ends(res
 
 def test_the_end_is_not_told_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].loss)
-    view = heard(view, snapshot(game, "en", state="door_open", doors_open=("main",)))
-    view, wishes = ticked(view, 200, theme)
+    view = apply_message(view, snapshot(game, "en", state="door_open", doors_open=("main",)))
+    view, wishes = advance_time(view, 200, theme)
     assert wishes == ()
-    view = heard(view, snapshot(game, "en", state="playing"))
-    _, wishes = ticked(view, 201, theme)
+    view = apply_message(view, snapshot(game, "en", state="playing"))
+    _, wishes = advance_time(view, 201, theme)
     assert [wish.name for wish in wishes] == ["shown"]
 
 
 def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
     view = shown(rest, game, outcomes[game.id].much)
     line = times(view, theme)
-    stopped, wishes = pressed(replace(view, now=100.5), Action("play"), theme)
+    stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert wishes == ()
     assert times(stopped, theme).spun < line.spun
     assert times(stopped, theme).level == line.level
     rolling = replace(view, now=100 + line.spun + 0.1)
     assert lit(stage(rolling, theme), "play")
-    skipped, wishes = pressed(rolling, Action("play"), theme)
+    skipped, wishes = apply_action(rolling, Action("play"), theme)
     assert wishes == ()
     assert not playing(replace(skipped, now=rolling.now + 0.01), theme)
     assert figures(stage(skipped, theme)).win_cents == view.show.play.win_cents
@@ -95,12 +95,12 @@ def test_play_during_a_show_only_shortens_it(rest, game, outcomes, theme):
 
 @pytest.mark.requirement("C-17")
 def test_credit_rolls_to_its_value_and_debits_at_once(rest, game, theme):
-    more = heard(replace(rest, now=50), snapshot(game, "en", credit_cents=133450))
+    more = apply_message(replace(rest, now=50), snapshot(game, "en", credit_cents=133450))
     seen = [figures(stage(replace(more, now=50 + i / 50), theme)).credit_cents for i in range(50)]
     assert seen[0] == 123450
     assert seen == sorted(seen)
     assert seen[-1] == 133450
-    less = heard(replace(rest, now=50), snapshot(game, "en", credit_cents=100))
+    less = apply_message(replace(rest, now=50), snapshot(game, "en", credit_cents=100))
     assert figures(stage(less, theme)).credit_cents == 100
 
 
@@ -120,15 +120,15 @@ def test_keys_wish_and_never_command(rest, theme):
 def test_without_a_machine_nothing_is_lit_and_nothing_breaks(theme):
     nothing = View()
     for name in ("play", "bet_more", "language", "help", "games", "volume", "drawer", "unknown", "next"):
-        after, _ = pressed(nothing, Action(name), theme)
+        after, _ = apply_action(nothing, Action(name), theme)
         assert after.scene is Scene.BOOT
         assert not lit(stage(after, theme), name)
 
 
 def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
-    view, _ = pressed(rest, Action("help"), theme)
+    view, _ = apply_action(rest, Action("help"), theme)
     assert view.page is Page.HELP
-    stopped = heard(
+    stopped = apply_message(
         view,
         snapshot(
             game, "en", state="tilt", tilts=(Tilt(code="x", since="2026-11-21T00:00:00Z", cleared_by="self"),)
@@ -153,28 +153,28 @@ def test_a_lock_up_closes_the_help_and_shows_itself(rest, game, theme):
     ],
 )
 def test_every_state_has_its_scene(rest, game, state, scene):
-    assert heard(rest, snapshot(game, "en", state=state)).scene is scene
+    assert apply_message(rest, snapshot(game, "en", state=state)).scene is scene
 
 
 def test_a_lost_machine_is_said_and_a_found_one_is_believed(rest, game):
-    gone = lost(rest)
+    gone = mark_link_lost(rest)
     assert gone.scene is Scene.LOST
     assert not gone.accepts("play")
-    assert lost(replace(gone, now=90)).scene_at == gone.scene_at, "still since the same moment"
-    assert heard(gone, snapshot(game, "en")).scene is Scene.GAME
+    assert mark_link_lost(replace(gone, now=90)).scene_at == gone.scene_at, "still since the same moment"
+    assert apply_message(gone, snapshot(game, "en")).scene is Scene.GAME
 
 
 def test_the_same_refusal_twice_is_shown_twice(rest, game, theme):
     refusal = snapshot(game, "en", notices=(Notice(code="refused.playing"),))
-    first = heard(replace(rest, now=10), refusal)
-    again, _ = pressed(replace(first, now=30), Action("play"), theme)
-    assert heard(again, refusal).notices_at == 30
-    assert heard(replace(first, now=60), refusal).notices_at == 10
+    first = apply_message(replace(rest, now=10), refusal)
+    again, _ = apply_action(replace(first, now=30), Action("play"), theme)
+    assert apply_message(again, refusal).notices_at == 30
+    assert apply_message(replace(first, now=60), refusal).notices_at == 10
 
 
 def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(rest, game, outcomes):
     view = shown(rest, game, outcomes[game.id].little)
-    again = heard(replace(view, now=101), view.show.play)
+    again = apply_message(replace(view, now=101), view.show.play)
     assert again.show.began == view.show.began, "a repeat of the game being shown does not start it anew"
 
 
@@ -186,13 +186,13 @@ def test_a_display_that_fits_no_game_is_named(rest, game, outcomes):
         {"window": 3},
     ):
         with pytest.raises(OutcomeError, match="display"):
-            heard(rest, play.model_copy(update={"display": display, "play_id": "other"}))
+            apply_message(rest, play.model_copy(update={"display": display, "play_id": "other"}))
 
 
 def test_a_presentation_that_is_no_field_is_named(game):
     broken = game.model_copy(update={"presentation": {"strips": [[]], "heights": [3]}})
     with pytest.raises(OutcomeError, match="maple-classic"):
-        heard(View(), Hello(games=(broken,)))
+        apply_message(View(), Hello(games=(broken,)))
 
 
 def test_the_clock_goes_on_between_snapshots(rest):
@@ -200,14 +200,14 @@ def test_the_clock_goes_on_between_snapshots(rest):
 
 
 def test_the_drawer_listens_to_the_bench_only(rest, theme):
-    view, _ = pressed(replace(rest, with_bench=True), Action("drawer"), theme)
+    view, _ = apply_action(replace(rest, with_bench=True), Action("drawer"), theme)
     assert view.drawer
-    told = heard_bench(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
+    told = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
     assert told.bench["io"]["doors_open"] == ["main"]
-    answered = heard_bench(told, BenchReply(ok=False, text="no"))
-    assert answered.bench_said.text == "no"
-    assert answered.bench_said_at == told.now
-    assert not pressed(rest, Action("drawer"), theme)[0].drawer, "no bench, no drawer"
+    answered = apply_bench_reply(told, BenchReply(ok=False, text="no"))
+    assert answered.bench_reply.text == "no"
+    assert answered.bench_reply_at == told.now
+    assert not apply_action(rest, Action("drawer"), theme)[0].drawer, "no bench, no drawer"
 
 
 @pytest.mark.requirement("N-10")
@@ -248,14 +248,16 @@ def test_held_reels_start_from_the_advice_and_are_the_players_choice(published, 
     asked = next(source.play(source.wager(1), Walk("hold")))
     rest = at_rest(published, game, "en", state="playing", accepts=("language",))
     question = Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
-    view = heard(rest, question)
+    view = apply_message(rest, question)
     assert view.held == asked.prompt["advice"]
-    assert pressed(view, Action("hold", 2), theme)[0].held == view.held, "the first spin is still running"
+    assert apply_action(view, Action("hold", 2), theme)[0].held == view.held, (
+        "the first spin is still running"
+    )
     view = replace(view, now=view.now + 10)
     assert lit(stage(view, theme), "play")
-    changed, wishes = pressed(view, Action("hold", 2), theme)
+    changed, wishes = apply_action(view, Action("hold", 2), theme)
     assert (changed.held, wishes) == (view.held ^ 4, ())
-    (wish,) = pressed(changed, Action("play"), theme)[1]
+    (wish,) = apply_action(changed, Action("play"), theme)[1]
     assert (wish.name, wish.value) == ("choose", changed.held)
     assert wish.value in asked.options
 
@@ -273,8 +275,8 @@ def test_a_very_long_game_is_shown_quicker(rest, game, outcomes, theme):
 def test_the_drawer_tells_what_it_did_for_a_while_and_then_no_more(rest, theme):
     """A bill of minutes ago is not taken for one that has just gone in."""
     did = (BenchCommand(device="bill", action="insert", values={"amount_cents": 2000}),)
-    out = replace(rest, with_bench=True, bench_linked=True, drawer_since=rest.now - 60, bench_did=did)
-    told = heard_bench(out, BenchReply(ok=True))
+    out = replace(rest, with_bench=True, bench_linked=True, drawer_since=rest.now - 60, bench_commands=did)
+    told = apply_bench_reply(out, BenchReply(ok=True))
 
     def drawn(view):
         picture = Picture(theme, scale=0.3)
@@ -283,6 +285,6 @@ def test_the_drawer_tells_what_it_did_for_a_while_and_then_no_more(rest, theme):
         box = picture.painter.box(picture.layout.drawer)
         return surface.subsurface(box.clip(surface.get_rect())).copy().get_view("2").raw
 
-    later = {"now": told.now + SAID_SECONDS}
+    later = {"now": told.now + RESULT_SECONDS}
     assert drawn(told) != drawn(out)
     assert drawn(replace(told, **later)) == drawn(replace(out, **later))

@@ -13,10 +13,10 @@ from egm.app.wiring import requested, tower
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello, Notice
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
 from egm.screen.marks import stakes_on
-from egm.screen.message_reducer import heard, ticked
+from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes import bonus
 from egm.screen.scenes.board import last_step
@@ -77,14 +77,14 @@ class Visit:
     def greet(self):
         installed = self.room.machine.games
         games = tuple(game_view(_resident(self.room, game_id, game)) for game_id, game in installed.items())
-        self.view = heard(self.view, Hello(games=games))
+        self.view = apply_message(self.view, Hello(games=games))
         self.listen()
 
     def listen(self):
         """Hear everything the machine has said since, its snapshot first, as its link says it."""
-        self.view = heard(self.view, snapshot(self.room.engine, fingerprint=""))
+        self.view = apply_message(self.view, snapshot(self.room.engine, fingerprint=""))
         for message in self.room.hands.told[self.heard :]:
-            self.view = heard(self.view, message)
+            self.view = apply_message(self.view, message)
         self.heard = len(self.room.hands.told)
 
     def do(self, act, *args, **kwargs):
@@ -98,7 +98,7 @@ class Visit:
 
     def press(self, name, value=None):
         """A key is pressed; the wishes that the machine heard."""
-        self.view, messages = pressed(self.view, Action(name, value), self.theme)
+        self.view, messages = apply_action(self.view, Action(name, value), self.theme)
         return self.send(messages)
 
     def send(self, messages):
@@ -110,7 +110,7 @@ class Visit:
         """Time passes; the wishes of the screen itself are sent."""
         sent = []
         for _ in range(round(seconds / step)):
-            self.view, messages = ticked(self.view, self.view.now + step, self.theme)
+            self.view, messages = advance_time(self.view, self.view.now + step, self.theme)
             sent += self.send(messages)
         return sent
 

@@ -9,8 +9,8 @@ import pytest
 from test_visit import Visit
 
 from egm.kernel.events import EventType
-from egm.screen.input_reducer import pressed
-from egm.screen.message_reducer import heard
+from egm.screen.input_reducer import apply_action
+from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.rotor import draw_rotor
@@ -115,7 +115,7 @@ def test_chips_shown_are_the_bet_in_force_whatever_is_touched_and_whoever_bets(t
         acts = [t.action for t in picture.touches(visit.view) if t.action.name in ON_FELT]
         acts += [Action(name) for name in ("bet_less", "bet_more", "bet_max", "bet_max")]
         act = hands.choice(acts)
-        visit.view, wishes = pressed(visit.view, act, theme, picture.choices(visit.view))
+        visit.view, wishes = apply_action(visit.view, act, theme, picture.choices(visit.view))
         visit.send(wishes)
         if turn % 7 == 3:
             visit.happen(EventType.BET, value=hands.choice(bare))
@@ -136,9 +136,9 @@ def test_a_wish_that_nobody_answers_leaves_no_chips_that_are_not_in_force(tmp_pa
     visit = at(tmp_path, theme, "quebec-roulette-french")
     visit.press("spot", "red")
     before = dict(visit.view.chips.bets)
-    visit.view, wishes = pressed(visit.view, Action("spot", "black"), theme)
+    visit.view, wishes = apply_action(visit.view, Action("spot", "black"), theme)
     assert [wish.name for wish in wishes] == ["bet"]  # lost on its way
-    visit.view = heard(visit.view, visit.view.snapshot)  # an older word is no answer
+    visit.view = apply_message(visit.view, visit.view.snapshot)  # an older word is no answer
     assert set(visit.view.chips.bets) == {"red", "black"}
     assert visit.press("play") == []
     visit.wait(2)

@@ -14,7 +14,7 @@ from test_live_browser import Cabinet
 from egm.kernel.messages import BenchCommand, BenchReply, Play, Snapshot
 from egm.links.screen.client import Client
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import heard, heard_bench
+from egm.screen.message_reducer import apply_bench_reply, apply_message
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.view import Action, Page, View
@@ -42,7 +42,7 @@ class Hand(Cabinet):
             if isinstance(message, Snapshot):
                 self.last = message
             if not isinstance(message, Play):
-                self.view = heard(self.view, message)
+                self.view = apply_message(self.view, message)
         return self.last
 
     def touch(self, *actions, **changes):
@@ -74,7 +74,7 @@ class Hand(Cabinet):
         """Hear from the bench which devices there are, as an open drawer does."""
         for message in self.drawer.poll(self.now).messages:
             if isinstance(message, BenchReply):
-                self.view = heard_bench(self.view, message)
+                self.view = apply_bench_reply(self.view, message)
         self.drawer.send(BenchCommand(device="bench", action="state"))
         return self.view.bench
 

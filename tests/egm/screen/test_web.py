@@ -387,13 +387,13 @@ def test_a_browser_that_takes_nothing_is_let_go_and_told_all_when_it_is_back(web
         link.sendall(asked.encode() + said_first(session))
         until(lambda: web._viewer is not None)
         for number in range(20_000):
-            web.tell(f"{number} " + "x" * 4000)
+            web.set_text(f"{number} " + "x" * 4000)
         assert len(asyncio.all_tasks(web._loop)) < 300
         assert web._viewer is None
     until(lambda: not web._unheard)
     with linked(web, session) as link:
         assert json.loads(link.recv(timeout=10))["words"].startswith("19999 ")
-        web.tell("heard again")
+        web.set_text("heard again")
         assert json.loads(link.recv(timeout=10)) == {"words": "heard again"}
 
 

@@ -16,9 +16,9 @@ from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.messages import Handpay, Protection
 from egm.screen.audio.cues import sounds_between
 from egm.screen.controls import BY_NAME
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import prize_at, read_field, stages_of
 from egm.screen.picture import Picture
 from egm.screen.scenes import keno, wins
@@ -70,7 +70,7 @@ def words_on(view, layout=LANDSCAPE):
 def help_words(view):
     """Every text of every help page."""
     painter = writing(portrait=False)[0].painter
-    view, _ = pressed(view, Action("help"), painter.theme)
+    view, _ = apply_action(view, Action("help"), painter.theme)
     count = len(sheets(Stage(painter, Texts(view.snapshot.language), LANDSCAPE, view)))
     return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet))]
 
@@ -270,7 +270,7 @@ def test_the_win_that_is_named_is_the_one_that_is_lit(games, published, theme, n
         view = shown(at_rest(published, game, "en"), game, outcome)
         line = times(view, theme)
         told = snapshot(game, "en", win_cents=outcome.win_credits * 25)
-        after = heard(replace(view, now=100 + line.done), told)
+        after = apply_message(replace(view, now=100 + line.done), told)
         back = at_rest(
             published, game, "en", win_cents=told.win_cents, last_display=outcome.to_json()["display"]
         )
@@ -299,7 +299,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
             continue
         view = shown(at_rest(published, game, "en"), game, outcome)
         line = times(view, theme)
-        after = heard(
+        after = apply_message(
             replace(view, now=100 + line.done),
             snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
@@ -355,7 +355,7 @@ def test_a_cancelled_credit_is_shown_in_currency(published, language, amount):
     view = at_rest(published, published[0], language)
     handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
     owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
-    said = [words.replace("\u00a0", " ") for words in words_on(heard(view, owed))]
+    said = [words.replace("\u00a0", " ") for words in words_on(apply_message(view, owed))]
     assert any(amount in words for words in said), said
 
 
@@ -366,8 +366,8 @@ def test_the_machines_numbers_are_on_the_screen(published, language):
     handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
     numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
-    assert any("SN-4711" in words for words in words_on(heard(view, numbered)))
-    assert any("OP-0815" in words for words in words_on(heard(view, owed)))
+    assert any("SN-4711" in words for words in words_on(apply_message(view, numbered)))
+    assert any("OP-0815" in words for words in words_on(apply_message(view, owed)))
 
 
 @pytest.mark.requirement("N-05")
@@ -499,7 +499,7 @@ def test_the_groups_of_a_number_in_the_rules_hold_together(published, theme):
     """No line ends within it, however the rules are broken into lines."""
     numbers = 0
     for game in published:
-        view = pressed(at_rest(published, game, "fr"), Action("help"), theme)[0]
+        view = apply_action(at_rest(published, game, "fr"), Action("help"), theme)[0]
         lines = words_on(view)
         for number in re.findall(r"\d+(?:\u00a0\d{3})+", Texts("fr").local(game.help)):
             assert any(number in words for words in lines), (game.id, number)

@@ -17,7 +17,7 @@ from egm.screen.app import App, Tap, attended, clients
 from egm.screen.audio.cues import Sounds
 from egm.screen.controls import BY_NAME, by_code, by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
 from egm.unix_sockets import socket_address
@@ -111,8 +111,8 @@ def test_only_a_page_with_a_person_is_attended(published):
     rest = at_rest(published, published[0], "en")
     assert not attended(rest)
     asked = pages.sign_in()
-    assert not attended(heard(rest, rest.snapshot.model_copy(update={"page": asked})))
-    assert attended(heard(rest, rest.snapshot.model_copy(update={"page": pages.menu()})))
+    assert not attended(apply_message(rest, rest.snapshot.model_copy(update={"page": asked})))
+    assert attended(apply_message(rest, rest.snapshot.model_copy(update={"page": pages.menu()})))
 
 
 def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
@@ -241,7 +241,7 @@ def test_a_panel_that_feels_fingers_elsewhere_is_calibrated_and_hit(theme, windo
         assert app.step()
 
     def shown(page, **more):
-        app.view = heard(app.view, rest.snapshot.model_copy(update={"page": page, **more}))
+        app.view = apply_message(app.view, rest.snapshot.model_copy(update={"page": page, **more}))
 
     shown(pages.pattern("calibrate"))
     for x, y in CROSSES:

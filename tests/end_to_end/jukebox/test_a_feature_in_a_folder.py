@@ -21,7 +21,7 @@ from egm.kernel.states import AWAKE, EVERYWHERE
 from egm.memory_clear.carrying import look
 from egm.memory_clear.claim_book import CARRIED, Claim, ClaimMaker
 from egm.people import Role
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.stage import spoken
@@ -101,10 +101,12 @@ def test_its_words_are_drawn_by_the_real_screen_in_both_languages(room):
     ):
         now = snapshot(room.engine, fingerprint="").model_copy(update={"language": language})
         for page, due in ((lines, line), (menu.page, song)):
-            picture.draw(surface, heard(heard(View(), hello), now.model_copy(update={"page": page})))
+            picture.draw(
+                surface, apply_message(apply_message(View(), hello), now.model_copy(update={"page": page}))
+            )
             assert due in drawn.read
         assert JUKEBOX.words[language]["notice.song_plays"].format(song=7) == notice
-        view = heard(heard(View(), hello), now)
+        view = apply_message(apply_message(View(), hello), now)
         stage = picture._stage(view)
         assert [spoken(stage, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.kernel.messages import BenchReply
-from egm.screen.message_reducer import heard_bench
+from egm.screen.message_reducer import apply_bench_reply
 from egm.screen.view import View
 from tools.cli import main
 from tools.cli.commands.run import _children, _first_words, _Shown
@@ -102,5 +102,5 @@ def test_each_position_of_several_has_a_screen_whose_address_says_which(tmp_path
 def test_of_a_bench_a_drawer_has_the_devices_it_is_for():
     """The first bill acceptor of the bench is position 1's: the drawer of position 2 must not feed it."""
     told = BenchReply(ok=True, state={"bill": {"inside_cents": 0}, "bill-2": {"inside_cents": 0}})
-    assert list(heard_bench(View(), told).bench) == ["bill", "bill-2"]
-    assert list(heard_bench(View(), told, frozenset({"bill-2"})).bench) == ["bill-2"]
+    assert list(apply_bench_reply(View(), told).bench) == ["bill", "bill-2"]
+    assert list(apply_bench_reply(View(), told, frozenset({"bill-2"})).bench) == ["bill-2"]

@@ -119,9 +119,9 @@ def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_no
     picture = SignPicture(load_theme(), scale=0.3, layout=layout)
     surface = pygame.Surface(picture.pixels)
     written, drums = [], []
-    text, kept = picture.painter.text, picture.painter.kept
+    text, kept = picture.painter.text, picture.painter.cached
     picture.painter.text = lambda words, *rest, **more: (written.append(words), text(words, *rest, **more))[1]
-    picture.painter.kept = lambda key, make: (drums.append(key), kept(key, make))[1]
+    picture.painter.cached = lambda key, make: (drums.append(key), kept(key, make))[1]
     sign = Sign()
     sign.hear(told(1, 1_234_56), 0)
 

@@ -15,8 +15,8 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from egm.isolated import python_module
-from egm.screen.input_reducer import pressed
-from egm.screen.message_reducer import heard
+from egm.screen.input_reducer import apply_action
+from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.view import Action, View
 from egm.screen.web import Web
@@ -115,9 +115,9 @@ def _shows() -> Iterator[tuple[str, Picture, View, float]]:
         one.model_copy(update={"amount_cents": one.amount_cents + 987_654})
         for one in rest.snapshot.progressives
     )
-    grown = heard(rest, rest.snapshot.model_copy(update={"progressives": raised}))
+    grown = apply_message(rest, rest.snapshot.model_copy(update={"progressives": raised}))
     yield "top screen, levels growing", TopPicture(theme), grown, 3.0
-    page = heard(rest, rest.snapshot.model_copy(update={"page": pages.meters()}))
+    page = apply_message(rest, rest.snapshot.model_copy(update={"page": pages.meters()}))
     yield "service page of long tables", Picture(theme), page, 3.0
 
 
@@ -194,7 +194,7 @@ def _browser() -> Iterator[Figure]:
         while view.page.value != "help" and frames < 100:
             frames += 1
             for did in web.inputs() or []:
-                view = pressed(view, did, theme)[0] if isinstance(did, Action) else view
+                view = apply_action(view, did, theme)[0] if isinstance(did, Action) else view
             _one_frame(web, replace(view, now=200 + frames / 30), link)
             time.sleep(1 / 30)
         yield Figure("key to picture", frames, "frames", better="lower", aim="<= 3 frames")

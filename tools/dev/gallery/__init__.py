@@ -12,10 +12,10 @@ from egm.kernel.messages import (
     PrizeInKind,
     ProgressiveWin,
 )
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
 from egm.screen.marks import is_keno, spots
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.help import sheets
 from egm.screen.scenes.stage import Stage
@@ -135,7 +135,7 @@ def shown(view: View, game: GameView, outcome: Outcome) -> View:
         win_cents=outcome.win_credits * UNIT_CENTS,
         display=outcome.to_json()["display"],
     )
-    return heard(heard(view, playing), play)
+    return apply_message(apply_message(view, playing), play)
 
 
 def asked_view(rest: View, game: GameView, asked: Asked) -> View:
@@ -143,7 +143,7 @@ def asked_view(rest: View, game: GameView, asked: Asked) -> View:
     told = Decision(play_id=game.id, kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     language = rest.snapshot.language if rest.snapshot else "en"
     waiting = snapshot(game, language, state="playing", accepts=("language", "service"))
-    return heard(heard(rest, waiting), told)
+    return apply_message(apply_message(rest, waiting), told)
 
 
 def game_scenes(
@@ -189,7 +189,7 @@ def game_scenes(
     recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
     yield from page_scenes(rest, iter(recalls), theme)
     for sheet in range(len(sheets(Stage(Painter(theme), Texts(language), layout, rest)))):
-        view, _ = pressed(rest, Action("help"), theme)
+        view, _ = apply_action(rest, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
 
 
@@ -218,7 +218,7 @@ def _marked(rest: View, game: GameView, theme: Theme) -> View:
     for pair in ((10, 20), (30, 40), (50, 60)):
         touches += [("mark", number) for number in pair] + [("new_group", None)]
     for name, value in touches[:-1]:
-        view, _ = pressed(replace(view, now=view.now + 0.1), Action(name, value), theme)
+        view, _ = apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)
     return view
 
 
@@ -230,7 +230,7 @@ def _level_scenes(rest: View, game: GameView, found: Kinds, theme: Theme) -> Ite
     for status in ("stale", "down"):
         yield (
             f"levels-{status}",
-            heard(rest, rest.snapshot.model_copy(update={"progressives": levels(game, status)})),
+            apply_message(rest, rest.snapshot.model_copy(update={"progressives": levels(game, status)})),
         )
     outcome = found.feature or found.much or found.little
     if outcome is None:
@@ -277,5 +277,7 @@ def _of_outcome(
     yield f"{name}-rolling", replace(view, now=100.0 + (line.spun + line.rolled) / 2)
     after = replace(view, now=100.0 + line.done)
     win = outcome.win_credits * UNIT_CENTS
-    after = heard(after, snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win))
+    after = apply_message(
+        after, snapshot(game, rest.snapshot.language if rest.snapshot else "en", win_cents=win)
+    )
     yield f"{name}-after", replace(after, now=100.0 + line.done + 3.2)

@@ -7,9 +7,9 @@ from typing import Final
 
 from egm.kernel.messages import Decision, Felt, GameView, Play
 from egm.screen.cloth import parts, sheets
-from egm.screen.input_reducer import pressed
+from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.felt_glass import prize_pages
 from egm.screen.scenes.stage import Stage
@@ -76,13 +76,13 @@ def felt_scenes(
     if table.spots:
         yield "laid", laid
         past = rest.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
-        yield "past", heard(rest, past)
+        yield "past", apply_message(rest, past)
         for part in parts(table, layout):
             yield f"part-{part}", _act(laid, "cloth", part, theme)
         for sheet in range(len(sheets(table, layout)) + 1 if sheets(table, layout) else 0):
             yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
     yield from _round(laid, game, told, theme)
-    help_, _ = pressed(rest, Action("help"), theme)
+    help_, _ = apply_action(rest, Action("help"), theme)
     for sheet in range(len(prize_pages(Stage(Painter(theme), Texts(language), layout, rest)))):
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
 
@@ -96,7 +96,7 @@ def _past(table: Table, walk: Walk) -> tuple[str, ...]:
 
 
 def _act(view: View, name: str, value: object, theme: Theme) -> View:
-    return pressed(replace(view, now=view.now + 0.1), Action(name, value), theme)[0]
+    return apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)[0]
 
 
 def _laid(view: View, theme: Theme) -> View:
@@ -129,7 +129,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
         "accepts": ("language", "service"),
         "staked_cents": wager.credits * UNIT_CENTS,
     }
-    view = heard(view, rest.model_copy(update=playing))
+    view = apply_message(view, rest.model_copy(update=playing))
     played = Round(game.play(wager, Walk(game.id)), wager)
     played.advance()
     asked = 0
@@ -146,7 +146,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
             cues=tuple(cue.to_json() for cue in played.cues),
             settlements=tuple(each.to_json() for each in played.settlements),
         )
-        view = heard(view, question)
+        view = apply_message(view, question)
         line = times(view, theme)
         assert line is not None
         began = view.show.began if view.show is not None else view.now
@@ -156,7 +156,7 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     outcome = played.outcome
     assert outcome is not None
     cents = outcome.win_credits * UNIT_CENTS
-    view = heard(
+    view = apply_message(
         view,
         Play(
             play_id=told.id,
@@ -182,5 +182,5 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
     told_["results"] = tuple(str(outcome.display[key]) for key in ("result",) if key in outcome.display)
     told_["felt"] = Felt.model_validate(after.current_view())
-    over = heard(over, rest.model_copy(update=told_))
+    over = apply_message(over, rest.model_copy(update=told_))
     yield "settled", replace(over, now=over.now + 3.2)

@@ -18,8 +18,8 @@ from egm.kernel.messages import (
     Session,
     Tilt,
 )
-from egm.screen.input_reducer import pressed
-from egm.screen.message_reducer import heard_bench, lost
+from egm.screen.input_reducer import apply_action
+from egm.screen.message_reducer import apply_bench_reply, mark_link_lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from tools.dev.gallery.pages import every_page, page_scenes
@@ -48,7 +48,7 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
         rest = at_rest(games, games[0], language, reminder=reminder, accepts=accepts, **kept)
         yield f"reminder-{kind}", rest
     rest = at_rest(games, games[0], language, accepts=("limit", "language", "service"), **kept)
-    view, _ = pressed(rest, Action("help"), theme)
+    view, _ = apply_action(rest, Action("help"), theme)
     yield "limits", replace(view, sheet=-1)
     yield "help-line", replace(view, sheet=-2)
 
@@ -63,8 +63,8 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     rest = at_rest(games, game, language)
     yield "boot", View(now=1.2)
     yield "self-test", stopped(state="self_test")
-    yield "link-lost", replace(lost(rest), now=rest.now + 1.0)
-    yield "games", pressed(rest, Action("games"), theme)[0]
+    yield "link-lost", replace(mark_link_lost(rest), now=rest.now + 1.0)
+    yield "games", apply_action(rest, Action("games"), theme)[0]
     for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
         yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
     hamper = PrizeInKind(
@@ -171,4 +171,4 @@ def _drawer(rest: View) -> View:
         "io": {"doors_open": ["belly"], "keys_on": ["operator"], "tower": ["service"]},
     }
     out = replace(rest, with_bench=True, drawer_since=90.0, bench_linked=True, bench=bench, now=101.0)
-    return heard_bench(out, BenchReply(ok=True, text="2000 cents goes in"))
+    return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents goes in"))

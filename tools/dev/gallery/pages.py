@@ -11,7 +11,7 @@ from egm.kernel.messages import GameView
 from egm.kernel.service_pages import Action, Prompt, Replay, Row, ServicePage, Table, Words
 from egm.people import Role
 from egm.play.recall_words import choice_words
-from egm.screen.message_reducer import heard
+from egm.screen.message_reducer import apply_message
 from egm.screen.theme import Theme
 from egm.screen.view import View, times
 from egm.staff.service.words import say
@@ -235,7 +235,7 @@ def page_scenes(
     """Each page as the view of a machine at rest on which it is open."""
     assert rest.snapshot is not None
     for name, page in told:
-        view = heard(rest, rest.snapshot.model_copy(update={"page": page}))
+        view = apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
         line = times(view.recall, theme) if view.recall is not None else None
         yield name, replace(view, now=100.0 + (line.rolled + 0.1 if line is not None else 1.0))
 
