@@ -74,8 +74,8 @@ def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]
 
 def left(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
     """Return the table that a round started on ``table`` leaves for the next, or None if the shoe is shuffled again."""
-    kept = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
-    return {"shoe": shoe.to_json()} if kept else None
+    is_retained = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
+    return {"shoe": shoe.to_json()} if is_retained else None
 
 
 def shoe_of(rules: ShoeRules, table: object) -> Shoe:

@@ -140,8 +140,8 @@ def _paid(bet: CrapsBet, language: str) -> str:
     if bet.kind == "throw" and len(keys) == 1:
         return next(iter(keys))
     several = {"en": "; ", "fr": " ; "}[language]
-    said = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
-    return said or EVEN.texts_by_language()[language]
+    pays = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
+    return pays or EVEN.texts_by_language()[language]
 
 
 def check(definition: CrapsDefinition, file: str) -> None:

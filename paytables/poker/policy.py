@@ -80,9 +80,9 @@ def _ascending(masks: list[list[int]], counts: Sequence[int], least: int = 0) ->
         return [()]
     own = masks[counts[0]]
     return [
-        (mask, *rest)
+        (mask, *later)
         for mask in own[bisect_left(own, least) :]
-        for rest in _ascending(masks, counts[1:], mask)
+        for later in _ascending(masks, counts[1:], mask)
     ]
 
 

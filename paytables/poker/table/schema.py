@@ -76,7 +76,7 @@ class Stake(Strict):
         return self.better is None
 
     @model_validator(mode="after")
-    def _whole(self) -> "Stake":
+    def _check_consistency(self) -> "Stake":
         if self.alone and not self.pay:
             raise ValueError(
                 f"{self.id}: has no rows to pay by, and does not say what a better hand comes to"
@@ -316,8 +316,8 @@ class PokerDefinition(TableDefinition):
             if any(row.pays.share for row in rows):
                 raise ValueError(f"spot.{n}: only a bet on the player's cards alone pays a share of a level")
         for n, step in enumerate(self.step):
-            asked = [option.spot for option in step.option if option.spot is not None]
-            for name in (*asked, *step.unless, *step.only):
+            staked = [option.spot for option in step.option if option.spot is not None]
+            for name in (*staked, *step.unless, *step.only):
                 if name not in ids:
                     raise ValueError(f"step.{n}: there is no spot {name!r}; {among(name, ids)}")
         return self
