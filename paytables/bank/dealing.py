@@ -81,7 +81,7 @@ def left(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | Non
 def shoe_of(rules: ShoeRules, table: object) -> Shoe:
     """Read a shoe back. Raises ValueError for a shoe that no round of these rules leaves."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
-        raise ValueError(f"the table of a shoe says its cards, and not {table!r}")
+        raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)
     if not rules.lasts or (rules.stop is not None and shoe.left <= rules.stop):
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")

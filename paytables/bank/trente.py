@@ -192,7 +192,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 or bet.credits % limits.step
                 or not bet.may_stay
             ):
-                raise ValueError(f"no bet of this table stands as {bet.to_json()} after {bet.count}")
+                raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
         return held
 
     def standing(self) -> tuple[Bet, ...]:
@@ -374,7 +374,9 @@ def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object
 def _build(data: TrenteDefinition, file: str) -> TrenteRules:
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
-        why = f"{insurance.percent} % of {counted(insurance.least, 'credit')} is no whole number of credits"
+        why = (
+            f"{insurance.percent} % of {counted(insurance.least, 'credit')} is not a whole number of credits"
+        )
         raise DefinitionError(file, "insurance", why)
     for n, bet in enumerate(data.bet):
         if bet.limits.step % 2:

@@ -107,7 +107,7 @@ def read(text: Iterable[str]) -> Chart:
             or len(row) != len(UPS)
             or set(row) - {*_ANSWERS, SPLITS, "."}
         ):
-            raise ValueError(f"{line!r} is no line of a chart")
+            raise ValueError(f"{line!r} is not a line of a chart")
         for up, letter in zip(UPS, row, strict=True):
             if name != "pair":
                 chart.answers[up, (name == "soft", int(total))] = _ANSWERS[letter]

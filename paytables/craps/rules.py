@@ -151,10 +151,10 @@ class CrapsRules(TableRules):
             stood = standing.pop(where, 0)
             if stood and bet.credits > 0 and place.bet.kind in {"dontpass", "dontcome"}:
                 raise WagerError(
-                    f"bets.{bet.spot}: {counted(stood, 'credit')} stand there, and may not be increased"
+                    f"bets.{bet.spot}: {counted(stood, 'credit')} stand there and may not be increased"
                 )
             if stood + bet.credits < (least := self._least_to_leave(place, bet.seat)):
-                raise WagerError(f"bets.{bet.spot}: whoever throws leaves {counted(least, 'credit')} there")
+                raise WagerError(f"bets.{bet.spot}: the shooter must leave {counted(least, 'credit')} there")
             if stood + bet.credits:
                 standing[where] = stood + bet.credits
         if not standing:
@@ -171,9 +171,9 @@ class CrapsRules(TableRules):
         for seat, spot, plays in _on_off_choices(wager.options):
             place = self.places.get(spot)
             if place is None or not place.asks:
-                raise WagerError(f"working: {spot!r} is no bet that a player says of whether it plays")
+                raise WagerError(f"working: {spot!r} is not a bet that a player can turn on or off")
             if not isinstance(plays, bool):
-                raise WagerError(f"working.{spot}: says true or false, not {plays!r}")
+                raise WagerError(f"working.{spot}: must be true or false, not {plays!r}")
             if (seat, spot) not in standing:
                 raise WagerError(f"working.{spot}: no bet stands there")
             (reversed_bets.add if plays == place.bet.off else reversed_bets.discard)((seat, spot))
@@ -191,7 +191,7 @@ class CrapsRules(TableRules):
         lines = {bet.seat for bet in laid.bets if self.places[bet.spot].bet.kind in {"pass", "dontpass"}}
         if not lines:
             if self.definition.shooter_bets and any(bet.credits > 0 for bet in wager.bets):
-                raise WagerError("bets: whoever throws a come-out has a bet on pass or don't pass")
+                raise WagerError("bets: the shooter of a come-out must have a bet on pass or don't pass")
             return laid
         shooter = min(lines, key=lambda seat: (seat - laid.shooter) % seats)
         return replace(laid, shooter=shooter)
@@ -269,7 +269,9 @@ def _on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, o
     working = options.get("working", {})
     by_seat = working if "seats" in options else {0: working}
     if not isinstance(by_seat, Mapping) or not all(isinstance(each, Mapping) for each in by_seat.values()):
-        raise WagerError("working: says true or false by spot; of several seats, by seat and spot")
+        raise WagerError(
+            "working: must map spots to true or false, or seats to such maps if several seats play"
+        )
     for seat, choices in by_seat.items():
         if not str(seat).isdecimal():
             raise WagerError(f"working: there is no seat {seat!r}")

@@ -69,17 +69,17 @@ def state_from_json(data: object, felt: Felt) -> State:
     if isinstance(data, Mapping) and seats > 1 and data and set(data) <= {"point", "shooter"}:
         data = {"point": None, "shooter": 0, "bets": [], "told": [], **data}
     if not isinstance(data, Mapping) or set(data) != {"point", "shooter", "bets", "told"}:
-        raise ValueError(f"a craps table has a point, a shooter, bets and what was told of them: {data!r}")
+        raise ValueError(f"a craps table must have point, shooter, bets and told, not {data!r}")
     point, shooter = data["point"], data["shooter"]
     if point is not None and (not isinstance(point, int) or point not in NUMBERS):
-        raise ValueError(f"{point!r} is no point")
+        raise ValueError(f"{point!r} is not a point")
     if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
         raise ValueError(f"there is no seat {shooter!r} to throw")
     bets = bets_from_json(data["bets"], felt.places, seats)
     try:
         reversed_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
     except (TypeError, ValueError):
-        raise ValueError(f"told: {data['told']!r} are no bets, by seat and spot") from None
+        raise ValueError(f"told: {data['told']!r} are not bets by seat and spot") from None
     state = State(point, shooter).with_bets(bets, reversed_bets, seats)
     if (
         state.point != point
@@ -101,14 +101,12 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
     if not place.stays or ended or boxed or (is_reversed and not place.asks):
         raise ValueError(f"no throw leaves a bet on {bet.spot!r} with point {state.point} as {bet!r}")
     if bet.credits % spot.step:
-        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: no multiple of {spot.step}")
+        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}")
     laid = state.at(bet.seat)
     if place.needs is not None and place.needs not in laid:
         raise ValueError(f"a bet on {bet.spot!r}, and none on {place.needs!r}")
     if not spot.least <= bet.credits <= min(spot.most, most_odds(place, laid, state.point)):
-        raise ValueError(
-            f"{counted(bet.credits, 'credit')} on {bet.spot!r}: more or less than may stand there"
-        )
+        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot")
 
 
 def most_odds(place: Place, laid: Mapping[str, int], point: int | None) -> int:

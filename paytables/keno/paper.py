@@ -158,7 +158,9 @@ def issue(
             "the central computer has not recorded the selections: no ticket, and no stake is due"
         )
     if definition.terms is None:
-        raise NotRecorded(f"{definition.game.id}: the definition has no [terms]: a ticket says when to claim")
+        raise NotRecorded(
+            f"{definition.game.id}: the definition has no [terms], which a ticket needs for its claim period"
+        )
     if any(s.is_quick_pick for s in ticket.selections):
         raise NotRecorded("a quick pick has no numbers yet: they are drawn before the ticket is recorded")
     if len(acknowledgement.draws) != ticket.draws or len(set(acknowledgement.draws)) != ticket.draws:

@@ -172,7 +172,7 @@ def _sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, .
         if not _list(group) or not group:
             raise WagerError(
                 f"{where}.groups.{g}: {group!r} is not a list of numbers; "
-                "a quick pick says how many for every group of its selection"
+                "a quick pick must give a size for every group of its selection"
             )
     return tuple(len(group) for group in groups)
 
@@ -193,7 +193,7 @@ def _marked(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple
 
 def _stakes(requested: Json, where: str) -> dict[int, int]:
     if not isinstance(requested, Mapping) or not requested:
-        raise WagerError(f"{where}.stakes: says the stake of each number of spots played")
+        raise WagerError(f"{where}.stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}
     for spots, stake in requested.items():
         if not str(spots).isdecimal() or not _is_integer(stake):

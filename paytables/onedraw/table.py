@@ -113,10 +113,10 @@ class OneDrawTable(TableRules):
             place = self.by_spot[bet.spot]
             least, most, step = place.spot.least, place.spot.most, place.spot.step
             if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(place, bet):
-                raise ValueError(f"no bet of this table stands as {bet.to_json()} after {bet.count}")
+                raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
             results &= set(place.pays) if place.spins > 1 else self.zero
         if not results:
-            raise ValueError("the bets that stand are of different results")
+            raise ValueError("the standing bets have different results")
         return held
 
     @staticmethod

@@ -32,7 +32,7 @@ def unpacked(text: str) -> bytes:
     try:
         return lzma.decompress(base64.b64decode(text, validate=True))
     except (binascii.Error, lzma.LZMAError) as error:
-        raise ValueError(f"is no packed policy: {error}") from None
+        raise ValueError(f"is not a packed policy: {error}") from None
 
 
 def _readable(text: str) -> str:

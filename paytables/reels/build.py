@@ -44,10 +44,10 @@ def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
             return dict(table)
         where = f"stage.{name}.like"
         if not isinstance(parent, str) or parent not in stages or parent == name:
-            raise DefinitionError(file, where, f"{parent!r} is no other stage")
+            raise DefinitionError(file, where, f"{parent!r} is not another stage")
         if parent in seen:
             circle = " is like ".join([*seen[seen.index(parent) :], name, parent])
-            raise DefinitionError(file, where, f"goes round in a circle: {circle}")
+            raise DefinitionError(file, where, f"is circular: {circle}")
         return {**expand(parent, (*seen, name)), **table}
 
     def stage(name: str) -> dict[str, Any]:

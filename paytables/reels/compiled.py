@@ -317,7 +317,7 @@ def can_simulate(stages: ModeStages) -> str | None:
     """Return why a mode cannot be simulated compiled, or None if every stage is a plain spin."""
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.stage(name), Spin):
-            return f"stage {name} is no plain spin"
+            return f"stage {name} is not a plain spin"
         if not stages.memory[name].plain or getattr(table, "sticky", None):
             return f"stage {name} remembers its series"
     return None

@@ -207,7 +207,7 @@ def _merge(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
         _, first, inverse = np.unique(np.stack(rows), axis=1, return_index=True, return_inverse=True)
     if len(first) > CASES_MAX:
         raise BeyondReach(
-            f"stage {reels.name}: more than {CASES_MAX:,} kinds of windows stand apart; its distribution is "
+            f"stage {reels.name}: more than {CASES_MAX:,} different kinds of windows; its distribution is "
             "beyond exact reach, its return and variance are not"
         )
     counts = np.zeros(len(first), dtype=np.int64)

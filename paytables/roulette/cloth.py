@@ -55,7 +55,7 @@ def grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
         covers = _numbers(text, cylinder)
         found.append(_named(bet, f"{bet.id}-{'-'.join(covers)}", covers))
     if not found:
-        raise ValueError(f"{bet.id!r} is no bet of the usual cloth: say its places")
+        raise ValueError(f"{bet.id!r} is not a bet of the usual layout: list its `places`")
     return tuple(found)
 
 

@@ -47,7 +47,9 @@ class Wheel(Strict):
     @classmethod
     def _turns(cls, value: int) -> int:
         if value < REVOLUTIONS_LEAST:
-            raise ValueError(f"a spin of {value} turns is no spin; it has {REVOLUTIONS_LEAST} at least")
+            raise ValueError(
+                f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_LEAST}"
+            )
         return value
 
     @model_validator(mode="after")

@@ -269,7 +269,7 @@ class PaiGowPokerRules(TwoHands):
     def explain(self) -> tuple[str, ...]:
         """Return what a win pays, and the side bets."""
         rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.side_bet_spots()]
-        side_bet_text = f"{counted(len(rows), 'bet')} beside it: {', '.join(rows)}"
+        side_bet_text = f"{counted(len(rows), 'bet')} on the side: {', '.join(rows)}"
         return (*super().explain(), *([side_bet_text] if rows else []))
 
 

@@ -78,9 +78,7 @@ class Stake(Strict):
     @model_validator(mode="after")
     def _check_consistency(self) -> "Stake":
         if self.alone and not self.pay:
-            raise ValueError(
-                f"{self.id}: has no rows to pay by, and does not say what a better hand comes to"
-            )
+            raise ValueError(f"{self.id}: has neither pay rows nor a result for a better hand")
         if self.of is not None and not self.times.isdecimal():
             raise ValueError(f"{self.id}: {self.times} times {self.of!r}; it is a whole number of times")
         return self
@@ -137,7 +135,7 @@ class Step(Strict):
         if (self.deal is None) == (self.ask is None):
             raise ValueError("a step either deals or asks")
         if self.ask is not None and not any(not option.adds for option in self.option):
-            raise ValueError(f"{self.ask}: there is no option that costs nothing")
+            raise ValueError(f"{self.ask}: no option is free")
         return self
 
 

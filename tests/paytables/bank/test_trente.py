@@ -299,7 +299,7 @@ def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
 @pytest.mark.parametrize(
     ("bets", "why"),
     [
-        ({"red": 22}, "22 credits: no multiple of 4"),
+        ({"red": 22}, "22 credits: not a multiple of 4"),
         ({"red": 104, "red-insured": 1}, "1 credit for 104 on 'red': it is one for each 100 credits"),
         ({"red": 200, "red-insured": 1}, "1 credit for 200 on 'red'"),
         ({"black": 100, "red-insured": 1}, "needs a bet on 'red'"),
@@ -323,11 +323,11 @@ def test_what_cannot_be_counted_is_refused(bets, why):
         ({"shoe": {"As": 3}}, "shuffled before"),
         ({"held": []}, "in prison"),
         ({"held": {"spot": "red", "credits": 20, "count": 1}}, "in prison"),
-        ({"held": [{"spot": "red", "credits": 20}]}, "without what they have met"),
+        ({"held": [{"spot": "red", "credits": 20}]}, "without their count"),
         ({"held": [{"spot": "red", "credits": 20, "count": 2}]}, "stands as"),
         ({"held": [{"spot": "red", "credits": 22, "count": 1}]}, "stands as"),
         ({"held": [{"spot": "red-insured", "credits": 1, "count": 1}]}, "stands as"),
-        ({"held": [{"spot": "red", "credits": 20, "count": 1}] * 2}, "stands twice"),
+        ({"held": [{"spot": "red", "credits": 20, "count": 1}] * 2}, "listed twice"),
     ],
 )
 def test_a_table_that_no_coup_leaves_is_refused(table, why):
