@@ -324,9 +324,9 @@ def test_what_cannot_be_counted_is_refused(bets, why):
         ({"held": []}, "in prison"),
         ({"held": {"spot": "red", "credits": 20, "count": 1}}, "in prison"),
         ({"held": [{"spot": "red", "credits": 20}]}, "without their count"),
-        ({"held": [{"spot": "red", "credits": 20, "count": 2}]}, "stands as"),
-        ({"held": [{"spot": "red", "credits": 22, "count": 1}]}, "stands as"),
-        ({"held": [{"spot": "red-insured", "credits": 1, "count": 1}]}, "stands as"),
+        ({"held": [{"spot": "red", "credits": 20, "count": 2}]}, "can be"),
+        ({"held": [{"spot": "red", "credits": 22, "count": 1}]}, "can be"),
+        ({"held": [{"spot": "red-insured", "credits": 1, "count": 1}]}, "standing bet"),
         ({"held": [{"spot": "red", "credits": 20, "count": 1}] * 2}, "listed twice"),
     ],
 )
@@ -338,8 +338,8 @@ def test_a_table_that_no_coup_leaves_is_refused(table, why):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda d: d["insurance"].update(percent=3), "no whole number"),
-        (lambda d: d["insurance"].update(least=150), "no whole number"),
+        (lambda d: d["insurance"].update(percent=3), "not a whole number"),
+        (lambda d: d["insurance"].update(least=150), "not a whole number"),
         (lambda d: d["bet"][0].update(limits={"least": 5, "most": 50, "step": 5}), "has no half"),
         (lambda d: d["bet"][0].update(on="red"), "there twice"),
         (lambda d: d["bet"][0].update(on="green"), "'black', 'red', 'colour' or 'inverse'"),
