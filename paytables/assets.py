@@ -115,7 +115,9 @@ def _named(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
             where = f"art.{kind}.{key}"
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 raise DefinitionError(
-                    file, where, f"{name!r}: a file beside the definition is wanted, its name alone"
+                    file,
+                    where,
+                    f"{name!r} must be the name of a file in the definition's folder, without a path",
                 )
             yield where, name
 
@@ -141,7 +143,7 @@ def _picture(data: bytes, suffix: str) -> str:
 
 def _png(data: bytes) -> str:
     if not data.startswith(_PNG) or len(data) < 33:
-        return "is no PNG"
+        return "is not a PNG file"
     wide, high = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
     least, most = PIXELS
     if not (least <= wide <= most and least <= high <= most):
@@ -184,7 +186,7 @@ def _svg(data: bytes) -> str:
     try:
         reader.Parse(data, True)
     except xml.parsers.expat.ExpatError as error:
-        trouble.append(f"is no SVG: {error}")
+        trouble.append(f"is not a valid SVG file: {error}")
     trouble.extend(_amount(count, numbers, shapes))
     return trouble[0] if trouble else ""
 
@@ -249,7 +251,7 @@ def _sound(data: bytes, suffix: str) -> str:
             shape = (file.getnchannels(), file.getsampwidth(), file.getframerate())
             frames = len(file.readframes(RATE * (SECONDS_MAX + 1))) // 2
     except (wave.Error, EOFError, ValueError, ArithmeticError) as error:
-        return f"is no WAV file: {error}"
+        return f"is not a WAV file: {error}"
     if shape != (1, 2, RATE):
         channels, width, rate = shape
         return f"has {channels} channel(s) of {8 * width} bits at {rate:,} Hz; one of 16 at {RATE:,} is taken"

@@ -53,7 +53,7 @@ def ascending(values: tuple[int, ...]) -> tuple[int, ...]:
     """Return the values. Raises ValueError if they are not strictly increasing."""
     for one, other in pairwise(values):
         if one >= other:
-            why = "stands twice" if one == other else f"stands after {one}"
+            why = "is listed twice" if one == other else f"is listed after {one}"
             raise ValueError(f"{other} {why}: they are different and ascending")
     return values
 
@@ -141,7 +141,7 @@ class Definition(Strict):
         pay_lines = self.pay_lines() if any(_PAYS in text for text in texts.values()) else {}
         for code, text in texts.items():
             if _PAYS in text and code not in pay_lines:
-                raise ValueError(f"game.help.{code}: says {_PAYS}, and this family lists no pays there")
+                raise ValueError(f"game.help.{code}: contains {_PAYS}, but this family has no list of pays")
         help_ = {
             code: text.replace(_PAYS, "\n\n".join(("", *pay_lines.get(code, ()), ""))).strip()
             for code, text in texts.items()

@@ -400,7 +400,7 @@ def _figures_in_help(game: Game) -> Iterator[Remark]:
             for figure in prose.written(text)
             if not any(each <= known for each in prose.readings(figure))
         ]:
-            words = f"says {', '.join(dict.fromkeys(strange))}, which is no number of the game"
+            words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
             yield Remark(f"game.help.{code}", words)
 
 
@@ -413,7 +413,7 @@ def _wins_of_nothing(game: Game) -> Iterator[Remark]:
     )
     for what, odds in shown:
         if odds in {"0:1", "x1"}:
-            yield Remark(what, f"pays {odds}: whoever wins it gets the stake back and wins nothing")
+            yield Remark(what, f"pays {odds}: a win only returns the stake")
 
 
 def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
@@ -429,7 +429,7 @@ def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
             found.append(Remark(f"bet {bet.bet}", words))
         elif bet.rtp == 1 and required.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
-            words = "returns 100 %: all that is wagered comes back, and the house keeps nothing"
+            words = "returns 100 %: the operator keeps nothing"
             found.append(Remark(f"bet {bet.bet}", words))
         found += [
             Remark(f"bet {bet.bet}", f"no result wins {p.where} {p.name}: others take its place")

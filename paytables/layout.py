@@ -47,11 +47,11 @@ class Odds:
         """Parse ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for anything else."""
         found = ODDS.fullmatch(text)
         if found is None:
-            raise ValueError(f'{text!r} are no odds: write "35:1" (net), or "x36" (stake included)')
+            raise ValueError(f'{text!r} is not valid odds: write "35:1" (net), or "x36" (stake included)')
         won, to, total = found.groups()
         net = Fraction(total) - 1 if total else Fraction(won) / int(to)
         if net < 0:
-            raise ValueError(f"{text!r} gives back less than the stake")
+            raise ValueError(f"{text!r} returns less than the stake")
         return cls(text, net)
 
     def printed(self, language: str) -> str:
@@ -217,7 +217,7 @@ class Layout:
         if isinstance(seat, bool) or seat not in known.values() or "bets" not in wager.options:
             raise WagerError(f"seat: there is no seat {seat!r} for one player; there are {', '.join(known)}")
         if not isinstance(others, Mapping) or not set(others) <= known.keys() - {str(seat)}:
-            raise WagerError(f"others: says the bets of other seats than {seat}, by their numbers")
+            raise WagerError(f"others: must map the numbers of seats other than {seat} to their bets")
         laid = {number: self.placed(bets, known[number]) for number, bets in others.items()}
         return replace(wager, options={"bets": wager.options["bets"], "seat": seat, "others": laid})
 
@@ -231,9 +231,9 @@ class Layout:
 
     def _seats(self, requested: object) -> dict[int, dict[str, int]]:
         if self.table.seats == 1:
-            raise WagerError("seats: this table is played by one; say its bets")
+            raise WagerError("seats: this table has one seat; use `bets`")
         if not isinstance(requested, Mapping) or not requested:
-            raise WagerError("seats: says the bets of each seat that plays, by its number")
+            raise WagerError("seats: must map the number of each playing seat to its bets")
         known = {str(seat): seat for seat in range(self.table.seats)}
         for seat in requested:
             if str(seat) not in known:
@@ -243,7 +243,7 @@ class Layout:
     def placed(self, requested: object, seat: int = 0) -> dict[str, int]:
         """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
         if not isinstance(requested, Mapping):
-            raise WagerError("bets: says the credits on each spot staked on")
+            raise WagerError("bets: must map spots to credits")
         stood = self._stood(seat)
         if not requested and not stood:
             raise WagerError("bets: nothing is staked, and no bet stands")
@@ -309,20 +309,20 @@ class Layout:
         """Return the bet on a spot after credits are placed there or taken from it."""
         where = f"bets.{spot.id}"
         if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
-            raise WagerError(f"{where}: {credits_!r} is no number of credits to stake")
+            raise WagerError(f"{where}: {credits_!r} is not a number of credits to stake")
         after = stood + credits_
         if after < 0:
             raise WagerError(f"{where}: {counted(-credits_, 'credit')} down; {stood:,} stand there")
         if credits_ < 0 and spot.id not in self.removable:
             raise WagerError(f"{where}: a bet there may not be taken down")
         if credits_ > 0 and not spot.open:
-            raise WagerError(f"{where}: takes no bet as the table stands")
+            raise WagerError(f"{where}: the spot is closed in the table's current state")
         if after and not spot.least <= after <= spot.most:
             raise WagerError(
                 f"{where}: {counted(after, 'credit')}; {spot.least:,} to {spot.most:,} may be staked"
             )
         if credits_ % spot.step:
-            raise WagerError(f"{where}: {counted(credits_, 'credit')}: no multiple of {spot.step:,}")
+            raise WagerError(f"{where}: {counted(credits_, 'credit')}: not a multiple of {spot.step:,}")
         return after
 
     def most_win(self, given_back: Mapping[int, int]) -> None:
@@ -408,7 +408,7 @@ def check_whole_credits(key: str, limits: Limits, odds: Iterable[Odds], file: st
     """Raise :class:`DefinitionError` for a step at which some odds pay fractional credits."""
     multiple = lcm(*(each.net.denominator for each in odds))
     if limits.step % multiple:
-        why = f"{limits.step} pays no whole credits: it must be a multiple of {multiple}"
+        why = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
         raise DefinitionError(file, f"{key}.step", why)
 
 
@@ -450,9 +450,9 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
         try:
             bet = Bet.from_json(each)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise ValueError(f"no standing bet: {each!r}") from None
+            raise ValueError(f"not a standing bet: {each!r}") from None
         if bet.spot not in spots or not 0 <= bet.seat < seats or bet.credits <= 0:
-            raise ValueError(f"no bet of this table stands as {each!r}")
+            raise ValueError(f"not a standing bet of this table: {each!r}")
         bets.append(bet)
     return tuple(bets)
 

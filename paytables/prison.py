@@ -100,10 +100,10 @@ def held_from_json(
     for bet, each in zip(bets_from_json(data, spots, seats), data, strict=True):
         count = each.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"bets stand without what they have met: {data!r}")
+            raise ValueError(f"standing bets without their count: {data!r}")
         held.append(Held(bet.spot, bet.credits, bet.seat, count))
     if len({(bet.seat, bet.spot, bet.count) for bet in held}) != len(held):
-        raise ValueError("a bet stands twice")
+        raise ValueError("a bet is listed twice")
     return tuple(held)
 
 

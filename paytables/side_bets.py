@@ -118,7 +118,7 @@ def check_levels(
             why = (
                 "another level has it"
                 if level.spot in spots
-                else f"there is none; {among(level.spot, spots)}"
+                else f"there is no such spot; {among(level.spot, spots)}"
             )
             raise DefinitionError(file, f"{key}.spot", f"{level.spot!r}: {why}")
         limits, pays = spots[level.spot]

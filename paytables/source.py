@@ -77,7 +77,7 @@ def toml(text: str) -> dict[str, Any]:
 
 
 _MARKED: Final = "it starts with a byte order mark (BOM), which must be left out when it is saved as UTF-8,"
-_DEEP: Final = f"tables and lists stand more than {DEPTH_MAX} deep"
+_DEEP: Final = f"tables and lists are nested more than {DEPTH_MAX} deep"
 _LONG: Final = "a whole number has more than 64 bits"
 #: A dotted key with far more parts than allowed, or text that looks like one. Possessive quantifiers avoid
 #: backtracking.

@@ -37,7 +37,7 @@ BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
     6: frozenset({6, 7}),
     7: frozenset(),
 }
-_PLAYER_STANDS: Final = 6
+_PLAYER_STANDS_AT: Final = 6
 _NATURAL: Final = 8
 
 #: A value of the player's hand and of the bank's.
@@ -61,8 +61,8 @@ class Commission(Strict):
 
     def words(self, code: str) -> str:
         """Return the text on the commission that follows the odds, in one language."""
-        said = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}
-        return said[code].format(self.per)
+        texts = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}
+        return texts[code].format(self.per)
 
 
 class BaccaratBet(BankBet):
@@ -84,14 +84,14 @@ class BaccaratBet(BankBet):
         """Return all the odds it may be paid at."""
         return (self.pays, *self.margins.values(), *(() if self.pays_six is None else (self.pays_six,)))
 
-    def kept(self, credits_: int) -> int:
+    def commission_on(self, credits_: int) -> int:
         """Return the commission on a win of the bank, in credits."""
         return 0 if self.commission is None else self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str] | None:
         """Return the text on a dragon's margins, or on the bank's commission or its win with six."""
-        said = {code: _paid(self, code) for code in ("en", "fr")}
-        return None if said["en"] == self.pays.text else said
+        texts = {code: _paid(self, code) for code in ("en", "fr")}
+        return None if texts["en"] == self.pays.text else texts
 
     @model_validator(mode="after")
     def _fits(self) -> "BaccaratBet":
@@ -164,8 +164,12 @@ def decided(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
     if rule.pays_six is not None and coup.points[1] == 6:
         return settled(bet, rule.pays_six, "won with six")
     paid = settled(bet, rule.pays)
-    kept = rule.kept(bet.credits)
-    return paid if not kept else replace(paid, credits=paid.credits - kept, detail={"commission": kept})
+    commission = rule.commission_on(bet.credits)
+    return (
+        paid
+        if not commission
+        else replace(paid, credits=paid.credits - commission, detail={"commission": commission})
+    )
 
 
 def _dragon(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
@@ -221,7 +225,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             yield _dealt(hands, n % 2, shoe, draw)
         third: Card | None = None
         if not any(_points(hand) >= _NATURAL for hand in hands):
-            if _points(hands[0]) < _PLAYER_STANDS:
+            if _points(hands[0]) < _PLAYER_STANDS_AT:
                 yield _dealt(hands, 0, shoe, draw)
                 third = hands[0][-1]
             drawn = None if third is None else POINTS[rank_of(third)]
@@ -276,8 +280,8 @@ def _coups(decks: int) -> Mapping[Coup, Fraction]:
     found = Counter[tuple[Both, Both, Pairs]]()
     for coup, ways in _ways(decks):
         found[coup] += ways
-    whole = found.total()
-    return {Coup(*coup): Fraction(ways, whole) for coup, ways in found.items()}
+    total = found.total()
+    return {Coup(*coup): Fraction(ways, total) for coup, ways in found.items()}
 
 
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
@@ -297,13 +301,13 @@ def _ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
     """
     counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
     twos = [(a, b) for a in range(10) for b in range(a, 10)]
-    whole_row = sum(n << _WIDTH * v for v, n in enumerate(counts))
-    whole_tens = sum(n << 10 * _WIDTH * v for v, n in enumerate(counts))
+    full_row = sum(n << _WIDTH * v for v, n in enumerate(counts))
+    full_tens = sum(n << 10 * _WIDTH * v for v, n in enumerate(counts))
     sums: dict[tuple[int, int, Pairs], _Sums] = {}
     for player, bank in product(twos, twos):
         left_ = list(counts)
         ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
-        row, tens = whole_row, whole_tens
+        row, tens = full_row, full_tens
         for v in (*player, *bank):
             ways *= left_[v]
             left_[v] -= 1
@@ -335,7 +339,7 @@ def _thirds(player: int, bank: int, summed: _Sums, cards: int) -> Mapping[tuple[
         return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
     found = Counter[tuple[Both, Both]]()
     row = _unpacked(packed_row, 10)
-    if player >= _PLAYER_STANDS:
+    if player >= _PLAYER_STANDS_AT:
         if None not in BANK_DRAWS[bank]:
             return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
         for v, left_orders in enumerate(row):  # another card follows the bank's
@@ -372,8 +376,8 @@ def _pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mappin
             for hand, cards in enumerate(hands)
         )
         found[first, second] += ways
-    rest = perm(16 * decks - len(zeros), 4 - len(zeros))
-    return {both: ways * rest for both, ways in found.items()}
+    other_orders = perm(16 * decks - len(zeros), 4 - len(zeros))
+    return {both: ways * other_orders for both, ways in found.items()}
 
 
 FAMILY = bank_family(BaccaratDefinition, BaccaratRules)

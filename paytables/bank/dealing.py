@@ -74,14 +74,14 @@ def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]
 
 def left(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
     """Return the table that a round started on ``table`` leaves for the next, or None if the shoe is shuffled again."""
-    kept = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
-    return {"shoe": shoe.to_json()} if kept else None
+    is_retained = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
+    return {"shoe": shoe.to_json()} if is_retained else None
 
 
 def shoe_of(rules: ShoeRules, table: object) -> Shoe:
     """Read a shoe back. Raises ValueError for a shoe that no round of these rules leaves."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
-        raise ValueError(f"the table of a shoe says its cards, and not {table!r}")
+        raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)
     if not rules.lasts or (rules.stop is not None and shoe.left <= rules.stop):
         raise ValueError(f"a shoe of {shoe.left} cards is shuffled before the next round")

@@ -38,7 +38,7 @@ class RedDogBet(BankBet):
         """Return the odds of a spread."""
         return self.spreads.get(spread, self.pays)
 
-    def said(self) -> Mapping[str, Sequence[str]]:
+    def pay_texts(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread pays, by language."""
         spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
         more = {"en": "more: {0}", "fr": "davantage : {0}"}
@@ -54,7 +54,7 @@ class RedDogBet(BankBet):
 
     def terms(self) -> Mapping[str, str]:
         """Return what each spread pays as one line, by language."""
-        return {code: ", ".join(lines) for code, lines in self.said().items()}
+        return {code: ", ".join(lines) for code, lines in self.pay_texts().items()}
 
 
 class RedDogDefinition(BankDefinition):
@@ -64,7 +64,7 @@ class RedDogDefinition(BankDefinition):
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread pays and the number of decks, by language."""
-        return {code: [*lines, self.shoe.deck_line(code)] for code, lines in self.ante.said().items()}
+        return {code: [*lines, self.shoe.deck_line(code)] for code, lines in self.ante.pay_texts().items()}
 
 
 class RedDogRules(BankRules[RedDogDefinition]):
@@ -99,8 +99,8 @@ class RedDogRules(BankRules[RedDogDefinition]):
             for bet in accepted.bets:
                 raised = Bet(RAISE, bet.credits, bet.seat)
                 prompt = {**_display(cards, spread), "advice": self._advice(spread)}
-                asked = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
-                if asked.check((yield asked)) == "raise":
+                decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
+                if decision.check((yield decision)) == "raise":
                     bets.append(raised)
         if spread:
             third = shoe.deal(draw, "card 3")

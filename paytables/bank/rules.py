@@ -123,7 +123,7 @@ class BankRules(TableRules, Generic[D]):
         bets = tuple(
             self.cloth.with_required_bets(self.analysed(name, {bet.id: stake}, depth))
             for bet in self.bets()
-            for name, stake in stakes_stated(bet.id, bet.limits, bet.kept).items()
+            for name, stake in stakes_stated(bet.id, bet.limits, bet.commission_on).items()
         )
         header = self.definition.game
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)

@@ -23,7 +23,7 @@ class BankBet(Strict):
         """Return all the odds it may be paid at."""
         return (self.pays,)
 
-    def kept(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
+    def commission_on(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
         """Return the commission on a win of a stake, in credits."""
         return 0
 

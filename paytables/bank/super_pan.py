@@ -38,7 +38,7 @@ class SuperPanBet(BankBet):
 
     commission: Commission
 
-    def kept(self, credits_: int) -> int:
+    def commission_on(self, credits_: int) -> int:
         """Return the commission on a win, in credits."""
         return self.commission.of(credits_)
 
@@ -87,8 +87,8 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                 yield Cue("deal", {"hand": name, "card": shown})
         mine = tuple(sorted(POINTS[rank_of(card)] for card in hands["player"]))
         prompt = {**_display(hands, hidden=True), "advice": self.advice(mine, bet.credits)}
-        asked = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
-        if asked.check((yield asked)) == "draw":
+        decision = Decision("super-pan", ("stand", "draw"), prompt, seat=bet.seat)
+        if decision.check((yield decision)) == "draw":
             yield _drawn(hands, "player", shoe, draw)
         for index, card in enumerate(hands["bank"]):
             yield Cue("flip", {"hand": "bank", "index": index, "card": card_name(card)})
@@ -103,8 +103,8 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
             return pushed(bet)
         if player < bank:
             return settled(bet, None)
-        won, kept = settled(bet, rule.pays), rule.kept(bet.credits)
-        return replace(won, credits=won.credits - kept, detail={"commission": kept})
+        won, commission = settled(bet, rule.pays), rule.commission_on(bet.credits)
+        return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
     def advice(self, hand: tuple[int, ...], stake: int) -> str:
         """Return the better answer with a hand of these points, from a fresh shoe: ``draw`` or ``stand``."""
@@ -113,7 +113,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
 
     def _worth(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
         """Return the expected value of a stake, from the probabilities of a win (1), push (0) and loss (-1)."""
-        return chances[1] * (2 * stake - self.definition.stake.kept(stake)) + chances[0] * stake
+        return chances[1] * (2 * stake - self.definition.stake.commission_on(stake)) + chances[0] * stake
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every result with the best answer to each hand."""
@@ -127,9 +127,9 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         """Yield every hand with its answer: how often it wins, pushes and loses."""
         decks = self.definition.shoe.decks
         counts = _counts(decks)
-        whole = comb(sum(counts), _CARDS)
+        total = comb(sum(counts), _CARDS)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS):
-            dealt = Fraction(_ways(counts, hand), whole)
+            dealt = Fraction(_ways(counts, hand), total)
             chances = _chances(hand, decks)[answer(hand) == "draw"]
             for won, chance in chances.items():
                 if chance * dealt:
@@ -210,12 +210,12 @@ def _chances(hand: tuple[int, ...], decks: int) -> tuple[Mapping[int, Fraction],
     return stand, drawn
 
 
-def _against(mine: int, left: Sequence[int]) -> Mapping[int, Fraction]:
+def _against(points: int, left: Sequence[int]) -> Mapping[int, Fraction]:
     """Return the probabilities that points win, push and lose against the bank's hand from the remaining cards."""
     bank = _bank(tuple(left))
-    tally = {1: sum(bank[:mine]), 0: bank[mine], -1: sum(bank[mine + 1 :])}
-    whole = sum(bank)
-    return {won: Fraction(ways, whole) for won, ways in tally.items()}
+    tally = {1: sum(bank[:points]), 0: bank[points], -1: sum(bank[points + 1 :])}
+    total = sum(bank)
+    return {won: Fraction(ways, total) for won, ways in tally.items()}
 
 
 @cache

@@ -94,16 +94,19 @@ class TrenteDefinition(BankDefinition):
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays, what insurance costs and the number of decks, by language."""
-        lines = {code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet] for code in _SAID}
+        lines = {
+            code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet]
+            for code in _INSURANCE_TEXT
+        }
         if self.insurance is not None:
-            for code, words in _SAID.items():
+            for code, words in _INSURANCE_TEXT.items():
                 share, least = self.insurance.share, self.insurance.least
-                said = words.format(self.insurance.percent, share, least)
-                lines[code].append(f"{getattr(self.insurance.name, code)} - {said}")
+                insurance_text = words.format(self.insurance.percent, share, least)
+                lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
         return {code: [*found, self.shoe.deck_line(code)] for code, found in lines.items()}
 
 
-_SAID: Final = {
+_INSURANCE_TEXT: Final = {
     "en": "{0} % of the stake, a multiple of {1} credits, {2} or more",
     "fr": "{0} % de la mise, un multiple de {1} crédits, {2} ou plus",
 }
@@ -189,7 +192,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 or bet.credits % limits.step
                 or not bet.may_stay
             ):
-                raise ValueError(f"no bet of this table stands as {bet.to_json()} after {bet.count}")
+                raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
         return held
 
     def standing(self) -> tuple[Bet, ...]:
@@ -214,12 +217,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
         shoe, cues = opened(rules, self.table, draw)
         yield from cues
         rows: dict[str, list[Card]] = {name: [] for name in ROWS}
-        whole = True
+        is_complete = True
         for name in ROWS:
-            while whole and _points(rows[name]) <= _PASSED:
-                whole = rules.stop is None or shoe.left > rules.stop
-                yield _dealt(rows, name, shoe, draw) if whole else Cue("stop", {"cards": shoe.left})
-        points = (_points(rows["black"]), _points(rows["red"])) if whole else None
+            while is_complete and _points(rows[name]) <= _PASSED:
+                is_complete = rules.stop is None or shoe.left > rules.stop
+                yield _dealt(rows, name, shoe, draw) if is_complete else Cue("stop", {"cards": shoe.left})
+        points = (_points(rows["black"]), _points(rows["red"])) if is_complete else None
         coup = Coup(points, first_red=is_red(rows["black"][0]))
         shown = _display(rows, coup)
         bets = on_table(self.held, accepted, self.cloth.spots)
@@ -288,17 +291,17 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the figures of taking every part back, with those of leaving every stake in prison."""
         figures = super().analysed(name, stakes, depth)
-        asked = [
+        choices = [
             met
             for spot, credits_ in stakes.items()
             if spot in self.chances and spot + INSURED not in stakes
             for met in [Held(spot, credits_, count=1)]
             if met.may_stay
         ]
-        if not asked:
+        if not choices:
             return figures
         _, refait = equal_rows(self.definition.shoe.decks)
-        more = sum((refait * (self._in_prison(bet) - bet.part) for bet in asked), Fraction(0))
+        more = sum((refait * (self._in_prison(bet) - bet.part) for bet in choices), Fraction(0))
         worst = figures.rtp + more / figures.cost_credits
         note = (
             f"with every stake left in prison {percent(worst)} %, its later coups counted as of a fresh shoe"
@@ -326,7 +329,7 @@ _COUPS: Final = (
 
 def _insured(bet: ChanceBet, insurance: Insurance) -> Spot:
     """Return the spot of a bet's insurance."""
-    words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _SAID}
+    words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
     return Spot(
         id=bet.id + INSURED,
         group="insurance",
@@ -371,7 +374,9 @@ def _display(rows: Mapping[str, Sequence[Card]], coup: Coup) -> dict[str, object
 def _build(data: TrenteDefinition, file: str) -> TrenteRules:
     insurance = data.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.share):
-        why = f"{insurance.percent} % of {counted(insurance.least, 'credit')} is no whole number of credits"
+        why = (
+            f"{insurance.percent} % of {counted(insurance.least, 'credit')} is not a whole number of credits"
+        )
         raise DefinitionError(file, "insurance", why)
     for n, bet in enumerate(data.bet):
         if bet.limits.step % 2:

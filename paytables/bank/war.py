@@ -87,8 +87,8 @@ class WarRules(BankRules[WarDefinition]):
                 continue
             added = Bet(ADDED, mine[MAIN].credits, seat)
             prompt = {**_display(hands), "advice": "war"}
-            asked = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
-            if asked.check((yield asked)) == "surrender":
+            decision = Decision("war", ("surrender", "war"), prompt, {"war": added}, seat)
+            if decision.check((yield decision)) == "surrender":
                 yield _surrendered(mine[MAIN])
                 continue
             for name in (_hand(seat), "bank"):
@@ -129,8 +129,8 @@ class WarRules(BankRules[WarDefinition]):
             done = [_surrendered(bet) if bet.spot == MAIN else self._settled(bet, 0) for bet in mine.values()]
             yield Case(equal, done)
             return
-        rest = cards - 2
-        pairs = Fraction(12 * same * (same - 1) + (same - 2) * (same - 3), rest * (rest - 1))
+        remaining = cards - 2
+        pairs = Fraction(12 * same * (same - 1) + (same - 2) * (same - 3), remaining * (remaining - 1))
         tie = [self._settled(mine[TIE], 0)] if TIE in mine else []
         added = Bet(ADDED, mine[MAIN].credits)
         for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):

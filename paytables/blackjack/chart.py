@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, Kind
 from paytables.blackjack.hands import CARD, values_of
-from paytables.blackjack.policies import BLACKJACK, Asked, Table
+from paytables.blackjack.policies import BLACKJACK, PairQuestion, Table
 from paytables.blackjack.schema import ACES, BEST, TEN
 from paytables.blackjack.solve import Branch, Chooser, Options, Play, Round, Sums
 
@@ -67,9 +67,9 @@ class Chart:
 
         return choose
 
-    def take(self, asked: Asked, sums: list[Sums]) -> int:
+    def take(self, question: PairQuestion, sums: list[Sums]) -> int:
         """Split as the chart says, into as many hands as permitted; no insurance, no even money."""
-        if asked.kind != "split" or (asked.up, values_of(asked.hand)[0]) not in self.pairs:
+        if question.kind != "split" or (question.up, values_of(question.hand)[0]) not in self.pairs:
             return 0
         return len(sums) - 1
 
@@ -107,7 +107,7 @@ def read(text: Iterable[str]) -> Chart:
             or len(row) != len(UPS)
             or set(row) - {*_ANSWERS, SPLITS, "."}
         ):
-            raise ValueError(f"{line!r} is no line of a chart")
+            raise ValueError(f"{line!r} is not a line of a chart")
         for up, letter in zip(UPS, row, strict=True):
             if name != "pair":
                 chart.answers[up, (name == "soft", int(total))] = _ANSWERS[letter]
@@ -154,14 +154,14 @@ class _Place:
 class _Pair:
     """A pair that may be split: the value of not splitting, its share of the orders, and its hands."""
 
-    kept: _Place
+    unsplit: _Place
     part: Fraction
     starts: list[_Place]
 
     @property
     def gain(self) -> Fraction:
         """Return what splitting adds."""
-        return sum(each.value for each in self.starts) - self.kept.value * self.part
+        return sum(each.value for each in self.starts) - self.unsplit.value * self.part
 
 
 class _Column:
@@ -170,10 +170,10 @@ class _Column:
     def __init__(self, play: Play, round_: Round) -> None:
         self.play, self.round = play, round_
         self.ordered: list[_Place] = []
-        whole = self._places(Branch(Kind(round_.up), 0, 0, round_.tree))
+        hands_of_box = self._places(Branch(Kind(round_.up), 0, 0, round_.tree))
         self.starts = [
             (place, 1 if len(set(values_of(hand))) == 1 else 2)
-            for hand, place in whole.items()
+            for hand, place in hands_of_box.items()
             if round_.known[hand].cards == 2 and hand != BLACKJACK
         ]
         self.pairs: dict[int, list[_Pair]] = {}
@@ -183,7 +183,7 @@ class _Column:
                 places = self._places(branch)
                 starts += [places[hand] for hand in play.starts(round_.known, branch)]
             part = Fraction(split.ways, have * (have - 1))
-            pair = _Pair(whole[2 * CARD[split.pair - 1]], part, starts)
+            pair = _Pair(hands_of_box[2 * CARD[split.pair - 1]], part, starts)
             self.pairs.setdefault(split.pair, []).append(pair)
         self.cells: dict[Cell, list[_Place]] = {cell: [] for cell in ORDER}
         for place in self.ordered:
@@ -247,7 +247,7 @@ class _Column:
             place.weight = orders
         for pair in split:
             for each in self.pairs[pair]:
-                each.kept.weight -= each.part
+                each.unsplit.weight -= each.part
                 for place in each.starts:
                     place.weight += 1
         for place in self.ordered:

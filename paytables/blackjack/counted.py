@@ -102,7 +102,7 @@ def _won(
     rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[Row, int | Fraction]]:
     """Yield the row that is paid; rows of three and more cards are weighted by how often the round gets there."""
-    rest: int | Fraction = 1
+    remaining: int | Fraction = 1
     for row in rows:
         if len(dealt) < row.cards or (row.dealer and up is None):
             continue
@@ -110,11 +110,11 @@ def _won(
         if not row.fits(cards):
             continue
         if row.cards <= 2 or not hole:
-            yield row, rest
+            yield row, remaining
             return
         goes_on = 1 - _blackjack(dealt[: row.cards], decks)
-        yield row, rest * goes_on
-        rest *= 1 - goes_on
+        yield row, remaining * goes_on
+        remaining *= 1 - goes_on
 
 
 def _blackjack(out: Sequence[Card], decks: int) -> Fraction:

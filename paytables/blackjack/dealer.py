@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: The dealer's final totals: 17 to 21, and bust.
 ENDS: Final = 6
 #: The classes of a standing hand against them: 16 and less, 17 to 21.
-STANDS: Final = 6
+STAND_CLASSES: Final = 6
 Counts = tuple[int, ...]
 
 
@@ -81,8 +81,8 @@ class Dealer:
         if max(sums.values()) >= 1 << 63:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
-    def stands(self, removed: Ints, total: Ints) -> list[int]:
-        """Return, for each row of removed cards, the wins minus the losses of standing on a class of STANDS.
+    def standing_values(self, removed: Ints, total: Ints) -> list[int]:
+        """Return, for each row of removed cards, the wins minus the losses of standing, by class (STAND_CLASSES).
 
         The dealer's blackjack is in neither. ``removed`` has ten counts per row, without the dealer's first
         card.
@@ -110,10 +110,10 @@ class Dealer:
         place = np.searchsorted(np.array(sizes), cards)
         for length in range(1, self.most + 1):
             rests = [fall(size - length, min(self.most, size) - length) for size in sizes]
-            rest = np.array(rests, dtype=object)[place]
-            for stand in range(STANDS):
+            weights = np.array(rests, dtype=object)[place]
+            for stand in range(STAND_CLASSES):
                 of = np.flatnonzero(total == stand)
                 row = ended[:, length, of]
                 net = row[: max(stand - 1, 0)].sum(axis=0) + row[ENDS - 1] - row[stand : ENDS - 1].sum(axis=0)
-                found[of] += net.astype(object) * rest[of]
+                found[of] += net.astype(object) * weights[of]
         return list(found.tolist())

@@ -56,10 +56,12 @@ def nothing(done: int, of: int) -> None:
 
 
 def prove(
-    definition: BlackjackDefinition, _each: object = None, told: Callable[[int, int], None] = nothing
+    definition: BlackjackDefinition,
+    _each: object = None,
+    report_progress: Callable[[int, int], None] = nothing,
 ) -> dict[str, Proof]:
-    """Compute the proof (laboratory packages, up to a minute). ``told`` is called with the progress."""
-    return {MAIN: _sampled(definition, _proof(definition.house, told))}
+    """Compute the proof (laboratory packages, up to a minute), calling ``report_progress``."""
+    return {MAIN: _sampled(definition, _proof(definition.house, report_progress))}
 
 
 def _sampled(definition: BlackjackDefinition, proof: Proof) -> Proof:
@@ -75,12 +77,12 @@ def _sampled(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
 
 @lru_cache(maxsize=8)
-def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
+def _proof(house: House, report_progress: Callable[[int, int], None]) -> Proof:
     from paytables.blackjack import law as nets  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import best_chart, lines  # noqa: PLC0415 (laboratory packages)
 
-    table = policies.Table(house, told=told)
+    table = policies.Table(house, report_progress=report_progress)
     answers: dict[Question, int] = {}
     best = table.result(policies.recorded(policies.best, answers), policies.most)
     chart = best_chart(table)
@@ -175,8 +177,8 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
     back = sum((own[each] * returned(definition, sides[each]) for each in own), Fraction(0))
     low = sum((own[each] * returned(definition, sides[each], taken=False) for each in own), Fraction(0))
 
-    def rtp(mean: str, rest: Fraction) -> Fraction:
-        return (hand * (1 + Fraction(mean)) + rest) / cost
+    def rtp(mean: str, side_returns: Fraction) -> Fraction:
+        return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
     for each in own if depth is not Depth.RETURN else ():
@@ -246,8 +248,8 @@ def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int
     spread = round(sampled.variance(hands) * 10_000)
     yield f"sampled: the variance of these rounds is {spread // 10_000}.{spread % 10_000:04d} squared stakes"
     nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hands)].items())
-    told = ", ".join(f"{net} {_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
-    yield f"sampled: their nets in stakes: {told}"
+    net_list = ", ".join(f"{net} {_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
+    yield f"sampled: their nets in stakes: {net_list}"
     won = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
     away = SAMPLED_Z * _root(won * (1 - won) / sampled.rounds)
     low, high = _percent(won - away), _percent(won + away)

@@ -72,24 +72,24 @@ def within_reach(table: Table, played: Result, most: int) -> bool:
 
 def law(table: Table, answers: Mapping[Question, int], played: Result) -> dict[Fraction, Fraction]:
     """Return the probability of each net of one initial stake, by the answers of a play."""
-    return _Law(table, answers, played).law()
+    return _NetDistribution(table, answers, played).law()
 
 
 def variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
     """Return the variance of the net of one initial stake, in stakes squared."""
-    nets = _Law(table, answers, played).law()
+    nets = _NetDistribution(table, answers, played).law()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
 
-class _Law:
+class _NetDistribution:
     def __init__(self, table: Table, answers: Mapping[Question, int], played: Result) -> None:
         house = table.house
         self.table, self.house, self.answers, self.played = table, house, answers, played
         paid = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
         self.unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
         self.share = 1 if house.suited_678 is None else 16  # two cards are of one suit in a quarter of orders
-        self.kept = house.hole or house.original_only
+        self.first_stake_only = house.hole or house.original_only
 
     def law(self) -> dict[Fraction, Fraction]:
         """Return each net's probability; with three hands, weights with the same first two moments."""
@@ -149,11 +149,11 @@ class _Law:
         for each, many in done.items():  # the first of three is open to any card, or done before the third
             mine[each] = mine.get(each, 0) + many
         pair = CARD[split.pair - 1]
-        for some, gone, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
-            two = _joined(_start(some, gone * pair), others)
+        for some, removed_cards, times in ((mine, 1, 2), (others, 1, 2), (others, 2, -1)):
+            two = _joined(_start(some, removed_cards * pair), others)
             yield from _chances(round_, two, self.share**2, times)
-        for some, gone, times in ((mine, 2, -1), (others, 2, -4), (others, 3, 2)):
-            yield from _chances(round_, _start(some, gone * pair), self.share, times)
+        for some, removed_cards, times in ((mine, 2, -1), (others, 2, -4), (others, 3, 2)):
+            yield from _chances(round_, _start(some, removed_cards * pair), self.share, times)
 
     def _hand(self, round_: Round, branches: Iterable[Branch], *, first: bool) -> dict[tuple[int, Nets], int]:
         """Return the results of a hand of a split, over some branches."""
@@ -187,15 +187,15 @@ class _Law:
                     found[hand, bust] += many
                     for child in (c for _, c in round_.known[hand].next if c in tree):
                         found[child, bust] -= many
-                        rest = many
+                        count = many
                         if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
-                            rest = many * 3 // 4
+                            count = many * 3 // 4
                             nets = self._at_once(self.house.suited_678, stakes, first=first)
                             found[child, nets] += many // 4
                         if answer == HIT:
-                            after[child] += rest
+                            after[child] += count
                         else:
-                            found[child, self._nets(round_, child, 2, first=first)] += rest
+                            found[child, self._nets(round_, child, 2, first=first)] += count
             going = after
         return found
 
@@ -207,7 +207,7 @@ class _Law:
         return (*nets, won, self._lost(stakes, first=first)[-1])
 
     def _lost(self, stakes: int, *, first: bool) -> Nets:
-        own = int(first) if self.kept else stakes
+        own = int(first) if self.first_stake_only else stakes
         return (*(-stakes * self.unit,) * ENDS, -own * self.unit)
 
     def _at_once(self, odds: Fraction, stakes: int, *, first: bool) -> Nets:
@@ -220,22 +220,22 @@ def _added(nets: Nets, beside: Nets) -> Nets:
 
 
 # ------------------------------------------------------------ hands together
-def _start(ends: Ends, gone: int = 0) -> _Sums:
-    """Return the sums of one hand, with the cards ``gone`` removed as well."""
-    none: Ints = np.array([gone], dtype=np.int64)
+def _start(ends: Ends, removed: int = 0) -> _Sums:
+    """Return the sums of one hand, with the cards ``removed`` removed as well."""
+    none: Ints = np.array([removed], dtype=np.int64)
     return _joined(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
 
 
 def _joined(some: _Sums, ends: Ends) -> _Sums:
     """Return the sums of hands and one more."""
-    kept = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
-    every = {net for _, nets, _ in kept for net in nets}
+    counted = [(cards, nets, many) for (cards, nets), many in ends.items() if many]
+    every = {net for _, nets, _ in counted for net in nets}
     low, high = min(every), max(every)
     step = gcd(some.step, *(net - low for net in every))
     some = some.by(step)
-    own: Ints = np.array([cards for cards, _, _ in kept], dtype=np.int64)
-    nets: Ints = (np.array([each for _, each, _ in kept], dtype=np.int64) - low) // step
-    many: Ints = np.array([count for _, _, count in kept], dtype=np.int64)
+    own: Ints = np.array([cards for cards, _, _ in counted], dtype=np.int64)
+    nets: Ints = (np.array([each for _, each, _ in counted], dtype=np.int64) - low) // step
+    many: Ints = np.array([count for _, _, count in counted], dtype=np.int64)
     cards: Ints = np.zeros(0, dtype=np.int64)
     for part in np.array_split(np.unique(own), 1 + len(own) * len(some.cards) // 10**7):
         cards = np.union1d(cards, (part[:, None] + some.cards).ravel())
@@ -275,6 +275,6 @@ def _chances(round_: Round, sums: _Sums, shares: int, times: int = 1) -> Iterabl
         most = min(dealer.most, left)
         rests = [fall(left - length, most - length) for length in range(most + 1)]
         counted = weighed(dealer, removed[of], ways[of], rests)
-        whole = shares * fall(round_.cards, size) * fall(left, most)
+        total = shares * fall(round_.cards, size) * fall(left, most)
         for net, count in enumerate(counted):
-            yield sums.step * net + sums.low, times * Fraction(count, whole)
+            yield sums.step * net + sums.low, times * Fraction(count, total)

@@ -16,7 +16,7 @@ UPS: Final = tuple(range(ACES, TEN + 1))
 BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 
 
-class Asked(NamedTuple):
+class PairQuestion(NamedTuple):
     """A question about two cards: ``split``, or ``insurance``, with even money last if it is offered."""
 
     kind: str
@@ -25,7 +25,7 @@ class Asked(NamedTuple):
 
 
 #: A choice between several sums: index 0 means none; for a pair, index n means up to n + 1 hands.
-Taker: TypeAlias = Callable[[Asked, list[Sums]], int]
+Taker: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class Table:
         self,
         house: House,
         ups: Sequence[int] = UPS,
-        told: Callable[[int, int], None] = lambda *_: None,
+        report_progress: Callable[[int, int], None] = lambda *_: None,
         shoe: Shoe | None = None,
     ) -> None:
         self.house, self.play = house, Play(house)
@@ -61,7 +61,7 @@ class Table:
         self.rounds: list[Round] = []
         for up in ups:
             self.rounds.append(Round(house, up, self.shoe))
-            told(len(self.rounds), len(ups))
+            report_progress(len(self.rounds), len(ups))
 
     def result(self, choose: Chooser, take: Taker) -> Result:
         """Return the value of a play; ``take`` answers about splits, insurance and even money."""
@@ -69,27 +69,27 @@ class Table:
         for round_ in self.rounds:
             mean, staked = self._round(round_, choose, take, found)
             ways = self.shoe[round_.up - 1]
-            whole = sum(self.shoe) * round_.whole * self.play.unit
-            found.mean += Fraction(ways * mean, whole)
-            found.staked += Fraction(ways * staked, whole)
+            total = sum(self.shoe) * round_.total_ways * self.play.unit
+            found.mean += Fraction(ways * mean, total)
+            found.staked += Fraction(ways * staked, total)
         found.staked += 1
         return found
 
     def _round(self, round_: Round, choose: Chooser, take: Taker, found: Result) -> Sums:
         values = self.play.values(round_.known, round_.tree, Kind(round_.up), choose)
         mean = staked = 0
-        for hand, kept in values.items():
+        for hand, unsplit in values.items():
             if round_.known[hand].cards > 2:
                 continue
             orders = 1 if len(set(values_of(hand))) == 1 else 2
             splits = [each for each in round_.splits if 2 * CARD[each.pair - 1] == hand]
-            played, insured = kept, self._insured(round_, hand, take, found)
+            played, insured = unsplit, self._insured(round_, hand, take, found)
             if hand == BLACKJACK:
                 played = 0, 0
             elif splits:
-                played = self._pair(round_, hand, kept, splits, choose, take, found)
+                played = self._pair(round_, hand, unsplit, splits, choose, take, found)
             beaten = round_.tree[hand].blackjack * self.play.unit
-            lost = beaten if self.play.kept and hand != BLACKJACK else 0
+            lost = beaten if self.play.first_stake_only and hand != BLACKJACK else 0
             mean += orders * (played[0] - lost + insured[0])
             staked += orders * (played[1] + insured[1])
         return mean, staked
@@ -98,21 +98,21 @@ class Table:
         self,
         round_: Round,
         hand: int,
-        kept: Sums,
+        unsplit: Sums,
         splits: list[Split],
         choose: Chooser,
         take: Taker,
         found: Result,
     ) -> Sums:
         """Return the sums of a pair, of which some orders may be split: those of one rank, or all."""
-        whole = round_.dealer.full[splits[0].pair - 1]
-        orders = whole * (whole - 1)
-        mean, staked = kept
+        pair_cards = round_.dealer.full[splits[0].pair - 1]
+        orders = pair_cards * (pair_cards - 1)
+        mean, staked = unsplit
         for split in splits:
-            own = (kept[0] * split.ways // orders, kept[1] * split.ways // orders)
+            own = (unsplit[0] * split.ways // orders, unsplit[1] * split.ways // orders)
             most = max(split.branches)
             sums = [own, *(self.play.split(round_, split, n, choose) for n in range(2, most + 1))]
-            taken = take(Asked("split", round_.up, hand), sums)
+            taken = take(PairQuestion("split", round_.up, hand), sums)
             if taken:
                 found.split[round_.up, split.pair, split.fewer] = taken + 1
                 if taken + 1 < most:  # record what is actually played
@@ -134,7 +134,7 @@ class Table:
             sums.append((own + won - half * node.other, half * (node.other + node.blackjack)))
         if hand == BLACKJACK and up in self.house.even_money:
             sums.append((unit * (node.other + node.blackjack), 0))
-        taken = take(Asked("insurance", up, hand), sums)
+        taken = take(PairQuestion("insurance", up, hand), sums)
         if taken == 1 and insurable:
             found.insured.add(hand)
         elif taken:
@@ -152,17 +152,17 @@ def worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # n
     return min(options, key=lambda answer: options[answer][0])
 
 
-def most(_asked: Asked, sums: list[Sums]) -> int:
+def most(_question: PairQuestion, sums: list[Sums]) -> int:
     """Choose the highest value, of equal ones the first."""
     return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
 
 
-def least(_asked: Asked, sums: list[Sums]) -> int:
+def least(_question: PairQuestion, sums: list[Sums]) -> int:
     """Choose the lowest value."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
-def never(_asked: Asked, _sums: list[Sums]) -> int:
+def never(_question: PairQuestion, _sums: list[Sums]) -> int:
     """Never split, insure or take even money."""
     return 0
 
@@ -179,8 +179,8 @@ def as_the_dealer(house: House) -> Chooser:
 def recorded(choose: Chooser, into: dict[Question, int]) -> Chooser:
     """Return the same play, which also records each answer in ``into``."""
 
-    def kept(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
+    def choose_and_record(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
         into[kind, hand, suited] = choose(kind, hand, suited, options)
         return into[kind, hand, suited]
 
-    return kept
+    return choose_and_record

@@ -186,8 +186,8 @@ class BlackjackRound:
         if self._is_own(box):
             prompt |= {"spot": spot_id(MAIN, box.number), "staked": hand.staked}
             prompt |= self._advice(box, hand, options)
-        asked = Decision(kind, tuple(options), prompt, stakes, box.seat)
-        return str(asked.check((yield asked)))
+        decision = Decision(kind, tuple(options), prompt, stakes, box.seat)
+        return str(decision.check((yield decision)))
 
     def _advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
         """Return the best answer from a fresh shoe, if the definition stores it."""
@@ -391,8 +391,8 @@ class BlackjackRound:
                     bets |= {} if self.seat is None else {"own": True}
                     bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}
                 names = [card_name(card) for card in hand.cards]
-                said = says(hand.values, split=hand.split)
-                shown.append({"id": hand.id, "cards": names, "says": said, **bets})
+                value_text = says(hand.values, split=hand.split)
+                shown.append({"id": hand.id, "cards": names, "says": value_text, **bets})
         return {"kind": "table", "felt": "cards", "hands": shown}
 
     def _result(self) -> str:

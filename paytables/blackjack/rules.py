@@ -118,13 +118,13 @@ class BlackjackRules(TableRules):
         laid = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
         return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": laid})
 
-    def wager(self, credits_: int, **asked: object) -> Wager:
+    def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
 
         In a shared round, ``seat`` is its seat and ``others`` has the bets of the other seats.
         """
-        seat, others = asked.pop("seat", None), asked.pop("others", {})
-        made = self.cloth.wager(credits_, **asked)
+        seat, others = options.pop("seat", None), options.pop("others", {})
+        made = self.cloth.wager(credits_, **options)
         if seat is not None or others:
             made = self.cloth.with_other_seats(made, seat, others)
         seats = made.by_seat
@@ -238,10 +238,10 @@ class BlackjackRules(TableRules):
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(
-        self, each: object = None, told: Callable[[int, int], None] = figures.nothing
+        self, each: object = None, report_progress: Callable[[int, int], None] = figures.nothing
     ) -> dict[str, Proof]:
         """Compute the proof that the definition stores (laboratory packages), in one thread."""
-        return figures.prove(self.definition, each, told)
+        return figures.prove(self.definition, each, report_progress)
 
     def verify(self) -> None:
         """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""

@@ -135,7 +135,7 @@ class _Rules(NamedTuple):
 
     hole: int
     h17: int
-    kept: int
+    first_stake_only: int
     spares: int
     hands: int
     aces: int
@@ -195,13 +195,13 @@ def _card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
     """Take a card out of the shoe, with every remaining card equally likely."""
     words, cards, at = shoe
     left = np.uint64(len(cards) - at[1])
-    whole = np.uint64(1 << 32)
+    word_range = np.uint64(1 << 32)
     product = np.uint64(words[at[0]]) * left
     at[0] += 1
-    while product % whole < whole % left:
+    while product % word_range < word_range % left:
         product = np.uint64(words[at[0]]) * left
         at[0] += 1
-    other = at[1] + np.int64(product // whole)
+    other = at[1] + np.int64(product // word_range)
     cards[at[1]], cards[other] = cards[other], cards[at[1]]
     at[1] += 1
     return int(cards[at[1] - 1])
@@ -339,7 +339,7 @@ def _settle(
     for n in range(hands):
         if won[n]:
             total += won[n] * stakes[n]
-        elif beaten and rules.kept:
+        elif beaten and rules.first_stake_only:
             total -= rules.unit if n == 0 else 0
         elif beaten or node[n] < 0:
             total -= rules.unit * stakes[n]

@@ -173,7 +173,7 @@ class Row(Strict):
         if wrong:
             raise ValueError(f"{wrong[0]!r} are not {count} ranks")
         if not (self.ranks or self.kind or self.suits or self.total):
-            raise ValueError("says of no card what it must be")
+            raise ValueError("has no condition on any card")
         if self.dealer and self.cards > 2:
             raise ValueError("the dealer's first card goes with two cards of the box at most")
         return self
@@ -252,7 +252,7 @@ class Side(Strict):
             raise ValueError(f"{self.id!r} is a stake of the game itself")
         counts = [row.cards for row in self.row]
         if counts != sorted(counts, reverse=True):
-            raise ValueError(f"{self.id}: rows of more cards stand before those of fewer")
+            raise ValueError(f"{self.id}: rows with more cards must come after those with fewer")
         return self
 
 

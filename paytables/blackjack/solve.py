@@ -124,23 +124,23 @@ class Round:
         self.length = min(self.cards, most + 2 * house.hands + 2 + self.dealer.most)
         self._plan: dict[tuple[int, int], int] = {}
         self._weights = [self._weight(left) for left in range(self.cards + 1)]
-        asked: list[tuple[int, int, int]] = [(0, 0, 0)]
+        lacking: list[tuple[int, int, int]] = [(0, 0, 0)]
         self.splits = self._pairs()
         for split in self.splits:
             parts = split_parts(self._hands(split.pair))
-            asked += [(split.pair, n, split.left) for n in range(len(parts)) if fall(split.left, n)]
-        asked = list(dict.fromkeys(asked))
-        self._standing = self._stands(asked)
+            lacking += [(split.pair, n, split.left) for n in range(len(parts)) if fall(split.left, n)]
+        lacking = list(dict.fromkeys(lacking))
+        self._standing = self._standing_values(lacking)
         self.tree = self._tree(0, 0)
         shoes: dict[tuple[int, int], Tree] = {
-            (pair, fewer): self._tree(pair, fewer) for pair, fewer, _ in asked if pair
+            (pair, fewer): self._tree(pair, fewer) for pair, fewer, _ in lacking if pair
         }
         for split in self.splits:
             for hands in range(2, self._hands(split.pair) + 1):
                 split.branches[hands] = self._mixed(split, hands, shoes)
 
     @property
-    def whole(self) -> int:
+    def total_ways(self) -> int:
         """Return all ways after the dealer's first card."""
         return fall(self.cards, self.length)
 
@@ -149,13 +149,13 @@ class Round:
 
     def _weight(self, left: int) -> tuple[int, int, int]:
         """Return the ways to continue with ``left`` cards: in all, after one card, after the longest dealer hand."""
-        rest = self.length - (self.cards - left)
-        if rest < 0:
+        further_cards = self.length - (self.cards - left)
+        if further_cards < 0:
             return 0, 0, 0
-        whole = fall(left, rest)
+        in_all = fall(left, further_cards)
         longest = min(self.dealer.most, left)
-        after = fall(left - longest, rest - longest) if rest >= longest else 0
-        return whole, fall(left - 1, rest - 1) if rest else 0, after
+        after = fall(left - longest, further_cards - longest) if further_cards >= longest else 0
+        return in_all, fall(left - 1, further_cards - 1) if further_cards else 0, after
 
     def _pairs(self) -> list[Split]:
         """Return the pairs that may be split; tens of one rank by their relation to the dealer's first card."""
@@ -185,16 +185,16 @@ class Round:
             hands = [hand for hand in hands if self.known[hand].cards <= 2]
         return [(hand, hand + out) for hand in hands if within(hand + out, full)]
 
-    def _stands(self, asked: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
+    def _standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing, by the removed cards and the class of the total."""
         rows: dict[tuple[int, int], None] = {}
-        for pair, fewer, _ in asked:
-            for hand, gone in self._reached(pair, fewer):
-                rows[gone, max(self.known[hand].best - 16, 0)] = None
-        out: Ints = np.array([gone for gone, _ in rows], dtype=np.int64)
+        for pair, fewer, _ in shoes:
+            for hand, out_of_shoe in self._reached(pair, fewer):
+                rows[out_of_shoe, max(self.known[hand].best - 16, 0)] = None
+        out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
         removed: Ints = out[:, None] >> BITS * np.arange(TEN) & MANY
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
-        return dict(zip(rows, self.dealer.stands(removed, total), strict=True))
+        return dict(zip(rows, self.dealer.standing_values(removed, total), strict=True))
 
     def _tree(self, pair: int, fewer: int) -> Tree:
         """Return the weight of every hand a start may become, from a shoe that lacks ``fewer`` more pair cards."""
@@ -202,18 +202,18 @@ class Round:
         tree: Tree = {}
         full, completes = self.dealer.full, self.dealer.completes
         cards = self.cards - (1 + fewer if pair else 0)
-        for hand, gone in self._reached(pair, fewer):
+        for hand, removed in self._reached(pair, fewer):
             way = ways.get(hand, 0) if tree else 1
             known = self.known[hand]
-            whole, after, longest = self._weights[cards - known.cards]
+            in_all, after, longest = self._weights[cards - known.cards]
             hole = 0
             if completes:
-                hole = way * (full[completes - 1] - (gone >> BITS * (completes - 1) & MANY)) * after
-            stand = self._standing[gone, max(known.best - 16, 0)]
-            tree[hand] = Node(way * whole - hole, hole, hole, way * stand * longest)
+                hole = way * (full[completes - 1] - (removed >> BITS * (completes - 1) & MANY)) * after
+            stand = self._standing[removed, max(known.best - 16, 0)]
+            tree[hand] = Node(way * in_all - hole, hole, hole, way * stand * longest)
             for place, child in known.next:
                 if child not in ways:
-                    ways[child] = way * (full[place] - (gone >> BITS * place & MANY))
+                    ways[child] = way * (full[place] - (removed >> BITS * place & MANY))
         return tree
 
     def _mixed(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
@@ -252,14 +252,14 @@ class Play:
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self.kept = house.hole or house.original_only
+        self.first_stake_only = house.hole or house.original_only
         bonus = [pay for pay in (house.sevens, house.suited_678) if pay is not None]
         half = 2 if house.insurance is None else 2 * house.insurance.denominator
         self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
 
     def _at_risk(self, node: Node) -> int:
         """Return the ways in which a hand that busts loses what it would not have lost anyway."""
-        return node.other if self.kept else node.other + node.blackjack
+        return node.other if self.first_stake_only else node.other + node.blackjack
 
     def played(self, node: Node) -> int:
         """Return the ways in which a hand is played."""
@@ -267,14 +267,14 @@ class Play:
 
     def _won_at_once(self, node: Node, pay: Fraction, stakes: int) -> int:
         """Return the value of a hand that wins before the dealer draws."""
-        saved = node.first if self.kept and not self.house.hole else 0
+        saved = node.first if self.first_stake_only and not self.house.hole else 0
         return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
 
     def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
         """Return the value of a hand that takes no more cards: its stakes won or lost."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._won_at_once(node, self.house.sevens, stakes)
-        lost = 0 if self.kept else node.blackjack
+        lost = 0 if self.first_stake_only else node.blackjack
         return (node.stand - lost) * stakes * self.unit
 
     def options(

@@ -37,11 +37,11 @@ def weighed(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> 
     for row, (counts, many, end) in zip(drawn, hands, strict=True):
         cards = [value + 10 * times for value, count in enumerate(counts) for times in range(count)]
         row[: 3 + len(cards)] = many, end, len(cards), *cards
-    limbs = 1 + max(rest.bit_length() for rest in rests) // _LIMB
-    more: Ints = np.array([_limbs(rest, limbs) for rest in rests], dtype=np.uint64)
-    gone = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB
-    found: Ints = np.zeros((2, ways.shape[2], gone + limbs + 5), dtype=np.uint64)
-    compiled(_weigh)(full, removed, ways, drawn, more, dealer.completes or 0, gone, found)
+    limbs = 1 + max(dealer_weight.bit_length() for dealer_weight in rests) // _LIMB
+    more: Ints = np.array([_limbs(dealer_weight, limbs) for dealer_weight in rests], dtype=np.uint64)
+    order_limbs = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB
+    found: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
+    compiled(_weigh)(full, removed, ways, drawn, more, dealer.completes or 0, order_limbs, found)
     plus, less = ([sum(int(n) << _LIMB * k for k, n in enumerate(row)) for row in part] for part in found)
     return [one - other for one, other in zip(plus, less, strict=True)]
 
@@ -70,15 +70,15 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
     drawn: Ints,
     more: Ints,
     completes: int,
-    gone: int,
+    order_limbs: int,
     found: Ints,
 ) -> None:  # pragma: no cover (compiled)
     lengths, limbs = more.shape
     hands = np.zeros((ENDS + 1, lengths), dtype=np.int64)
     left = np.zeros(10, dtype=np.int64)
-    orders = np.zeros(gone, dtype=np.uint64)
+    orders = np.zeros(order_limbs, dtype=np.uint64)
     own = np.zeros(limbs + 3, dtype=np.uint64)
-    both = np.zeros(gone + limbs + 3, dtype=np.uint64)
+    both = np.zeros(order_limbs + limbs + 3, dtype=np.uint64)
     low, bits = np.uint64(_LOW), np.uint64(_LIMB)
     for row in range(len(removed)):
         orders[:] = 0
@@ -87,7 +87,7 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
             left[value] = full[value] - removed[row, value]
             for times in range(removed[row, value]):
                 carry = np.uint64(0)
-                for limb in range(gone):
+                for limb in range(order_limbs):
                     product = orders[limb] * np.uint64(full[value] - times) + carry
                     orders[limb], carry = product & low, product >> bits
         hands[:] = 0
@@ -112,7 +112,7 @@ def _weigh(  # noqa: C901, PLR0912 (one loop for numba)
                 own[limb + 1] += own[limb] >> bits
                 own[limb] &= low
             both[:] = 0
-            for one in range(gone):
+            for one in range(order_limbs):
                 for other in range(limbs + 3):
                     product = orders[one] * own[other]
                     both[one + other] += product & low

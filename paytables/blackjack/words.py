@@ -155,8 +155,12 @@ def _totals(rules: "HouseRules", code: str) -> str:
             runs[-1].append(total)
         else:
             runs.append([total])
-    said = [_of(_TO, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0]) for run in runs]
-    return said[0] if len(said) == 1 else _of(_OR, code).format(", ".join(said[:-1]), said[-1])
+    runs_as_text = [_of(_TO, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0]) for run in runs]
+    return (
+        runs_as_text[0]
+        if len(runs_as_text) == 1
+        else _of(_OR, code).format(", ".join(runs_as_text[:-1]), runs_as_text[-1])
+    )
 
 
 def pay_lines(made: "BlackjackDefinition", code: str) -> list[str]:

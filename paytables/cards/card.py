@@ -48,7 +48,9 @@ def card_of(name: str) -> Card:
     if name == _JOKER_NAME:
         return JOKER
     if len(name) != 2 or name[0] not in RANKS or name[1] not in SUITS:  # an empty string is in every text
-        raise ValueError(f"{name!r} is no card: a rank of {RANKS}, then a suit of {SUITS}, or {_JOKER_NAME}")
+        raise ValueError(
+            f"{name!r} is not a card: a rank of {RANKS}, then a suit of {SUITS}, or {_JOKER_NAME}"
+        )
     return RANKS.index(name[0]) * 4 + SUITS.index(name[1])
 
 
@@ -110,6 +112,6 @@ class Shoe:
         counts = [0] * (JOKER + 1)
         for name, count in data.items():
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-                raise ValueError(f"{name}: {count!r} is no count of cards")
+                raise ValueError(f"{name}: {count!r} is not a count of cards")
             counts[card_of(name)] = count
         return cls(counts)

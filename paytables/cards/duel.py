@@ -89,10 +89,10 @@ def _put(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
             bit = 1 << place
             for part in range(bit):
                 count = held[part] + 1
-                whole = number[part] + binomial[card, count]
+                subset = number[part] + binomial[card, count]
                 held[part | bit] = count
-                number[part | bit] = whole
-                table[starts[count] + whole] += 1
+                number[part | bit] = subset
+                table[starts[count] + subset] += 1
 
 
 def _ask(  # noqa: C901 (one loop for numba)
@@ -142,10 +142,10 @@ def _ask(  # noqa: C901 (one loop for numba)
                     if count > most:
                         number[part | bit] = 0
                         continue
-                    whole = number[part] + binomial[card, count]
-                    number[part | bit] = whole
+                    subset = number[part] + binomial[card, count]
+                    number[part | bit] = subset
                     sign[part | bit] = sign[part] if theirs else -sign[part]
                     if not up or (shown > 0 and (part | bit) & shown):
-                        total += sign[part | bit] * table[starts[count] + whole]
+                        total += sign[part | bit] * table[starts[count] + subset]
                 step += 1
             found[row, column] = total

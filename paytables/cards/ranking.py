@@ -158,10 +158,10 @@ class Ranking:
         natural = [rank for rank in ranks if rank not in self.order.wild]
         wilds = len(ranks) - len(natural)
         best = -1
-        for stands in combinations_with_replacement(range(13), wilds):
-            strength = self._natural([*natural, *stands])
+        for substitutes in combinations_with_replacement(range(13), wilds):
+            strength = self._natural([*natural, *substitutes])
             straight = strength >> _CATEGORY_SHIFT == self._level.get("straight")
-            if straight or not self.order.bug or all(rank == ACE for rank in stands):
+            if straight or not self.order.bug or all(rank == ACE for rank in substitutes):
                 best = max(best, strength)
         return best
 

@@ -157,11 +157,11 @@ class Sets:
             level = level.smaller
         return tables[::-1]
 
-    def parts(self, chosen: Ints, kept: int) -> Ints:
-        """Return the number of each chosen set's subset of the cards whose indices are bits of ``kept``."""
+    def parts(self, chosen: Ints, held_mask: int) -> Ints:
+        """Return the number of each chosen set's subset of the cards whose indices are bits of ``held_mask``."""
         number = np.zeros(len(chosen), dtype=np.int64)
         cards = self.members[chosen]
-        for held, place in enumerate([place for place in range(self.size) if kept >> place & 1], 1):
+        for held, place in enumerate([place for place in range(self.size) if held_mask >> place & 1], 1):
             binomial = np.array([comb(card, held) for card in range(self.cards)])
             number += binomial[cards[:, place]]
         return number
@@ -169,25 +169,25 @@ class Sets:
     def holds(self, tables: list[Ints], chosen: Ints) -> Ints:
         """Return, for each chosen set and each part of it that is held, the sum over the final hands.
 
-        Row ``kept`` (bit n holds the n-th lowest card) sums over the hands of :attr:`size` cards that contain
+        Row ``mask`` (bit n holds the n-th lowest card) sums over the hands of :attr:`size` cards that contain
         the held cards and none of the discarded ones: inclusion and exclusion over the latter.
         """
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
-        for kept in range(1 << self.size):
-            rows[kept] = tables[kept.bit_count()][self.parts(chosen, kept)]
+        for mask in range(1 << self.size):
+            rows[mask] = tables[mask.bit_count()][self.parts(chosen, mask)]
         for place in range(self.size):
-            for kept in range(1 << self.size):
-                if not kept >> place & 1:
-                    rows[kept] -= rows[kept | 1 << place]
+            for mask in range(1 << self.size):
+                if not mask >> place & 1:
+                    rows[mask] -= rows[mask | 1 << place]
         return rows
 
-    def held(self, every: list[list[Ints]], chosen: Ints, kept: Ints) -> Ints:
-        """Return row ``kept[n]`` of :meth:`holds` for the n-th chosen set only, for each of several tables."""
+    def held(self, every: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
+        """Return row ``masks[n]`` of :meth:`holds` for the n-th chosen set only, for each of several tables."""
         found = np.zeros((len(every), len(chosen)), dtype=np.int64)
-        whole = (1 << self.size) - 1
-        for mask in np.unique(kept).tolist():
-            here = np.flatnonzero(kept == mask)
-            for both in range(mask, whole + 1):
+        every_card = (1 << self.size) - 1
+        for mask in np.unique(masks).tolist():
+            here = np.flatnonzero(masks == mask)
+            for both in range(mask, every_card + 1):
                 if both & mask == mask:
                     sign = -1 if (both ^ mask).bit_count() % 2 else 1
                     number = self.parts(chosen[here], both)

@@ -25,7 +25,7 @@ class LevelShare:
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
-            raise ValueError(f"{self.share} of the level {self.level!r} is no part of it")
+            raise ValueError(f"{self.share} of the level {self.level!r} is not between 0 and 1")
 
     def to_json(self) -> dict[str, Json]:
         """Return the hit in the form used by the journal and the screen; :func:`level_hit` is the inverse."""

@@ -66,14 +66,14 @@ class Chain:
                 row: dict[int, Fraction] = {}
                 then: Sums[int] = {}
                 for chance, settled, after in self.throws(state):
-                    if (after.bets, after.told) == (start.bets, start.told):
+                    if (after.bets, after.reversed_bets) == (start.bets, start.reversed_bets):
                         if after not in alike:
                             alike.append(after)
                         add(row, {alike.index(after): chance})
                     else:
                         back = sum(each.credits for each in settled)
-                        rest = self.wins(after)
-                        add(then, {back + more: share for more, share in rest.items()}, chance)
+                        later_wins = self.wins(after)
+                        add(then, {back + more: share for more, share in later_wins.items()}, chance)
                 rows.append(row)
                 right.append(then)
             self._wins |= zip(alike, solved(rows, right), strict=True)
@@ -102,9 +102,9 @@ def _best(places: Mapping[str, Place], bet: Bet, point: int | None) -> list[int]
     for place in where:
         held = point is not None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
         points = (point,) if held else (None, *NUMBERS)
-        for then, told in product(points, (False, True) if place.asks else (False,)):
+        for then, is_reversed in product(points, (False, True) if place.asks else (False,)):
             for n, dice in enumerate(PAIRS):
-                fate = place.fate(dice, then, told=told)
+                fate = place.fate(dice, then, is_reversed=is_reversed)
                 if isinstance(fate, Odds):
                     found[n] = max(found[n], place.decided(bet, fate, then).credits)
     return found
@@ -129,7 +129,7 @@ def stakes_a_throw(place: Place, point: int | None = None) -> Fraction:
 
 def decided_a_throw(place: Place, point: int | None) -> Fraction:
     """Return the probability that a throw decides a bet that is on."""
-    fates = (place.fate(dice, point, told=place.bet.off) for dice in THROWS)
+    fates = (place.fate(dice, point, is_reversed=place.bet.off) for dice in THROWS)
     return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
 
 
@@ -155,9 +155,11 @@ def _alone(
     least = place.spot(point).least
     working = {"working": {place.id: True}} if place.bet.off else {}
     wager = Wager(least, {"bets": {place.id: least}, **working})
-    told = frozenset({(0, place.id)}) if place.bet.off else frozenset()
-    figures = analysed(name, wager, _cases(Chain(places), State(point, 0, wager.bets, told)), depth)
-    figures = replace(figures, table=None if point is None else _begun(places, place, point, least))
+    reversed_bets = frozenset({(0, place.id)}) if place.bet.off else frozenset()
+    figures = analysed(name, wager, _cases(Chain(places), State(point, 0, wager.bets, reversed_bets)), depth)
+    figures = replace(
+        figures, table=None if point is None else _table_with_point(places, place, point, least)
+    )
     if depth is Depth.RETURN:
         return figures
     edge = 1 - figures.rtp
@@ -172,7 +174,7 @@ def _alone(
     return replace(figures, notes=(note,))
 
 
-def _begun(places: Mapping[str, Place], place: Place, point: int, credits_: int) -> object:
+def _table_with_point(places: Mapping[str, Place], place: Place, point: int, credits_: int) -> object:
     """Return a table with a point that accepts a bet: the required bet stands, or else the shooter's line bet."""
     lines = (other.id for other in places.values() if other.bet.kind in {"pass", "dontpass"})
     needs = place.needs or next(lines)
@@ -194,8 +196,12 @@ def _cases(chain: Chain, start: State) -> Iterator[Case]:
     for back, chance in chain.wins(start).items():
         name = "push" if back == bet.credits else "won" if back else "lost"
         weight = chance * 36
-        whole = int(weight) if weight.denominator == 1 and not chain.places[bet.spot].stays else chance
-        yield Case(whole, (Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat),))
+        weight_or_chance = (
+            int(weight) if weight.denominator == 1 and not chain.places[bet.spot].stays else chance
+        )
+        yield Case(
+            weight_or_chance, (Settlement(name, back, spot=bet.spot, staked=bet.credits, seat=bet.seat),)
+        )
 
 
 def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnalysis:
@@ -207,7 +213,10 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     laid = replace(laid, shooter=0)
     new = tuple(bet for bet in wager.bets if bet.credits > 0)
     chain = Chain(places)
-    starts = {bet: replace(laid, bets=(bet,), told=laid.told & {(bet.seat, bet.spot)}) for bet in new}
+    starts = {
+        bet: replace(laid, bets=(bet,), reversed_bets=laid.reversed_bets & {(bet.seat, bet.spot)})
+        for bet in new
+    }
     cost = wager.credits
     if not new:
         law = WinDistribution(1, {0: 1})
@@ -222,7 +231,7 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
         prizes=tuple(_prizes(laws, cost)),
         max_win_credits=sum(max(law.counts) for law in laws.values()),
     )
-    start = laid.with_bets(new, laid.told)
+    start = laid.with_bets(new, laid.reversed_bets)
     if len(chain.states(start)) > STATES_MOST:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
         return replace(figures, variance=_variance(chain, laid, laws), notes=(note,))
@@ -233,7 +242,7 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
 def _variance(chain: Chain, laid: State, laws: Mapping[Bet, WinDistribution]) -> Fraction:
     """Return the variance of a sum from those of its terms and of every pair of them."""
     single = sum((law.variance() for law in laws.values()), Fraction(0))
-    pairs = (law_of(chain.wins(laid.with_bets(pair, laid.told))) for pair in combinations(laws, 2))
+    pairs = (law_of(chain.wins(laid.with_bets(pair, laid.reversed_bets))) for pair in combinations(laws, 2))
     return sum((law.variance() for law in pairs), Fraction(0)) - (len(laws) - 2) * single
 
 

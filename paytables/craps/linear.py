@@ -20,11 +20,11 @@ def solved(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[Sums[K
         for j in row:
             into[j].add(i)
     left = set(range(len(rows)))
-    gone: list[int] = []
+    eliminated: list[int] = []
     while left:
         k = min(left, key=lambda k: (len(rows[k]) * len(into[k]), k))
         left.remove(k)
-        gone.append(k)
+        eliminated.append(k)
         leaves = 1 - rows[k].pop(k, Fraction(0))
         rows[k] = {j: share / leaves for j, share in rows[k].items()}
         right[k] = {key: value / leaves for key, value in right[k].items()}
@@ -34,7 +34,7 @@ def solved(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[Sums[K
             add(right[i], right[k], share)
         for j in rows[k]:
             into[j] |= into[k]
-    for k in reversed(gone):
+    for k in reversed(eliminated):
         for j, share in rows[k].items():
             add(right[k], right[j], share)
     return right

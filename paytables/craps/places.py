@@ -74,19 +74,19 @@ class Place:
         on = self.key or (str(point) if self.line and point else "")
         return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
 
-    def fate(self, dice: tuple[int, int], point: int | None, *, told: bool = False) -> Fate:
-        """Return the effect of a throw on a bet here. ``told``: the player has reversed the default of on or off."""
+    def fate(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> Fate:
+        """Return the effect of a throw on a bet here. ``is_reversed``: on or off against the default."""
         total = sum(dice)
         if self.bet.kind == "throw":
             return self.bet.pays.get(str(total))
         if self.bet.kind == "hop":
             return self.bet.pays[self.key] if f"{min(dice)}-{max(dice)}" == self.key else None
         if self.bet.kind in _BOXES and not self.key:
-            return self.id if told or point is None else self._first(total)
+            return self.id if is_reversed or point is None else self._first(total)
         number = self.number or point
         if number is None:
             return self._first(total)
-        if self.bet.off and point is None and not told:
+        if self.bet.off and point is None and not is_reversed:
             return PUSH if self.line and total in {7, number} else self.id
         return self._race(dice, number, point)
 
@@ -176,7 +176,7 @@ class Place:
         wins = {
             str(sum(pair)): None
             for pair in THROWS
-            if isinstance(fate := self.fate(pair, point, told=self.bet.off), Odds) and fate.net
+            if isinstance(fate := self.fate(pair, point, is_reversed=self.bet.off), Odds) and fate.net
         }
         return tuple(wins)
 

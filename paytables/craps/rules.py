@@ -73,13 +73,16 @@ class CrapsRules(TableRules):
         ``first``: any new bet requires a bet on one of these spots. ``plays``: the current on/off state of
         the bets that a player may turn on or off.
         """
-        point, told = self.state.point, {spot for seat, spot in self.state.told if not seat}
+        point, reversed_spots = (
+            self.state.point,
+            {spot for seat, spot in self.state.reversed_bets if not seat},
+        )
         lines = [place.id for place in self.places.values() if place.bet.kind in {"pass", "dontpass"}]
-        said = [place for place in self.places.values() if place.asks]
+        switchable = [place for place in self.places.values() if place.asks]
         return {
             "point": point,
             "first": tuple(lines) if self.definition.shooter_bets and point is None else (),
-            "plays": {place.id: place.bet.off == (place.id in told) for place in said},
+            "plays": {place.id: place.bet.off == (place.id in reversed_spots) for place in switchable},
         }
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
@@ -87,33 +90,35 @@ class CrapsRules(TableRules):
 
         If the shooter must leave the minimum don't pass bet, that stays too, without its odds.
         """
-        kept: list[Bet] = []
+        remaining: list[Bet] = []
         given: list[Settlement] = []
         for bet in self.state.bets:
             place = self.places[bet.spot]
-            least = self._kept_least(place, bet.seat) if place.removable else bet.credits
+            least = self._least_to_leave(place, bet.seat) if place.removable else bet.credits
             if least < bet.credits:
-                gone = replace(bet, credits=bet.credits - least)
-                given.append(place.down(gone, self.state.point))
+                taken_down = replace(bet, credits=bet.credits - least)
+                given.append(place.down(taken_down, self.state.point))
             if least:
-                kept.append(replace(bet, credits=min(least, bet.credits)))
-        left = self.state.with_bets(kept, self.state.told, self.definition.table.seats)
+                remaining.append(replace(bet, credits=min(least, bet.credits)))
+        left = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
         return tuple(given), left.to_json()
 
-    def _kept_least(self, place: Place, seat: int) -> int:
+    def _least_to_leave(self, place: Place, seat: int) -> int:
         """Return what the shooter must leave on don't pass until it is decided, in credits."""
-        keeps = place.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
-        return self.cloth.by_id[place.id].least if keeps else 0
+        must_leave = place.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
+        return self.cloth.by_id[place.id].least if must_leave else 0
 
-    def wager(self, credits_: int, **asked: object) -> Wager:
+    def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_``: see :meth:`paytables.layout.Layout.wager`.
 
         ``working`` gives, for bets by spot (with ``seats``: by seat, then spot), whether they are on: true
         for one that is off on a come-out, false for a don't come that is to wait. It applies while the bet
         stands. Raises :class:`WagerError`.
         """
-        working = asked.pop("working", None)
-        wager = self._available(credits_) if not asked and credits_ else self.cloth.wager(credits_, **asked)
+        working = options.pop("working", None)
+        wager = (
+            self._available(credits_) if not options and credits_ else self.cloth.wager(credits_, **options)
+        )
         if working is not None:
             wager = replace(wager, options={**wager.options, "working": working})
         laid = self.laid(wager)
@@ -140,37 +145,39 @@ class CrapsRules(TableRules):
     def laid(self, wager: Wager) -> State:
         """Return the table with the wager on it, before the throw. Raises :class:`WagerError`."""
         state = self.state
-        stands = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
+        standing = {(bet.seat, bet.spot): bet.credits for bet in state.bets}
         for bet in wager.bets:
             where, place = (bet.seat, bet.spot), self.places[bet.spot]
-            stood = stands.pop(where, 0)
+            stood = standing.pop(where, 0)
             if stood and bet.credits > 0 and place.bet.kind in {"dontpass", "dontcome"}:
                 raise WagerError(
-                    f"bets.{bet.spot}: {counted(stood, 'credit')} stand there, and may not be increased"
+                    f"bets.{bet.spot}: {counted(stood, 'credit')} stand there and may not be increased"
                 )
-            if stood + bet.credits < (least := self._kept_least(place, bet.seat)):
-                raise WagerError(f"bets.{bet.spot}: whoever throws leaves {counted(least, 'credit')} there")
+            if stood + bet.credits < (least := self._least_to_leave(place, bet.seat)):
+                raise WagerError(f"bets.{bet.spot}: the shooter must leave {counted(least, 'credit')} there")
             if stood + bet.credits:
-                stands[where] = stood + bet.credits
-        if not stands:
+                standing[where] = stood + bet.credits
+        if not standing:
             raise WagerError("bets: nothing is left to throw for; leaving the table gives back what may be")
-        bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in stands.items()]
-        laid = state.with_bets(bets, self._told(wager, stands))
+        bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing.items()]
+        laid = state.with_bets(bets, self._reversed_bets(wager, standing))
         return self._with_shooter(laid, wager)
 
-    def _told(self, wager: Wager, stands: Mapping[tuple[int, str], int]) -> Iterable[tuple[int, str]]:
+    def _reversed_bets(
+        self, wager: Wager, standing: Mapping[tuple[int, str], int]
+    ) -> Iterable[tuple[int, str]]:
         """Return the bets that the player has turned on or off against the default, including earlier rounds."""
-        told = set(self.state.told)
-        for seat, spot, plays in _asked(wager.options):
+        reversed_bets = set(self.state.reversed_bets)
+        for seat, spot, plays in _on_off_choices(wager.options):
             place = self.places.get(spot)
             if place is None or not place.asks:
-                raise WagerError(f"working: {spot!r} is no bet that a player says of whether it plays")
+                raise WagerError(f"working: {spot!r} is not a bet that a player can turn on or off")
             if not isinstance(plays, bool):
-                raise WagerError(f"working.{spot}: says true or false, not {plays!r}")
-            if (seat, spot) not in stands:
+                raise WagerError(f"working.{spot}: must be true or false, not {plays!r}")
+            if (seat, spot) not in standing:
                 raise WagerError(f"working.{spot}: no bet stands there")
-            (told.add if plays == place.bet.off else told.discard)((seat, spot))
-        return told
+            (reversed_bets.add if plays == place.bet.off else reversed_bets.discard)((seat, spot))
+        return reversed_bets
 
     def _with_shooter(self, laid: State, wager: Wager) -> State:
         """Give the dice on a come-out to the next seat with a bet on pass or don't pass.
@@ -184,7 +191,7 @@ class CrapsRules(TableRules):
         lines = {bet.seat for bet in laid.bets if self.places[bet.spot].bet.kind in {"pass", "dontpass"}}
         if not lines:
             if self.definition.shooter_bets and any(bet.credits > 0 for bet in wager.bets):
-                raise WagerError("bets: whoever throws a come-out has a bet on pass or don't pass")
+                raise WagerError("bets: the shooter of a come-out must have a bet on pass or don't pass")
             return laid
         shooter = min(lines, key=lambda seat: (seat - laid.shooter) % seats)
         return replace(laid, shooter=shooter)
@@ -198,8 +205,8 @@ class CrapsRules(TableRules):
         yield Cue("dice", {"dice": list(dice)})
         for bet in wager.bets:
             if bet.credits < 0:
-                gone = replace(bet, credits=-bet.credits)
-                yield self.places[bet.spot].down(gone, self.state.point)
+                taken_down = replace(bet, credits=-bet.credits)
+                yield self.places[bet.spot].down(taken_down, self.state.point)
         settlements, after = thrown(self.places, laid, dice, self.definition.table.seats)
         yield from settlements
         display = {
@@ -257,14 +264,16 @@ class CrapsRules(TableRules):
         return figures.of_wager(self.places, self.laid(wager), wager)
 
 
-def _asked(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
+def _on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
     """Yield the on/off choices in a wager: the seat, the spot, and the value."""
     working = options.get("working", {})
     by_seat = working if "seats" in options else {0: working}
     if not isinstance(by_seat, Mapping) or not all(isinstance(each, Mapping) for each in by_seat.values()):
-        raise WagerError("working: says true or false by spot; of several seats, by seat and spot")
-    for seat, said in by_seat.items():
+        raise WagerError(
+            "working: must map spots to true or false, or seats to such maps if several seats play"
+        )
+    for seat, choices in by_seat.items():
         if not str(seat).isdecimal():
             raise WagerError(f"working: there is no seat {seat!r}")
-        for spot, plays in said.items():
+        for spot, plays in choices.items():
             yield int(seat), str(spot), plays

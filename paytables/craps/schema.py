@@ -140,8 +140,8 @@ def _paid(bet: CrapsBet, language: str) -> str:
     if bet.kind == "throw" and len(keys) == 1:
         return next(iter(keys))
     several = {"en": "; ", "fr": " ; "}[language]
-    said = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
-    return said or EVEN.texts_by_language()[language]
+    pays = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
+    return pays or EVEN.texts_by_language()[language]
 
 
 def check(definition: CrapsDefinition, file: str) -> None:
@@ -152,7 +152,7 @@ def check(definition: CrapsDefinition, file: str) -> None:
         if bet.id in ids[:n]:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
         if bet.on is not None and kinds.get(bet.on) not in {"pass", "dontpass", "come", "dontcome"}:
-            raise DefinitionError(file, f"bet.{n}.on", f"{bet.on!r} is no single chance of this table")
+            raise DefinitionError(file, f"bet.{n}.on", f"{bet.on!r} is not a line bet of this table")
     for kind in ("pass", "dontpass", "come", "dontcome"):
         if list(kinds.values()).count(kind) > 1:
             raise DefinitionError(file, "bet", f"two bets of kind {kind}: there is one point for all")
@@ -160,4 +160,4 @@ def check(definition: CrapsDefinition, file: str) -> None:
     if len(laid) != len(set(laid)):
         raise DefinitionError(file, "bet", "two odds on one single chance")
     if not {"pass", "dontpass"} & set(kinds.values()):
-        raise DefinitionError(file, "bet", "there is neither pass nor don't pass for whoever throws")
+        raise DefinitionError(file, "bet", "the table needs pass or don't pass for the shooter")

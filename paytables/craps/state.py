@@ -14,7 +14,7 @@ from paytables.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The table between two throws. ``told`` are the bets, by seat and spot, turned on or off against the default.
+    """The table between two throws. ``reversed_bets``, by seat and spot, are on or off against the default.
 
     ``shooter`` is the seat that throws; on a come-out, the first seat to which the dice are offered.
     """
@@ -22,20 +22,27 @@ class State:
     point: int | None = None
     shooter: int = 0
     bets: tuple[Bet, ...] = ()
-    told: frozenset[tuple[int, str]] = frozenset()
+    reversed_bets: frozenset[tuple[int, str]] = frozenset()
 
     def at(self, seat: int) -> dict[str, int]:
         """Return the standing bets of one seat, credits by spot."""
         return {bet.spot: bet.credits for bet in self.bets if bet.seat == seat}
 
-    def with_bets(self, bets: Iterable[Bet], told: Iterable[tuple[int, str]], seats: int = 1) -> Self:
+    def with_bets(
+        self, bets: Iterable[Bet], reversed_bets: Iterable[tuple[int, str]], seats: int = 1
+    ) -> Self:
         """Return the table with these bets instead; the on/off choice of a bet ends with it.
 
         At a table for one player, the point is cleared with the last bet: nobody is left to throw for it.
         """
-        kept = tuple(sorted(bets, key=lambda bet: (bet.seat, bet.spot)))
-        there = frozenset((bet.seat, bet.spot) for bet in kept) & frozenset(told)
-        return replace(self, point=self.point if kept or seats > 1 else None, bets=kept, told=there)
+        ordered = tuple(sorted(bets, key=lambda bet: (bet.seat, bet.spot)))
+        still_reversed = frozenset((bet.seat, bet.spot) for bet in ordered) & frozenset(reversed_bets)
+        return replace(
+            self,
+            point=self.point if ordered or seats > 1 else None,
+            bets=ordered,
+            reversed_bets=still_reversed,
+        )
 
     def to_json(self) -> object:
         """Return the table as an outcome stores it, or None if newly opened. Inverse: :func:`state_from_json`."""
@@ -46,7 +53,7 @@ class State:
             "point": self.point,
             "shooter": self.shooter,
             "bets": bets_to_json(self.bets),
-            "told": [list(each) for each in sorted(self.told)],
+            "told": [list(each) for each in sorted(self.reversed_bets)],
         }
 
 
@@ -62,42 +69,44 @@ def state_from_json(data: object, felt: Felt) -> State:
     if isinstance(data, Mapping) and seats > 1 and data and set(data) <= {"point", "shooter"}:
         data = {"point": None, "shooter": 0, "bets": [], "told": [], **data}
     if not isinstance(data, Mapping) or set(data) != {"point", "shooter", "bets", "told"}:
-        raise ValueError(f"a craps table has a point, a shooter, bets and what was told of them: {data!r}")
+        raise ValueError(f"a craps table must have point, shooter, bets and told, not {data!r}")
     point, shooter = data["point"], data["shooter"]
     if point is not None and (not isinstance(point, int) or point not in NUMBERS):
-        raise ValueError(f"{point!r} is no point")
+        raise ValueError(f"{point!r} is not a point")
     if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
         raise ValueError(f"there is no seat {shooter!r} to throw")
     bets = bets_from_json(data["bets"], felt.places, seats)
     try:
-        told = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
+        reversed_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
     except (TypeError, ValueError):
-        raise ValueError(f"told: {data['told']!r} are no bets, by seat and spot") from None
-    state = State(point, shooter).with_bets(bets, told, seats)
-    if state.point != point or state.told != told or len({(b.seat, b.spot) for b in bets}) != len(bets):
+        raise ValueError(f"told: {data['told']!r} are not bets by seat and spot") from None
+    state = State(point, shooter).with_bets(bets, reversed_bets, seats)
+    if (
+        state.point != point
+        or state.reversed_bets != reversed_bets
+        or len({(b.seat, b.spot) for b in bets}) != len(bets)
+    ):
         raise ValueError(f"no throw leaves this table: {data!r}")
     for bet in bets:
-        _stands(bet, felt, state)
+        _check_standing(bet, felt, state)
     return state
 
 
-def _stands(bet: Bet, felt: Felt, state: State) -> None:
+def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
     """Refuse a bet that cannot stand between throws."""
     place, spot = felt.places[bet.spot], felt.spots[state.point][bet.spot]
-    told = (bet.seat, bet.spot) in state.told
+    is_reversed = (bet.seat, bet.spot) in state.reversed_bets
     ended = state.point is None and not place.key and (place.line or place.bet.kind in {"pass", "dontpass"})
     boxed = place.bet.kind in {"come", "dontcome"} and not place.key and not place.bet.waits
-    if not place.stays or ended or boxed or (told and not place.asks):
+    if not place.stays or ended or boxed or (is_reversed and not place.asks):
         raise ValueError(f"no throw leaves a bet on {bet.spot!r} with point {state.point} as {bet!r}")
     if bet.credits % spot.step:
-        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: no multiple of {spot.step}")
+        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: not a multiple of {spot.step}")
     laid = state.at(bet.seat)
     if place.needs is not None and place.needs not in laid:
         raise ValueError(f"a bet on {bet.spot!r}, and none on {place.needs!r}")
     if not spot.least <= bet.credits <= min(spot.most, most_odds(place, laid, state.point)):
-        raise ValueError(
-            f"{counted(bet.credits, 'credit')} on {bet.spot!r}: more or less than may stand there"
-        )
+        raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot")
 
 
 def most_odds(place: Place, laid: Mapping[str, int], point: int | None) -> int:
@@ -119,8 +128,8 @@ def thrown(
         point = None
         others = any(bet.seat != shooter for bet in state.bets)
         shooter = (shooter + 1) % seats if total == 7 and others else shooter
-    told = [each for each in state.told if each in {(bet.seat, bet.spot) for bet in after}]
-    return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(after, told, seats)
+    reversed_bets = [each for each in state.reversed_bets if each in {(bet.seat, bet.spot) for bet in after}]
+    return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(after, reversed_bets, seats)
 
 
 def _after(
@@ -128,7 +137,7 @@ def _after(
 ) -> Iterator[Bet]:
     for bet in state.bets:
         place = places[bet.spot]
-        fate = place.fate(dice, state.point, told=(bet.seat, bet.spot) in state.told)
+        fate = place.fate(dice, state.point, is_reversed=(bet.seat, bet.spot) in state.reversed_bets)
         if isinstance(fate, str):
             yield bet if fate == bet.spot else replace(bet, spot=fate)
         else:

@@ -22,21 +22,21 @@ _STATES_MOST = 500
 
 def bets_of(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
     """Return what the strategy stakes on the next throw, credits by spot."""
-    point, stands = rules.state.point, rules.state.at(0)
+    point, standing = rules.state.point, rules.state.at(0)
     bets: dict[str, int] = {}
     for spot, credits_ in strategy.keep.items():
         place = rules.places.get(spot)
         if place is None:
             raise AnalysisError(f"strategy {strategy.id}: there is no spot {spot!r}")
-        on_numbers = sum(name.startswith(f"{spot}-") for name in stands)
-        if place.open(point) and spot not in stands and on_numbers < strategy.points:
+        on_numbers = sum(name.startswith(f"{spot}-") for name in standing)
+        if place.open(point) and spot not in standing and on_numbers < strategy.points:
             bets[spot] = credits_
     for place in rules.places.values() if strategy.odds else ():
-        if place.line and place.open(point) and place.needs in stands:
+        if place.line and place.open(point) and place.needs in standing:
             limits = rules.cloth.by_id[place.id]
-            most = min(most_odds(place, stands, point), limits.most) // limits.step * limits.step
-            if most > stands.get(place.id, 0):
-                bets[place.id] = most - stands.get(place.id, 0)
+            most = min(most_odds(place, standing, point), limits.most) // limits.step * limits.step
+            if most > standing.get(place.id, 0):
+                bets[place.id] = most - standing.get(place.id, 0)
     return bets
 
 

@@ -49,16 +49,16 @@ def bet(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, w
 
     Both ignore the limit of a draw; the game's own analysis states its maximum cost.
     """
-    whole = _marked(definition, tables, ticket)
+    all_ways = _marked(definition, tables, ticket)
     for law in quick_laws(definition, tables, ticket):
         one = credits_law(law)
         none = 1 - one.at_least(1)
-        whole = whole.plus(Sum(one.moment(1), one.moment(2), none, none))
+        all_ways = all_ways.plus(Sum(one.moment(1), one.moment(2), none, none))
     weights = factors(ticket.options)
     total = sum(weights.values())
     first = Fraction(sum(f * w for f, w in weights.items()), total)
     second = Fraction(sum(f * f * w for f, w in weights.items()), total)
-    least, most = 1 - whole.none_most**ticket.draws, 1 - whole.none_least**ticket.draws
+    least, most = 1 - all_ways.none_most**ticket.draws, 1 - all_ways.none_least**ticket.draws
     notes = [f"{why}; return and variance are exact, from the ways two by two"]
     notes.append(f"P(any win) lies between {least} and {most} (Dawson and Sankoff 1967; Kwerel 1975)")
     if definition.limit is not None:
@@ -69,9 +69,9 @@ def bet(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, w
         bet=name,
         cost_credits=ticket.cost,
         options=ticket.to_json(),
-        rtp=first * whole.mean / ticket.cost_a_draw,
+        rtp=first * all_ways.mean / ticket.cost_a_draw,
         cycle=definition.cycle,
-        variance=ticket.draws * (second * whole.second - (first * whole.mean) ** 2),
+        variance=ticket.draws * (second * all_ways.second - (first * all_ways.mean) ** 2),
         notes=tuple(notes),
     )
 

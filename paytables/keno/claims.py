@@ -217,7 +217,7 @@ def fault(record: Record, draw: int, on: date) -> Record:
 
 def _is_open(record: Record, draw: int) -> None:
     if draw not in record.paper.draws:
-        raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is none of {list(record.paper.draws)}")
+        raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
     if draw in record.closed:
         raise TicketRefused(Refusal.DRAW_IS_DECIDED, f"draw {draw} is closed already")
 
@@ -225,7 +225,7 @@ def _is_open(record: Record, draw: int) -> None:
 def _decide(record: Record, event: Event, draw: int, decided: Decided) -> Record:
     state = _after(record, event)
     if draw not in record.paper.draws:
-        raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is none of {list(record.paper.draws)}")
+        raise TicketRefused(Refusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}")
     if draw not in record.closed:
         raise TicketRefused(Refusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
     if draw in record.decided:

@@ -81,14 +81,14 @@ def _way(
     hits = tuple(ball for ball in drawn.balls if ball in numbers)
     spots, catch = len(numbers), len(hits)
     marks = sum(1 << i for i, bonus in enumerate(options.balls) if drawn.balls[bonus.ball - 1] in numbers)
-    whole = factor * options.factor(marks)
+    total_factor = factor * options.factor(marks)
     return Way(
         selection=selection,
         numbers=numbers,
         hits=hits,
         stake=stake,
-        factor=whole,
-        credits=stake * tables.pay(spots, catch) * whole,
+        factor=total_factor,
+        credits=stake * tables.pay(spots, catch) * total_factor,
         levels=tables.levels_won(spots, stake, catch),
     )
 

@@ -50,12 +50,12 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
     law = credits_law(one_draw)
     mean, variance = law.moment(1), law.variance()
     notes: tuple[str, ...] = ()
-    whole: WinDistribution | None = law
+    all_draws: WinDistribution | None = law
     if ticket.draws > 1:
         try:
-            whole = repeat(law, ticket.draws)
+            all_draws = repeat(law, ticket.draws)
         except AnalysisError as error:
-            whole, notes = None, (f"the distribution over {ticket.draws} draws is left out: {error}",)
+            all_draws, notes = None, (f"the distribution over {ticket.draws} draws is left out: {error}",)
     lost = 1 - law.at_least(1)
     top = max(law.counts)
     return BetAnalysis(
@@ -66,8 +66,8 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
         cycle=definition.cycle,
         variance=variance * ticket.draws,
         hit_probability=1 - lost**ticket.draws,
-        return_bet_probability=None if whole is None else whole.at_least(ticket.cost),
-        law=whole,
+        return_bet_probability=None if all_draws is None else all_draws.at_least(ticket.cost),
+        law=all_draws,
         max_win_credits=top * ticket.draws,
         max_win_probability=law.at_least(top) ** ticket.draws,
         progressives=_shares(definition, ticket, mean, level_rates(one_draw, len(tables.levels))),
@@ -112,8 +112,8 @@ def caught(definition: KenoDefinition, spots: int, catch: int, marks: int, named
     placed = perm(spots, held) * perm(field.numbers - spots, named - held)
     others = comb(spots - held, catch - held)
     missed = field.drawn - catch - (named - held)
-    rest = field.numbers - spots - (named - held)
-    return placed * others * comb(rest, missed) if missed >= 0 else 0
+    others_left = field.numbers - spots - (named - held)
+    return placed * others * comb(others_left, missed) if missed >= 0 else 0
 
 
 def _prizes(
@@ -203,8 +203,8 @@ def _forms(
         stake = ticket.selections[0].stakes[form.spots]
         open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
         key = (form.id, len(open_to), tables_of(tables, ticket).closed)
-        whole = definition.most_paid is None or _greatest(tables, ticket) <= definition.most_paid
-        if whole and key in seen:
+        is_unlimited = definition.most_paid is None or _greatest(tables, ticket) <= definition.most_paid
+        if is_unlimited and key in seen:
             continue
         seen.add(key)
         found.append(analyse_ticket(definition, tables, ticket, f"{form.id} at {stake}"))

@@ -75,7 +75,7 @@ class Joint:
             key = tuple(g for g, group in enumerate(groups) if number in group)
             members[key] = members.get(key, 0) + 1
         self.steps, self.sizes = self._order(members)
-        self.rest = numbers - sum(self.sizes)
+        self.numbers_outside = numbers - sum(self.sizes)
         self._wins: dict[tuple[int, tuple[Caught, ...]], Won] = {}
 
     def _order(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
@@ -107,28 +107,28 @@ class Joint:
     def law(self, states_max: int = STATES_MAX) -> Counted:
         """Return the exact distribution of the total win. Raises :class:`AnalysisError` beyond ``states_max``."""
         cases: dict[Won, int] = {}
-        for weight, sizes, marks in self._placements(list(self.sizes), self.rest, 0):
+        for weight, sizes, marks in self._placements(list(self.sizes), self.numbers_outside, 0):
             for won, count in self._run(sizes, marks, states_max).items():
                 cases[won] = cases.get(won, 0) + weight * count
         total = perm(self.numbers, self.named) * comb(self.numbers - self.named, self.drawn - self.named)
         return Counted(total, cases)
 
     def _placements(
-        self, sizes: list[int], rest: int, ball: int
+        self, sizes: list[int], outside: int, ball: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
         """Yield every placement of the named balls: its weight, the remaining atom sizes, and each atom's marks."""
         if ball == self.named:
-            yield 1, [*sizes, rest], [0] * len(sizes)
+            yield 1, [*sizes, outside], [0] * len(sizes)
             return
         for atom in range(len(sizes)):
             if sizes[atom]:
                 here = [n - (i == atom) for i, n in enumerate(sizes)]
-                for weight, left, marks in self._placements(here, rest, ball + 1):
+                for weight, left, marks in self._placements(here, outside, ball + 1):
                     added = [m | (1 << ball if i == atom else 0) for i, m in enumerate(marks)]
                     yield weight * sizes[atom], left, added
-        if rest:
-            for weight, left, marks in self._placements(sizes, rest - 1, ball + 1):
-                yield weight * rest, left, marks
+        if outside:
+            for weight, left, marks in self._placements(sizes, outside - 1, ball + 1):
+                yield weight * outside, left, marks
 
     def _run(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
         todo = self.drawn - self.named

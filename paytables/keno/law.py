@@ -153,7 +153,7 @@ def repeat(law: WinDistribution, draws: int) -> WinDistribution:
 
 
 def _product(laws: Iterable[Counted]) -> Counted:
-    whole = NOTHING
+    product = NOTHING
     for law in laws:
-        whole = convolve(whole, law)
-    return whole
+        product = convolve(product, law)
+    return product

@@ -158,7 +158,9 @@ def issue(
             "the central computer has not recorded the selections: no ticket, and no stake is due"
         )
     if definition.terms is None:
-        raise NotRecorded(f"{definition.game.id}: the definition has no [terms]: a ticket says when to claim")
+        raise NotRecorded(
+            f"{definition.game.id}: the definition has no [terms], which a ticket needs for its claim period"
+        )
     if any(s.is_quick_pick for s in ticket.selections):
         raise NotRecorded("a quick pick has no numbers yet: they are drawn before the ticket is recorded")
     if len(acknowledgement.draws) != ticket.draws or len(set(acknowledgement.draws)) != ticket.draws:
@@ -187,8 +189,8 @@ def control_number(paper: Paper, key: bytes) -> str:
     The digits are HMAC-SHA-256 of all the data on the ticket, modulo 10^18; the check digits are ISO/IEC 7064
     MOD 97-10, which detects every single wrong digit and every exchange of two neighbours.
     """
-    said = json.dumps({**paper.to_json(), "control_number": ""}, sort_keys=True, separators=(",", ":"))
-    digest = hmac.new(key, said.encode(), hashlib.sha256).digest()
+    canonical = json.dumps({**paper.to_json(), "control_number": ""}, sort_keys=True, separators=(",", ":"))
+    digest = hmac.new(key, canonical.encode(), hashlib.sha256).digest()
     body = int.from_bytes(digest) % 10**18
     return f"{body:018d}{98 - body * 100 % 97:02d}"
 
@@ -207,29 +209,29 @@ def lines(
     definition: KenoDefinition, paper: Paper, language: str, money: Callable[[int], str]
 ) -> list[tuple[Line, str, str]]:
     """Return the ticket as (line, label, text), top to bottom. ``money`` formats an amount of credits."""
-    told: list[tuple[Line, str]] = [
+    entries: list[tuple[Line, str]] = [
         (Line.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
         (Line.STATION, paper.station),
         (Line.ISSUED, paper.issued_at.isoformat(sep=" ", timespec="seconds")),
     ]
     for selection in paper.selections:
         groups = selection["groups"]
-        told.append((Line.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
+        entries.append((Line.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
         played = [
             _SPOTS[language].format(spots=s, ways=money(stake)) for s, stake in selection["stakes"].items()
         ]
-        told.append((Line.STAKE, ", ".join(played)))
+        entries.append((Line.STAKE, ", ".join(played)))
     names = {b.id: b.name.model_dump()[language] for b in definition.bonus}
-    told += [(Line.BONUS, names[b]) for b in paper.bonuses]
-    told.append((Line.TOTAL, money(paper.cost_credits)))
-    told.append((Line.DRAWS, _runs(paper.draws)))
+    entries += [(Line.BONUS, names[b]) for b in paper.bonuses]
+    entries.append((Line.TOTAL, money(paper.cost_credits)))
+    entries.append((Line.DRAWS, _runs(paper.draws)))
     most = paper.most_paid_credits
-    told.append((Line.MOST_PAID, _NO_LIMIT[language] if most is None else money(most)))
+    entries.append((Line.MOST_PAID, _NO_LIMIT[language] if most is None else money(most)))
     place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
-    told.append((Line.CLAIM, _CLAIM[language].format(days=paper.claim_days, place=place)))
+    entries.append((Line.CLAIM, _CLAIM[language].format(days=paper.claim_days, place=place)))
     number = paper.control_number
-    told.append((Line.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
-    return [(line, LABELS[line][language], text) for line, text in told]
+    entries.append((Line.CONTROL, " ".join(number[i : i + 4] for i in range(0, len(number), 4))))
+    return [(line, LABELS[line][language], text) for line, text in entries]
 
 
 def _runs(draws: Sequence[int]) -> str:
@@ -264,14 +266,14 @@ def slip_form(
 
     ``money`` formats an amount of credits; the page has room for ``selections`` selections.
     """
-    told, words = slip(definition), SLIP[language]
-    most, at = told["most_paid_a_draw_credits"], told["rules_at"]
+    slip_data, words = slip(definition), SLIP[language]
+    most, at = slip_data["most_paid_a_draw_credits"], slip_data["rules_at"]
     colon = words["colon"]
-    said = [
+    header = [
         f"{definition.game.title.model_dump()[language]}  {definition.game.version}",
-        words["mark"].format(least=told["fewest_spots"], most=told["most_spots"]),
+        words["mark"].format(least=slip_data["fewest_spots"], most=slip_data["most_spots"]),
         f"{LABELS[Line.MOST_PAID][language]}{colon}{_NO_LIMIT[language] if most is None else money(most)}",
-        f"{words['rules']}{colon}{(told['rules'] if at is None else at)[language]}",
+        f"{words['rules']}{colon}{(slip_data['rules'] if at is None else at)[language]}",
     ]
     boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.numbers + 1)]
     columns, marks = definition.field.columns, definition.marks
@@ -290,4 +292,4 @@ def slip_form(
     chosen = [f"{LABELS[Line.DRAWS][language]} (1-{marks.draws}){colon}____"] if marks.draws > 1 else []
     names = (bonus.name.model_dump()[language] for bonus in definition.bonus)
     chosen += [f"[ ] {LABELS[Line.BONUS][language]}{colon}{name}" for name in names]
-    return "\n\n".join(["\n".join(said), *cards, "\n".join(chosen)]) + "\n"
+    return "\n\n".join(["\n".join(header), *cards, "\n".join(chosen)]) + "\n"

@@ -29,15 +29,15 @@ def presentation(definition: KenoDefinition) -> dict[str, Json]:
 
 
 def _bonus(bonus: Bonus) -> dict[str, Json]:
-    told: dict[str, Json] = {
+    data: dict[str, Json] = {
         "id": bonus.id,
         "kind": bonus.kind,
         "name": bonus.name.model_dump(),
         "fee": bonus.fee,
     }
     if isinstance(bonus, BallBonus):
-        return {**told, "ball": bonus.ball, "factor": bonus.factor}
-    return {**told, "weights": {str(f): w for f, w in sorted(bonus.weights.items())}}
+        return {**data, "ball": bonus.ball, "factor": bonus.factor}
+    return {**data, "weights": {str(f): w for f, w in sorted(bonus.weights.items())}}
 
 
 def draw(

@@ -45,32 +45,32 @@ class KenoRules(Tableless):
         selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
         return Ticket((selection,) * form.selections, form.draws, options(self.definition, form.bonuses))
 
-    def ticket(self, asked: Mapping[str, Json]) -> Ticket:
+    def ticket(self, request: Mapping[str, Json]) -> Ticket:
         """Check a ticket. Raises :class:`WagerError` with the wrong mark and the reason."""
-        return ticket.read(self.definition, self.tables, asked)
+        return ticket.read(self.definition, self.tables, request)
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``: the requested ticket, or the first form that costs that much.
 
         ``selections`` is a list of ``{"groups": [[numbers]...], "stakes": {spots: credits}}``; a quick pick
         gives sizes in place of the groups, as in ``{"groups": [8], "stakes": {8: 1}}``. ``draws`` and
         ``bonuses`` (ids) are optional. ``form`` requests a form by its id.
         """
-        if "selections" not in asked:
-            return self._form_wager(credits_, asked)
-        found = self.ticket(asked)
+        if "selections" not in options:
+            return self._form_wager(credits_, options)
+        found = self.ticket(options)
         if found.cost != credits_:
             raise WagerError(f"the ticket costs {counted(found.cost, 'credit')}, not {credits_}")
         return Wager(credits_, found.to_json())
 
-    def _form_wager(self, credits_: int, asked: Mapping[str, Json]) -> Wager:
-        if set(asked) - {"form"}:
+    def _form_wager(self, credits_: int, options: Mapping[str, Json]) -> Wager:
+        if set(options) - {"form"}:
             raise WagerError("a ticket has selections with its draws and bonuses, or is a form")
         for form, stake in self._offers:
             found = self.form_ticket(form, stake)
-            if asked.get("form", form.id) == form.id and found.cost == credits_:
+            if options.get("form", form.id) == form.id and found.cost == credits_:
                 return Wager(credits_, found.to_json())
-        named = f" of form {asked['form']!r}" if asked else ""
+        named = f" of form {options['form']!r}" if options else ""
         raise WagerError(
             f"no ticket{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )

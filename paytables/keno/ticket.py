@@ -98,23 +98,23 @@ def subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[
         return
     for i in range(first, len(sizes)):
         if sizes[i] <= spots:
-            for rest in subsets(sizes, spots - sizes[i], i + 1):
-                yield (i, *rest)
+            for later in subsets(sizes, spots - sizes[i], i + 1):
+                yield (i, *later)
 
 
-def read(definition: KenoDefinition, tables: Tables, asked: Mapping[str, Json]) -> Ticket:
+def read(definition: KenoDefinition, tables: Tables, request: Mapping[str, Json]) -> Ticket:
     """Check a requested ticket. Raises :class:`WagerError` with the wrong mark and the reason."""
-    unknown = set(asked) - {"selections", "draws", "bonuses"}
+    unknown = set(request) - {"selections", "draws", "bonuses"}
     if unknown:
         raise WagerError(f"a ticket has selections, draws and bonuses, not {', '.join(sorted(unknown))}")
-    draws = asked.get("draws", 1)
-    if not _whole(draws) or not 1 <= draws <= definition.marks.draws:
+    draws = request.get("draws", 1)
+    if not _is_integer(draws) or not 1 <= draws <= definition.marks.draws:
         raise WagerError(f"draws: {draws!r} is not a number from 1 to {definition.marks.draws}")
-    bought = asked.get("bonuses", ())
+    bought = request.get("bonuses", ())
     sold = [b.id for b in definition.bonus if b.fee]
     if not _list(bought) or any(b not in sold for b in bought) or len(set(bought)) != len(bought):
         raise WagerError(f"bonuses: {bought!r} are not different ones of {sold}")
-    selections = asked.get("selections", ())
+    selections = request.get("selections", ())
     most = definition.marks.selections
     if not _list(selections) or not 1 <= len(selections) <= most:
         raise WagerError(f"selections: a ticket has 1 to {most} of them")
@@ -131,14 +131,14 @@ def read(definition: KenoDefinition, tables: Tables, asked: Mapping[str, Json]) 
     return ticket
 
 
-def _selection(definition: KenoDefinition, tables: Tables, asked: Json, i: int) -> Selection:
+def _selection(definition: KenoDefinition, tables: Tables, request: Json, i: int) -> Selection:
     where = f"selections.{i}"
-    if not isinstance(asked, Mapping) or set(asked) != {"groups", "stakes"}:
+    if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
         raise WagerError(f"{where}: has groups and stakes, nothing else")
     selection = Selection(
-        sizes=_sizes(definition, asked["groups"], where),
-        groups=_marked(definition, asked["groups"], where),
-        stakes=_stakes(asked["stakes"], where),
+        sizes=_sizes(definition, request["groups"], where),
+        groups=_marked(definition, request["groups"], where),
+        stakes=_stakes(request["stakes"], where),
     )
     held = sum(selection.sizes)
     if held > definition.field.numbers:
@@ -162,47 +162,47 @@ def _selection(definition: KenoDefinition, tables: Tables, asked: Json, i: int) 
     return selection
 
 
-def _sizes(definition: KenoDefinition, asked: Json, where: str) -> tuple[int, ...]:
+def _sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
     most = definition.marks.groups
-    if not _list(asked) or not 1 <= len(asked) <= most:
+    if not _list(groups) or not 1 <= len(groups) <= most:
         raise WagerError(f"{where}.groups: a selection has 1 to {most} of them")
-    if all(_whole(g) and g >= 1 for g in asked):
-        return tuple(asked)
-    for g, group in enumerate(asked):
+    if all(_is_integer(g) and g >= 1 for g in groups):
+        return tuple(groups)
+    for g, group in enumerate(groups):
         if not _list(group) or not group:
             raise WagerError(
                 f"{where}.groups.{g}: {group!r} is not a list of numbers; "
-                "a quick pick says how many for every group of its selection"
+                "a quick pick must give a size for every group of its selection"
             )
-    return tuple(len(group) for group in asked)
+    return tuple(len(group) for group in groups)
 
 
-def _marked(definition: KenoDefinition, asked: Json, where: str) -> tuple[tuple[int, ...], ...]:
-    if _whole(asked[0]):
+def _marked(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple[int, ...], ...]:
+    if _is_integer(groups[0]):
         return ()
     seen: set[int] = set()
-    for g, group in enumerate(asked):
+    for g, group in enumerate(groups):
         for number in group:
-            if not _whole(number) or not 1 <= number <= definition.field.numbers:
+            if not _is_integer(number) or not 1 <= number <= definition.field.numbers:
                 raise WagerError(f"{where}.groups.{g}: {number!r} is not on the field")
             if number in seen:
                 raise WagerError(f"{where}.groups.{g}: {number} is marked twice")
             seen.add(number)
-    return tuple(tuple(sorted(group)) for group in asked)
+    return tuple(tuple(sorted(group)) for group in groups)
 
 
-def _stakes(asked: Json, where: str) -> dict[int, int]:
-    if not isinstance(asked, Mapping) or not asked:
-        raise WagerError(f"{where}.stakes: says the stake of each number of spots played")
+def _stakes(requested: Json, where: str) -> dict[int, int]:
+    if not isinstance(requested, Mapping) or not requested:
+        raise WagerError(f"{where}.stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}
-    for spots, stake in asked.items():
-        if not str(spots).isdecimal() or not _whole(stake):
+    for spots, stake in requested.items():
+        if not str(spots).isdecimal() or not _is_integer(stake):
             raise WagerError(f"{where}.stakes: {spots!r} = {stake!r} is not a number of spots and a stake")
         stakes[int(spots)] = stake
     return stakes
 
 
-def _whole(value: Json) -> bool:
+def _is_integer(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

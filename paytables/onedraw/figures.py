@@ -42,11 +42,11 @@ def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = 
     bets = on_table((), wager, table.cloth.spots)
     figures = analysed(name, wager, cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.weights.values()))
-    asked = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
-    if not asked:
+    choices = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
+    if not choices:
         return figures
     worst = analysed(name, wager, cases(table, bets, prison=True), Depth.RETURN).rtp
-    ever = min(prison_for_ever(table, spot) for spot in asked)
+    ever = min(prison_for_ever(table, spot) for spot in choices)
     note = (
         f"with every stake left in prison at zero {percent(worst)} %; "
         f"of a simple chance that could be halved for ever {percent(ever)} %"
@@ -56,28 +56,28 @@ def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = 
 
 def cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
     """Yield every possible end of the bets, with its weight; ``prison``: every choice is for prison."""
-    whole = sum(table.weights.values())
+    total = sum(table.weights.values())
     for result, count in table.weights.items():
         done: list[Settlement] = []
         stand: list[Held] = []
         for bet in bets:
-            settlement, stands = table.fate(bet, result)
-            if stands is not None and (settlement is None or prison):
-                stand.append(stands)
+            settlement, staying = table.fate(bet, result)
+            if staying is not None and (settlement is None or prison):
+                stand.append(staying)
             elif settlement is not None:
                 done.append(settlement)
         if not stand:
             yield Case(count, done)
             continue
         for later in cases(table, stand, prison=prison):
-            yield Case(count * Fraction(later.weight) / whole, [*done, *later.settlements])
+            yield Case(count * Fraction(later.weight) / total, [*done, *later.settlements])
 
 
 def prison_for_ever(table: "OneDrawTable", spot: str) -> Fraction:
     """Return the RTP of an even-money bet whose stake is always left in prison and halved at every further zero."""
-    whole, pays = sum(table.weights.values()), table.by_spot[spot].pays
-    wins = Fraction(sum(table.weights[result] for result in pays), whole)
-    zero = Fraction(sum(table.weights[result] for result in table.zero), whole)
+    total, pays = sum(table.weights.values()), table.by_spot[spot].pays
+    wins = Fraction(sum(table.weights[result] for result in pays), total)
+    zero = Fraction(sum(table.weights[result] for result in table.zero), total)
     held = wins / (1 - zero / 2)
     net = next(iter(pays.values())).net
     return wins * (1 + net) + zero * held

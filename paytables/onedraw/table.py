@@ -87,14 +87,14 @@ class OneDrawTable(TableRules):
         """Return the time in which several seats place bets on one spin, or None if only one seat plays."""
         return self.table.common_seconds
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`).
 
         While bets are held a spin may cost nothing. Raises :class:`WagerError`.
         """
-        if self.held and credits_ == 0 and asked in ({}, {"bets": {}}):
+        if self.held and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
-        wager = self.cloth.wager(credits_, **asked)
+        wager = self.cloth.wager(credits_, **options)
         if self.table.most_win is not None:
             self.cloth.most_win(figures.most_back(self, wager))
         return wager
@@ -113,10 +113,10 @@ class OneDrawTable(TableRules):
             place = self.by_spot[bet.spot]
             least, most, step = place.spot.least, place.spot.most, place.spot.step
             if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(place, bet):
-                raise ValueError(f"no bet of this table stands as {bet.to_json()} after {bet.count}")
+                raise ValueError(f"no bet of this table can be {bet.to_json()} with count {bet.count}")
             results &= set(place.pays) if place.spins > 1 else self.zero
         if not results:
-            raise ValueError("the bets that stand are of different results")
+            raise ValueError("the standing bets have different results")
         return held
 
     @staticmethod
@@ -176,10 +176,10 @@ class OneDrawTable(TableRules):
 
     def explain(self) -> tuple[str, ...]:
         """Return what each kind of bet pays, on how many of the cases, and on how many spots."""
-        whole = sum(self.weights.values())
+        total = sum(self.weights.values())
         return tuple(
             f"{group}: {places[0].spot.odds}"
-            f" on {sum(self.weights[result] for result in places[0].pays):,} of {whole:,}"
+            f" on {sum(self.weights[result] for result in places[0].pays):,} of {total:,}"
             + (f", {places[0].spins} times in a row" if places[0].spins > 1 else "")
             + f"; {counted(len(places), 'place')}"
             for group, places in self.groups().items()

@@ -80,9 +80,9 @@ class Solver:
         self,
         streets: Streets,
         each: Callable[..., Iterator[tuple[Ints, ...]]] = map,
-        told: Callable[[int, int], None] = lambda *_: None,
+        report_progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
-        self.streets, self.each, self.told = streets, each, told
+        self.streets, self.each, self.report_progress = streets, each, report_progress
         self.tables = tables(streets.opens)
         self.flops, self.like = sets(52, 3).classes
         self.cards = sets(52, 3).members[self.flops].astype(np.int64)
@@ -99,13 +99,13 @@ class Solver:
             flop[n], on[n] = found[:2]
             best += found[2] * int(self.like[n])
             worst += found[3] * int(self.like[n])
-            self.told(n + 1, 2 * count)
+            self.report_progress(n + 1, 2 * count)
         chosen, first, mean, worst_mean = self._first(best, worst)
         law = np.zeros((3 + firsts, 13), dtype=np.int64)
         laws = self.each(lambda n: (self._law(n, first, flop[n], on[n]),), range(count))
         for n, (part,) in enumerate(laws):
             law += part
-            self.told(count + n + 1, 2 * count)
+            self.report_progress(count + n + 1, 2 * count)
         nets, staked = self._nets(law)
         total = int(law.sum())
         ends = tuple(map(tuple, law.tolist()))
@@ -227,7 +227,7 @@ def tables(opens: int) -> Tables:
     )
 
 
-def _strengths(board: Ints, rest: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
+def _strengths(board: Ints, unseen: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
     """Fill ``shown`` with the strength of each hole and count it in ``bucket``; return minimum and maximum.
 
     A hole of cards a < b is number b (b - 1) / 2 + a.
@@ -246,10 +246,10 @@ def _strengths(board: Ints, rest: Ints, ranks: Ints, shown: Ints, bucket: Ints) 
             flush = suit
     low, high = 1 << 20, 0
     for nb in range(47):
-        b = rest[nb]
+        b = unseen[nb]
         after = sixth[state, b >> 2]
         for na in range(nb):
-            a = rest[na]
+            a = unseen[na]
             best = plain[seventh[after, a >> 2]]
             if flush >= 0:
                 mask = masks[flush]
@@ -265,7 +265,7 @@ def _strengths(board: Ints, rest: Ints, ranks: Ints, shown: Ints, bucket: Ints) 
 
 
 def _standings(  # noqa: C901, PLR0912 (one loop for numba)
-    rest: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
+    unseen: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
 ) -> None:
     """Fill ``counts`` with the bank's 990 hands against each hole: closed, open and weaker, equal."""
     start = 0
@@ -273,7 +273,7 @@ def _standings(  # noqa: C901, PLR0912 (one loop for numba)
         start, bucket[level] = start + bucket[level], start
     for nb in range(47):
         for na in range(nb):
-            a, b = rest[na], rest[nb]
+            a, b = unseen[na], unseen[nb]
             best = shown[b * (b - 1) // 2 + a]
             place[bucket[best]] = b << 6 | a
             bucket[best] += 1
@@ -293,7 +293,7 @@ def _standings(  # noqa: C901, PLR0912 (one loop for numba)
             hole = b * (b - 1) // 2 + a
             counts[hole, 1] = at - before[a] - before[b]
             counts[hole, 2] = end - at - group[a] - group[b] + 1
-        for card in rest:
+        for card in unseen:
             before[card] += group[card]
             group[card] = 0
             if level < opens:
@@ -303,7 +303,7 @@ def _standings(  # noqa: C901, PLR0912 (one loop for numba)
         at = end
     for nb in range(47):
         for na in range(nb):
-            a, b = rest[na], rest[nb]
+            a, b = unseen[na], unseen[nb]
             hole = b * (b - 1) // 2 + a
             if shown[hole] < opens:
                 counts[hole, 0] = closed - shut[a] - shut[b] + 1
@@ -340,13 +340,13 @@ def _add(
     for second in range(49):
         for first in range(second):
             turn, river = left[first], left[second]
-            rest = [card for card in left if card not in (turn, river)]
+            unseen = [card for card in left if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            low, high = strengths(board, rest, ranks, shown, bucket)
-            standings(rest, low, high, opens, shown, place, bucket, counts)
+            low, high = strengths(board, unseen, ranks, shown, bucket)
+            standings(unseen, low, high, opens, shown, place, bucket, counts)
             for nb in range(47):
                 for na in range(nb):
-                    hole = rest[nb] * (rest[nb] - 1) // 2 + rest[na]
+                    hole = unseen[nb] * (unseen[nb] - 1) // 2 + unseen[na]
                     none, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
                     better = 990 - none - weaker - equal
                     base = none * ante + weaker * (ante + pays[kind[shown[hole]]]) - 2 * ante * better
@@ -386,13 +386,13 @@ def _count(
     for second in range(49):
         for first in range(second):
             turn, river = left[first], left[second]
-            rest = [card for card in left if card not in (turn, river)]
+            unseen = [card for card in left if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            low, high = strengths(board, rest, ranks, shown, bucket)
-            standings(rest, low, high, opens, shown, place, bucket, counts)
+            low, high = strengths(board, unseen, ranks, shown, bucket)
+            standings(unseen, low, high, opens, shown, place, bucket, counts)
             for nb in range(47):
                 for na in range(nb):
-                    hole = rest[nb] * (rest[nb] - 1) // 2 + rest[na]
+                    hole = unseen[nb] * (unseen[nb] - 1) // 2 + unseen[na]
                     none, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
                     better = 990 - none - weaker - equal
                     for card in (turn, river):

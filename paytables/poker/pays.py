@@ -44,7 +44,7 @@ def _span(value: str) -> str:
     low, _, high = value.partition("-")
     places = [RANKS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
     if min(places) < 0 or places != sorted(places):
-        raise ValueError(f"{value!r} is no rank and no two ranks in order, as in J-A; ranks are {RANKS}")
+        raise ValueError(f"{value!r} is neither a rank nor two ranks in order, as in J-A; ranks are {RANKS}")
     return value
 
 

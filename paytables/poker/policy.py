@@ -32,7 +32,7 @@ def unpacked(text: str) -> bytes:
     try:
         return lzma.decompress(base64.b64decode(text, validate=True))
     except (binascii.Error, lzma.LZMAError) as error:
-        raise ValueError(f"is no packed policy: {error}") from None
+        raise ValueError(f"is not a packed policy: {error}") from None
 
 
 def _readable(text: str) -> str:
@@ -80,9 +80,9 @@ def _ascending(masks: list[list[int]], counts: Sequence[int], least: int = 0) ->
         return [()]
     own = masks[counts[0]]
     return [
-        (mask, *rest)
+        (mask, *later)
         for mask in own[bisect_left(own, least) :]
-        for rest in _ascending(masks, counts[1:], mask)
+        for later in _ascending(masks, counts[1:], mask)
     ]
 
 

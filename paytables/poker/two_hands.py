@@ -127,7 +127,7 @@ class TwoHands(TableRules):
         """Return the low hand's indices, as bits, of the way in which a player is advised to set pieces."""
         return self.house(dealt)[2]
 
-    def beside(self) -> tuple[Spot, ...]:
+    def side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the spots of the side bets."""
         return ()
 
@@ -171,7 +171,7 @@ class TwoHands(TableRules):
             most=limits.most,
             step=limits.step,
         )
-        return Layout((stake, *self.beside()), self.definition.table, self.definition.form)
+        return Layout((stake, *self.side_bet_spots()), self.definition.table, self.definition.form)
 
     def check(self, file: str) -> None:
         """Check what the model alone cannot check. Raises :class:`DefinitionError`."""
@@ -188,9 +188,9 @@ class TwoHands(TableRules):
         for bet in self.wager(wager.credits, **wager.options).bets:
             seats.setdefault(bet.seat, Place(bet.seat)).bets[bet.spot] = bet
         places, left = list(seats.values()), list(range(len(self.PIECES)))
-        beside = list[Cue | Settlement]()
+        side_steps = list[Cue | Settlement]()
         for step in self.opening(places, draw):
-            beside.append(step)
+            side_steps.append(step)
             yield step
         dealt = [place for place in places if SPOT in place.bets]
         for place in dealt:
@@ -200,8 +200,8 @@ class TwoHands(TableRules):
                 yield Cue("deal", data, place.seat if len(places) > 1 else None)
         for place in dealt:
             offered = {way[2]: way for way in self.settings(place.dealt)}
-            asked = self._asked(place, offered, self._felt(dealt, [], beside))
-            answer = asked.check((yield asked))
+            decision = self._setting_decision(place, offered, self._felt(dealt, [], side_steps))
+            answer = decision.check((yield decision))
             place.way = offered.get(answer)
         bank = self._dealt("bank", left, draw) if dealt else []
         for n, piece in enumerate(bank):
@@ -209,15 +209,17 @@ class TwoHands(TableRules):
         for place in dealt:
             yield self._settled(place, self.house(bank))
         for step in self.closing(places, left, draw):
-            beside.append(step)
+            side_steps.append(step)
             yield step
-        return Outcome(display=self._felt(dealt, bank, beside))
+        return Outcome(display=self._felt(dealt, bank, side_steps))
 
     def _dealt(self, hand: str, left: list[int], draw: Draw) -> list[int]:
         numbers = range(1, self.HAND + 1)
         return [deal_one(draw, left, f"{hand} {self.PIECE} {n}") for n in numbers]
 
-    def _asked(self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, object]) -> Decision:
+    def _setting_decision(
+        self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, object]
+    ) -> Decision:
         prompt = {
             **felt,
             "hand": place.hand,
@@ -247,15 +249,15 @@ class TwoHands(TableRules):
 
     # ------------------------------------------------------------ what is shown and said
     def _felt(
-        self, places: Sequence[Place], bank: Sequence[int], beside: Sequence[Cue | Settlement]
+        self, places: Sequence[Place], bank: Sequence[int], side_steps: Sequence[Cue | Settlement]
     ) -> dict[str, object]:
         """Return the hands as set: the low hand's pieces first, and the description of both."""
         hands: list[dict[str, object]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
         if bank:
             hands = [self._hand("bank", bank, self.house(bank))]
         hands += [self._hand(place.hand, place.dealt, place.way) for place in places]
-        hands += self.apart(beside)
-        return {"kind": "table", "felt": "cards", "hands": hands, **self.shown(beside)}
+        hands += self.apart(side_steps)
+        return {"kind": "table", "felt": "cards", "hands": hands, **self.shown(side_steps)}
 
     def _hand(self, name: str, dealt: Sequence[int], way: Way | None) -> dict[str, object]:
         if way is None:
@@ -309,7 +311,7 @@ class TwoHands(TableRules):
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         law = law_of({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
-        said: dict[str, Json] = {
+        data: dict[str, Json] = {
             "bet": SPOT,
             "variance": law.variance(),
             "law": law,
@@ -328,5 +330,5 @@ class TwoHands(TableRules):
             return_bet_probability=law.at_least(stake),
             max_win_credits=2 * stake - fee,
             max_win_probability=Fraction(chances.win),
-            **said | more,
+            **data | more,
         )

@@ -116,13 +116,13 @@ class Graph:
             for letter in range(self.width[node]):
                 found.setdefault((self.delta[first + letter], self.gain[first + letter]), []).append(letter)
             most = max(found, key=lambda step: len(found[step]))
-            rest = [letter for step, letters in found.items() if step != most for letter in letters]
+            others = [letter for step, letters in found.items() if step != most for letter in letters]
             options: list[Option] = []
             for (target, factor), letters in found.items():
                 if factor and (self.row[target] >= 0 or self.value[target]):
                     terms = [(1, letter) for letter in letters]
-                    if (target, factor) == most and len(rest) + 1 < len(letters):
-                        terms = [(1, ANY_LETTER), *((-1, letter) for letter in rest)]
+                    if (target, factor) == most and len(others) + 1 < len(letters):
+                        terms = [(1, ANY_LETTER), *((-1, letter) for letter in others)]
                     options.append((target, factor, terms))
             self._live[node] = options
         return self._live[node]

@@ -64,12 +64,12 @@ class _Known(ABC):
         return None
 
     @abstractmethod
-    def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
         """Compute the distribution."""
 
     @cached_property
     def _law(self) -> Mapping[tuple[int, Given], Fraction]:
-        return self._whole()
+        return self._compute_distribution()
 
     @cached_property
     def _table(self) -> Table:
@@ -123,7 +123,7 @@ class Pick(_Known):
                 break
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
-    def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
         """Compute recursively over the remaining box contents, which determine the number opened.
 
         After n openings every case is one of equally many orders, so cases are counted in integers.
@@ -199,7 +199,7 @@ class Wheel(_Known):
         shown = [{"item": p.name, "credits": p.credits} for p in self.parts]
         return Run(prop.paid({"part": part}), prop.awards, {"parts": shown, "part": part})
 
-    def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
         law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
         for prop in self.parts:
             law[prop.credits, given_of(prop.awards)] += Fraction(1, len(self.parts))
@@ -312,7 +312,7 @@ class Hold(_Known):
             second_moment += p * (coins * (square - mean**2) + expected**2)
         return Table(rates_of(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
-    def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
+    def _compute_distribution(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the distribution as a mixture over the number of coins of the sums of their values."""
         law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}

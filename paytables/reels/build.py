@@ -35,7 +35,7 @@ def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     if not isinstance(stages, Mapping):
         return data
 
-    def whole(name: str, seen: tuple[str, ...]) -> dict[str, Any]:
+    def expand(name: str, seen: tuple[str, ...]) -> dict[str, Any]:
         table = stages[name]
         if not isinstance(table, Mapping):
             raise DefinitionError(file, f"stage.{name}", "is not a table")
@@ -44,14 +44,14 @@ def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
             return dict(table)
         where = f"stage.{name}.like"
         if not isinstance(parent, str) or parent not in stages or parent == name:
-            raise DefinitionError(file, where, f"{parent!r} is no other stage")
+            raise DefinitionError(file, where, f"{parent!r} is not another stage")
         if parent in seen:
             circle = " is like ".join([*seen[seen.index(parent) :], name, parent])
-            raise DefinitionError(file, where, f"goes round in a circle: {circle}")
-        return {**whole(parent, (*seen, name)), **table}
+            raise DefinitionError(file, where, f"is circular: {circle}")
+        return {**expand(parent, (*seen, name)), **table}
 
     def stage(name: str) -> dict[str, Any]:
-        table = {"kind": "reels", **whole(name, ())}
+        table = {"kind": "reels", **expand(name, ())}
         if "pay" in stages[name] or table["kind"] != "reels":
             table.pop("like", None)
         return table

@@ -223,11 +223,13 @@ class Chain:
             for given, p in table.odds.items():
                 part = table.parts[given]
                 after, elsewhere = next_state(self.memory[stage], stage, state, given)
-                rest = self._series(stage, after)
+                remaining = self._series(stage, after)
                 other = self._outside(elsewhere, (stage,))
-                expected = rest.mean + other.mean
+                expected = remaining.mean + other.mean
                 mean += factor * part + p * expected
-                square += 2 * factor * part * expected + p * (expected**2 + rest.variance + other.variance)
+                square += 2 * factor * part * expected + p * (
+                    expected**2 + remaining.variance + other.variance
+                )
             self._states[key] = Worth(mean, square - mean**2)
         return self._states[key]
 

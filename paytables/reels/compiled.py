@@ -162,7 +162,7 @@ def _window(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
     for x in range(2, reels):
         at[x - 2] = t.at_case[x, case[x]]
     a, b = t.first[pair], t.first[pair + 1]
-    rest = at[: max(reels - 2, 0)]
+    later_reels = at[: max(reels - 2, 0)]
     on = settle(
         t.which[a:b],
         t.nodes[a:b],
@@ -172,7 +172,7 @@ def _window(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
         t.gain,
         t.value,
         t.letters,
-        rest,
+        later_reels,
         ends,
         weights,
     )
@@ -212,7 +212,7 @@ def _enumerate(t: Any, every: Any, windows: int, room: Any) -> tuple[int, int]:
 
 def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
     """Draw a case for every reel; return the generator's next state."""
-    mask, twelve, twentyfive, twentyseven, half, factor, whole = bits
+    mask, twelve, twentyfive, twentyseven, half, factor, word_range = bits
     for x in range(len(t.cases)):
         bound = bits.dtype.type(t.cases[x])
         while True:
@@ -221,7 +221,7 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
             state ^= state >> twentyseven
             product = ((state * factor) >> half) * bound
             low = product & mask
-            if low >= bound or low >= whole % bound:  # Lemire: the division is rarely needed
+            if low >= bound or low >= word_range % bound:  # Lemire: the division is rarely needed
                 break
         case[x] = product >> half
     return state
@@ -317,7 +317,7 @@ def can_simulate(stages: ModeStages) -> str | None:
     """Return why a mode cannot be simulated compiled, or None if every stage is a plain spin."""
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.stage(name), Spin):
-            return f"stage {name} is no plain spin"
+            return f"stage {name} is not a plain spin"
         if not stages.memory[name].plain or getattr(table, "sticky", None):
             return f"stage {name} remembers its series"
     return None

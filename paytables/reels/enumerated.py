@@ -43,11 +43,11 @@ class _Enumerated(OnReels, ABC):
             )
 
     @abstractmethod
-    def _enumerate(self) -> "_Whole":
+    def _enumerate(self) -> "_Enumeration":
         """Enumerate every window."""
 
     @cached_property
-    def _whole(self) -> "_Whole":
+    def _enumeration(self) -> "_Enumeration":
         self._check_size()
         return self._enumerate()
 
@@ -61,15 +61,15 @@ class _Enumerated(OnReels, ABC):
 
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of a run."""
-        return self._whole.law
+        return self._enumeration.law
 
     def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
         """Return the most credits a run can pay with each combination of awards."""
-        return tops_of(self._whole.law)
+        return tops_of(self._enumeration.law)
 
     @cached_property
     def _table(self) -> Table:
-        return table_of(self._whole.law)
+        return table_of(self._enumeration.law)
 
     def table(self, *, second: bool) -> Table:  # noqa: ARG002 (all of it comes at once here)
         """Return the exact table of a run."""
@@ -77,15 +77,15 @@ class _Enumerated(OnReels, ABC):
 
     def prizes(self) -> list[PrizeRate]:
         """Return how often each prize is won over the cycle."""
-        return self._whole.prizes
+        return self._enumeration.prizes
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
         """Return the mean number of levels and merchandise prizes that a run gives."""
-        return self._whole.extras
+        return self._enumeration.extras
 
 
 @dataclass(slots=True)
-class _Whole:
+class _Enumeration:
     """The totals of an enumeration."""
 
     law: dict[tuple[int, Given], Fraction]
@@ -112,8 +112,8 @@ class _Adder:
         for award in awards:
             self.extras[award.kind, award.name] += cases
 
-    def whole(self) -> _Whole:
-        return _Whole(
+    def result(self) -> _Enumeration:
+        return _Enumeration(
             law={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
             prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
             extras={
@@ -153,11 +153,11 @@ class Falls(_Enumerated):
                 found.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
                 return found
             found.append((columns, falling, factor))
-            gone = {cell for hit in falling for cell in cells_of(columns, hit)}
+            removed = {cell for hit in falling for cell in cells_of(columns, hit)}
             for x, strip in enumerate(strips):
-                kept = [s for row, s in enumerate(window[x]) if (x, row) not in gone]
-                new = heights[x] - len(kept)
-                window[x] = [strip[(tops[x] - new + i) % len(strip)] for i in range(new)] + kept
+                staying = [s for row, s in enumerate(window[x]) if (x, row) not in removed]
+                new = heights[x] - len(staying)
+                window[x] = [strip[(tops[x] - new + i) % len(strip)] for i in range(new)] + staying
                 tops[x] -= new
             if len(found) > FALLS_MAX:
                 raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
@@ -177,7 +177,7 @@ class Falls(_Enumerated):
         display = {**self.display(stops, self.reels.shown(stops)), "falls": steps}
         return Run(tuple(paid), awards, display)
 
-    def _enumerate(self) -> _Whole:
+    def _enumerate(self) -> _Enumeration:
         adder = _Adder(self.reels.cycle)
         winning = 0
         for stops, hits, cases in self.reels.winning_stops():
@@ -190,7 +190,7 @@ class Falls(_Enumerated):
             adder.add(paid, awards, cases)
         if winning < self.reels.cycle:
             adder.add((), (), self.reels.cycle - winning)
-        return adder.whole()
+        return adder.result()
 
 
 #: A valid strip never refills a window this often; more would be an endless cycle of winning windows.
@@ -316,7 +316,7 @@ class Holds(_Enumerated):
             found[mask][1] += odds * self._worth(key, mask) * self.reels.multiplier
         return {mask: (odds, paid) for mask, (odds, paid) in sorted(found.items())}
 
-    def _enumerate(self) -> _Whole:
+    def _enumerate(self) -> _Enumeration:
         count = len(self._classes)
         adder = _Adder(self.reels.cycle**2)
         chosen: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
@@ -339,7 +339,7 @@ class Holds(_Enumerated):
                             first *= self._weights[x][key[x]]
                     cases += first
             adder.add(paid, awards, cases)
-        return adder.whole()
+        return adder.result()
 
 
 def _held(key: tuple[int, ...], mask: int) -> tuple[int, ...]:

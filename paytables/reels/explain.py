@@ -40,31 +40,31 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
 
     For further ways to bet, only what they pay differently is listed.
     """
-    said: list[str] = []
+    lines: list[str] = []
     known: dict[tuple[str, ...], str] = {}
     first: dict[str, tuple[str, ...]] = {}
     for reading in _readings(stages):
         sentences = tuple(reading.sentences())
         if reading.name in first:
             others = [sentence for sentence in sentences if sentence not in first[reading.name]]
-            said += [reading.title, *(f"  {s}" for s in others)] if others else []
+            lines += [reading.title, *(f"  {s}" for s in others)] if others else []
             continue
         first[reading.name] = sentences
-        said.append(reading.title)
+        lines.append(reading.title)
         before = known.setdefault(sentences, reading.name)
-        said += [f"  pays as {before} does"] if before != reading.name else [f"  {s}" for s in sentences]
-        said += [f"  {times}" for times in reading.times()]
-    return tuple(said)
+        lines += [f"  pays as {before} does"] if before != reading.name else [f"  {s}" for s in sentences]
+        lines += [f"  {times}" for times in reading.times()]
+    return tuple(lines)
 
 
 def remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
     """Return what is legal but surprising, each with its key."""
     found = [remark for reading in _readings(stages) for remark in reading.remarks()]
-    begun = {mode.stage for mode in definition.bets.mode}
+    starting = {mode.stage for mode in definition.bets.mode}
     found += [
         Remark(f"stage.{name}", "has no name: players of every language read its id")
         for name, table in definition.stage.items()
-        if table.name is None and name not in begun
+        if table.name is None and name not in starting
     ]
     costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
     twice = sorted({cost for cost in costs if costs.count(cost) > 1})
@@ -163,32 +163,34 @@ class _Reading:
             yield f"and every prize {_listed(table.cascade)} times, from fall to fall"
 
     def _pay_sentences(self, table: ReelsStage) -> Iterator[str]:
-        said: dict[str, None] = {}
-        told: set[str] = set()
+        sentences: dict[str, None] = {}
+        listed: set[str] = set()
         for symbol in self._on_strips():
             for cells in self._tries(symbol):
                 reading = self._read(cells)
                 if reading.prize is not None and self._shows(cells, reading.prize):
-                    said.setdefault(self._say(cells, reading))
-                    told.add(reading.prize.name)
+                    sentences.setdefault(self._say(cells, reading))
+                    listed.add(reading.prize.name)
         prizes = {p.prize.name: p.prize for patterns in self._groups.values() for p in patterns}
         for pay in table.pay:
             prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
             if pay.pattern is not None and prize is not None:
-                said.setdefault(f"{' '.join(pay.pattern)} on a line {_worth(prize.credits, prize.awards)}")
-        yield from said
+                sentences.setdefault(
+                    f"{' '.join(pay.pattern)} on a line {_worth(prize.credits, prize.awards)}"
+                )
+        yield from sentences
         for n, pay in enumerate(table.pay):
             if pay.on != "line":
                 yield from self._count_sentences(n, pay)
             elif pay.of is not None:
-                yield from self._mixed_sentences(n, pay, told)
+                yield from self._mixed_sentences(n, pay, listed)
         yield from self._multiplying(table)
 
-    def _mixed_sentences(self, number: int, pay: Pay, told: set[str]) -> Iterator[str]:
+    def _mixed_sentences(self, number: int, pay: Pay, listed: set[str]) -> Iterator[str]:
         """Yield sentences on prizes that only a mixture of symbols, or substitutes, can win."""
         own = self._builder.element(f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("="))
         for prize in self._builder.prizes_of(number, pay).values():
-            if prize.name in told or not (prize.credits or prize.awards):
+            if prize.name in listed or not (prize.credits or prize.awards):
                 continue
             found = self._mixture(prize, own)
             if found is None:
@@ -222,7 +224,7 @@ class _Reading:
         several = _SEVERAL[table.wild_multipliers if "line" in on else "multiply"]
         for symbol in self._on_strips() if on else ():
             if self._symbols.multipliers[symbol] > 1 and (
-                table.multiply_own or self._symbols.stands_for[symbol]
+                table.multiply_own or self._symbols.substitutes_for[symbol]
             ):
                 helps = "" if table.multiply_own else " it helps to make"
                 times = self._symbols.multipliers[symbol]
@@ -245,7 +247,7 @@ class _Reading:
                 yield from (cells, cells[::-1])
             for wild in self._on_strips():
                 if (
-                    self._ids[symbol] in self._symbols.stands_for[wild]
+                    self._ids[symbol] in self._symbols.substitutes_for[wild]
                     and self._symbols.multipliers[wild] > 1
                 ):
                     for wilds in range(1, length):
@@ -290,10 +292,10 @@ class _Reading:
                 counted[self._ids[symbol]] = counted.get(self._ids[symbol], 0) + 1
         order = sorted(counted.items(), key=lambda item: -item[1])
         shown = " and ".join(f"{count} {name}" for name, count in order)
-        said = f"{shown} on a line {_worth(end.value, end.prize.awards)}"
+        sentence = f"{shown} on a line {_worth(end.value, end.prize.awards)}"
         plain = len(counted) == 1 and end.multiplier == 1 and end.prize.name == shown
         times = f" x {end.multiplier}" if end.multiplier > 1 else ""
-        return said if plain else f"{said}: as {end.prize.name}{times}"
+        return sentence if plain else f"{sentence}: as {end.prize.name}{times}"
 
     # ------------------------------------------------------------------ remarks
     def remarks(self) -> Iterator[Remark]:
@@ -320,7 +322,7 @@ class _Reading:
     def _wilds_alone(self, key: str) -> Iterator[Remark]:
         """Yield a remark if substitutes alone are paid as another symbol and some window shows them."""
         for wild in self._on_strips():
-            if not self._symbols.stands_for[wild]:
+            if not self._symbols.substitutes_for[wild]:
                 continue
             for cells in self._tries(wild):
                 end = self._read(cells)
@@ -335,7 +337,7 @@ class _Reading:
     def _own_of(self, pattern: Pattern, wild: int) -> bool:
         """Return whether a prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
-        return all(s == wild or self._symbols.stands_for[s] for s in fits)
+        return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
 
     def _hidden_scatters(self, key: str, table: ReelsStage) -> Iterator[Remark]:
         for n, pay in enumerate(table.pay):
@@ -379,8 +381,8 @@ class _Reading:
                     prize = self._builder.prizes_of(n, pay)[count]
                     times = 1 if pay.once_a_reel else element[wild] ** count
                     worth = _worth(prize.credits * times, prize.awards)
-                    said = f"{count} {name} on reels in a row {worth}: as {prize.name}"
-                    yield Remark(where, f"{said} x {times}" if times > 1 else said)
+                    text = f"{count} {name} on reels in a row {worth}: as {prize.name}"
+                    yield Remark(where, f"{text} x {times}" if times > 1 else text)
 
     @staticmethod
     def _paid_twice(key: str, table: ReelsStage) -> Iterator[Remark]:
@@ -391,8 +393,8 @@ class _Reading:
                 same = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
                 if first.setdefault(same, n) != n:
                     what = "the higher counts" if pay.on == "line" else "both are paid"
-                    said = f"{count} {pay.of} stands in pay.{first[same]} as well: {what}"
-                    yield Remark(f"{key}.pay.{n}.pays.{count}", said)
+                    text = f"{count} {pay.of} stands in pay.{first[same]} as well: {what}"
+                    yield Remark(f"{key}.pay.{n}.pays.{count}", text)
 
     def _in_a_row(self, symbol: int, number: int, pay: Pay) -> int:
         """Return the longest run of a symbol for which a ways prize is won, or 0 if there is none."""

@@ -75,23 +75,23 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
     )
     if depth is Depth.RETURN:
         return plain
-    told = replace(
+    figures = replace(
         plain,
         prizes=_prizes(stages, runs),
         features=_features(stages, runs, chain),
         hit_probability=_quick_hits(stages),
     )
     if depth is Depth.PRIZES:
-        return told
+        return figures
     worth = chain_of(stages, second=True).worth(Award("stage", mode.stage, 1, 0))
     if worth.mean != mean:
         raise AnalysisError(f"{mode.id}: a mean of {mean} forwards and of {worth.mean} backwards")
     if depth is Depth.VOLATILITY:
-        return replace(told, variance=worth.variance)
+        return replace(figures, variance=worth.variance)
     highest = _highest(stages)
-    whole = _distribution(stages) if depth is Depth.FULL else {}
-    notes = (*highest.pop("notes", ()), *whole.pop("notes", ()))
-    found = replace(told, variance=worth.variance, notes=notes, **highest, **whole)
+    distribution = _distribution(stages) if depth is Depth.FULL else {}
+    notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
+    found = replace(figures, variance=worth.variance, notes=notes, **highest, **distribution)
     table = definition.double_up
     return found if table is None else replace(found, doubled=_doubled(table, found))
 
@@ -117,9 +117,9 @@ def _doubled_law(table: DoubleUp, law: WinDistribution) -> WinDistribution:
     counts: dict[int, int] = defaultdict(int)
     for win, count in law.counts.items():
         rounds = table.rounds(win)
-        kept = count * (cases >> rounds)
-        counts[win << rounds] += kept
-        counts[0] += count * cases - kept
+        doubled = count * (cases >> rounds)
+        counts[win << rounds] += doubled
+        counts[0] += count * cases - doubled
     return WinDistribution(law.total * cases, dict(counts), law.tail)
 
 
@@ -292,14 +292,14 @@ def _merchandise(definition: ReelsDefinition, stages: ModeStages, runs: Runs) ->
     )
 
 
-def _break_even(level: Progressive, rate: Fraction, rest: Fraction, step: Fraction) -> Fraction | None:
+def _break_even(level: Progressive, rate: Fraction, shortfall: Fraction, step: Fraction) -> Fraction | None:
     """Return the meter at which the next game returns its cost, or None if no meter does.
 
-    The odds of a mystery level rise with its meter m: at break-even, m step / (ceiling - m) equals ``rest``.
+    The odds of a mystery level rise with its meter m: at break-even, m step / (ceiling - m) equals ``shortfall``.
     """
     if level.ceiling_credits is not None:
-        return max(ZERO, rest) * level.ceiling_credits / (step + max(ZERO, rest))
-    return rest / rate if rate else None
+        return max(ZERO, shortfall) * level.ceiling_credits / (step + max(ZERO, shortfall))
+    return shortfall / rate if rate else None
 
 
 def _progressives(
@@ -318,7 +318,7 @@ def _progressives(
             rate = Fraction(1, level.one_in)
         if level.ceiling_credits is not None:
             rate = mystery_rate((level.ceiling_credits - reset) / (increment * cost))
-        rest = cost * (1 - rtp)
+        shortfall = cost * (1 - rtp)
         found.append(
             ProgressiveShare(
                 level=level.id,
@@ -326,7 +326,7 @@ def _progressives(
                 reset_credits=reset,
                 rtp_at_reset=rate * reset / cost,
                 increment=increment if rate else ZERO,
-                break_even_credits=_break_even(level, rate, rest, increment * cost),
+                break_even_credits=_break_even(level, rate, shortfall, increment * cost),
                 ceiling_credits=level.ceiling_credits,
             )
         )

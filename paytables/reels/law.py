@@ -196,9 +196,9 @@ def _merge(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
     """Combine equivalent cases: a 64-bit hash groups them, and equality is then verified."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    whole = _Cases(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
-    rows = [*whole.nodes, *whole.weights, whole.credits, whole.given]
-    keys = np.zeros(len(whole.counts), dtype=np.uint64)
+    merged = _Cases(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
+    rows = [*merged.nodes, *merged.weights, merged.credits, merged.given]
+    keys = np.zeros(len(merged.counts), dtype=np.uint64)
     for row in rows:
         keys = (keys ^ row.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         keys ^= keys >> np.uint64(29)
@@ -207,11 +207,11 @@ def _merge(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
         _, first, inverse = np.unique(np.stack(rows), axis=1, return_index=True, return_inverse=True)
     if len(first) > CASES_MAX:
         raise BeyondReach(
-            f"stage {reels.name}: more than {CASES_MAX:,} kinds of windows stand apart; its distribution is "
+            f"stage {reels.name}: more than {CASES_MAX:,} different kinds of windows; its distribution is "
             "beyond exact reach, its return and variance are not"
         )
     counts = np.zeros(len(first), dtype=np.int64)
-    np.add.at(counts, inverse.reshape(-1), whole.counts)
+    np.add.at(counts, inverse.reshape(-1), merged.counts)
     return _Cases(
-        whole.nodes[:, first], whole.weights[:, first], whole.credits[first], whole.given[first], counts
+        merged.nodes[:, first], merged.weights[:, first], merged.credits[first], merged.given[first], counts
     )

@@ -326,13 +326,13 @@ class _Walk:
         total = self._known.get(key)
         if total is None:
             total = 0
-            number, rest, count = numbers[0], numbers[1:], self._tables.count
-            windows = self._windows[len(rest)]
+            number, later, count = numbers[0], numbers[1:], self._tables.count
+            windows = self._windows[len(later)]
             for step in self._steps.get(nodes) or self._all_steps(nodes):
                 cases = count(number, step)
                 if cases:
                     worth = step.worth
-                    total += cases * (self.paid(step.target, rest) if worth is None else worth * windows)
+                    total += cases * (self.paid(step.target, later) if worth is None else worth * windows)
             self._known[key] = total
         return total
 

@@ -124,7 +124,7 @@ class ReelBuilder:
             if pay.lines is not None and min(pay.lines) > played:
                 continue
             where = f"{self.key}.pay.{n}"
-            prizes = [self._whole_prize(where, pay)] if pay.pattern else self._prizes(where, pay).values()
+            prizes = [self._pattern_prize(where, pay)] if pay.pattern else self._prizes(where, pay).values()
             found += [(p.name, p.credits) for p in prizes if p.credits or p.awards]
         return tuple(dict.fromkeys(found))
 
@@ -351,7 +351,7 @@ class ReelBuilder:
             prizes[count] = Prize(f"{count} {label}", credits_, self._awards(pay, count))
         return prizes
 
-    def _whole_prize(self, where: str, pay: Pay) -> Prize:
+    def _pattern_prize(self, where: str, pay: Pay) -> Prize:
         """Return the prize of a pattern."""
         name = pay.id or " ".join(pay.pattern or ())
         return Prize(name, self._credits(where, pay, pay.pay or 0), self._awards(pay, None))
@@ -370,7 +370,7 @@ class ReelBuilder:
                 self.symbols.element(e, f"{where}.pattern", multiply_own=self.table.multiply_own)
                 for e in pay.pattern
             )
-            return [parts.Pattern(elements, self._whole_prize(where, pay), pay.lines)]
+            return [parts.Pattern(elements, self._pattern_prize(where, pay), pay.lines)]
         element = self.element(where, str(pay.of))
         found = []
         for count, prize in self._prizes(where, pay).items():

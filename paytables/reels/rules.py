@@ -110,9 +110,9 @@ class ReelRules(Tableless):
         unknown = set(options) - {"mode", "level"}
         if unknown:
             raise WagerError(f"a reel game takes mode and level, not {', '.join(sorted(unknown))}")
-        asked = "".join(f", {k} {v}" for k, v in sorted(options.items()))
+        request = "".join(f", {k} {v}" for k, v in sorted(options.items()))
         raise WagerError(
-            f"no bet of {counted(credits_, 'credit')}{asked}; the game offers {list(self.bet_options)}"
+            f"no bet of {counted(credits_, 'credit')}{request}; the game offers {list(self.bet_options)}"
         )
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -253,14 +253,14 @@ class ReelRules(Tableless):
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the return and variance of a mode at a level, which multiplies cost and pays alike."""
-        asked = self.wager(wager.credits, **wager.options)
-        one = next(bet for bet in self._volatility.bets if bet.bet == asked.options["mode"])
-        level = Fraction(asked.credits, one.cost_credits)
+        offered = self.wager(wager.credits, **wager.options)
+        one = next(bet for bet in self._volatility.bets if bet.bet == offered.options["mode"])
+        level = Fraction(offered.credits, one.cost_credits)
         return BetAnalysis(
             bet=one.bet,
-            cost_credits=asked.credits,
+            cost_credits=offered.credits,
             rtp=one.rtp,
-            options=asked.options,
+            options=offered.options,
             variance=None if one.variance is None else one.variance * level**2,
             strategy=one.strategy,
             worst_rtp=one.worst_rtp,
@@ -294,8 +294,8 @@ def _telling(running: Running, tally: Tally, factor: int) -> Running:
     try:
         decision = next(running)
         while True:
-            told = {"steps": list(tally.steps), "level": tally.level, "multiplier": factor}
-            decision = running.send((yield replace(decision, prompt={**decision.prompt, **told})))
+            results = {"steps": list(tally.steps), "level": tally.level, "multiplier": factor}
+            decision = running.send((yield replace(decision, prompt={**decision.prompt, **results})))
     except StopIteration as end:
         run: Run = end.value
         return run

@@ -60,13 +60,13 @@ class OnReels:
 
     def display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
         """Return what a screen needs to show these stops."""
-        told = self._shown(stops)
+        data = self._shown(stops)
         if self.reels.changes:
             heights = self.reels.heights
             evaluated = self.names([column[:h] for column, h in zip(window, heights, strict=True)])
-            if evaluated != told["window"]:
-                told["evaluated"] = evaluated
-        return told
+            if evaluated != data["window"]:
+                data["evaluated"] = evaluated
+        return data
 
     def _shown(self, stops: Sequence[int]) -> dict[str, Json]:
         """Return the stops, and the columns before any symbol expands."""

@@ -15,7 +15,7 @@ class Symbols:
     """Symbols in the order of the definition. A symbol fits an element naturally, or by substituting."""
 
     ids: tuple[str, ...]
-    stands_for: tuple[frozenset[str], ...]
+    substitutes_for: tuple[frozenset[str], ...]
     multipliers: tuple[int, ...]
     groups: Mapping[str, tuple[str, ...]]
     file: str
@@ -34,13 +34,13 @@ class Symbols:
             for member in members:
                 if member not in known:
                     raise DefinitionError(file, f"groups.{name}", f"unknown symbol {member!r}")
-        stands_for = []
+        substitutes_for = []
         for s in symbols:
             wanted = known if ANY in s.substitutes else set(s.substitutes)
             for other in (wanted | set(s.not_for)) - known:
                 raise DefinitionError(file, f"symbol.{s.id}", f"unknown symbol {other!r}")
-            stands_for.append(frozenset(wanted - set(s.not_for) - {s.id}))
-        return cls(ids, tuple(stands_for), tuple(s.multiplier for s in symbols), groups, file)
+            substitutes_for.append(frozenset(wanted - set(s.not_for) - {s.id}))
+        return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
     def number(self, name: str, key: str) -> int:
         """Return the number of a symbol. Raises :class:`DefinitionError` with ``key``."""
@@ -59,6 +59,6 @@ class Symbols:
         found = []
         for number, symbol in enumerate(self.ids):
             own = symbol in wanted
-            fits = own or (not exact and bool(self.stands_for[number] & wanted))
+            fits = own or (not exact and bool(self.substitutes_for[number] & wanted))
             found.append((self.multipliers[number] if multiply_own or not own else 1) if fits else 0)
         return tuple(found)

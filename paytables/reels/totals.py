@@ -90,8 +90,8 @@ class Totals:
             total: Dist = []
             for given, dist in self._run(stage, state.size).items():
                 after, elsewhere = next_state(memory, stage, state, given)
-                rest = self._convolve(self._walk(stage, after), self._elsewhere(elsewhere, stage))
-                total = _add(total, self._convolve(self._scaled(dist, factor), rest))
+                remaining = self._convolve(self._walk(stage, after), self._elsewhere(elsewhere, stage))
+                total = _add(total, self._convolve(self._scaled(dist, factor), remaining))
             self._series[key] = total
         return self._series[key]
 
@@ -193,17 +193,17 @@ class Tops:
             after, elsewhere = next_state(memory, stage, state, given)
             if memory.plain and after.left > 0:
                 return None
-            rest = self._rest(stage, after, elsewhere, above)
-            if rest is None:
+            remaining = self._remaining_series(stage, after, elsewhere, above)
+            if remaining is None:
                 return None
-            win, odds = credits_ * factor + rest[0], p * rest[1]
+            win, odds = credits_ * factor + remaining[0], p * remaining[1]
             if result is None or win > result[0]:
                 result = (win, odds)
             elif win == result[0]:
                 result = (win, result[1] + odds)
         return result
 
-    def _rest(
+    def _remaining_series(
         self, stage: str, after: State, elsewhere: Given, above: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
         key = (stage, after)

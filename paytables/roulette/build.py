@@ -57,7 +57,9 @@ def _check(bet: BetGroup, key: str, file: str) -> None:
     if bet.on_zero != "lost" and bet.spins > 1:
         raise DefinitionError(file, f"{key}.on_zero", "a bet on spins in a row has no rule for zero")
     if bet.option is not None and bet.spins != {"double": 2, "triple": 3}[bet.option]:
-        raise DefinitionError(file, f"{key}.spins", f"{bet.spins} spins in a row are no {bet.option}")
+        raise DefinitionError(
+            file, f"{key}.spins", f"{bet.spins} spins in a row are not a valid {bet.option}"
+        )
 
 
 def _places(bet: BetGroup, cylinder: Cylinder) -> list[Place]:

@@ -55,7 +55,7 @@ def grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
         covers = _numbers(text, cylinder)
         found.append(_named(bet, f"{bet.id}-{'-'.join(covers)}", covers))
     if not found:
-        raise ValueError(f"{bet.id!r} is no bet of the usual cloth: say its places")
+        raise ValueError(f"{bet.id!r} is not a bet of the usual layout: list its `places`")
     return tuple(found)
 
 
@@ -81,7 +81,7 @@ def _named(bet: "BetGroup", name: str, covers: tuple[str, ...], label: str = "")
     if name == bet.id:
         return Ground(name, called(bet), covers)
     words = label or "-".join(covers)
-    return Ground(name, {code: f"{said} {words}" for code, said in called(bet).items()}, covers)
+    return Ground(name, {code: f"{bet_name} {words}" for code, bet_name in called(bet).items()}, covers)
 
 
 def _usual(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:
@@ -97,12 +97,12 @@ def _usual(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:
             yield _named(bet, name, tuple(map(str, numbers)), label)
     elif bet.id == "even-chance":
         first, second = range(1, _LAST // 2 + 1), range(_LAST // 2 + 1, _LAST + 1)
-        whole = range(1, _LAST + 1)
+        every = range(1, _LAST + 1)
         yield _named(bet, "low", tuple(map(str, first)))
-        yield _named(bet, "even", tuple(str(n) for n in whole if n % 2 == 0))
+        yield _named(bet, "even", tuple(str(n) for n in every if n % 2 == 0))
         yield _named(bet, "red", cylinder.red)
         yield _named(bet, "black", cylinder.black)
-        yield _named(bet, "odd", tuple(str(n) for n in whole if n % 2))
+        yield _named(bet, "odd", tuple(str(n) for n in every if n % 2))
         yield _named(bet, "high", tuple(map(str, second)))
 
 

@@ -49,12 +49,14 @@ class Cylinder(Strict):
         ):
             for pocket in of:
                 if pocket not in self.pockets:
-                    raise ValueError(f"{colour} names {pocket!r}, and there is no such pocket")
+                    raise ValueError(f"{colour} names {pocket!r}, which is not a pocket")
         coloured = (*self.red, *self.black, *self.yellow, *self.zeros)
         if sorted(coloured) != sorted(self.pockets):
             raise ValueError("every pocket is either red, black, yellow or a zero")
         if self.revolutions is not None and self.revolutions < REVOLUTIONS_LEAST:
-            raise ValueError(f"a spin of {self.revolutions} turns is no spin; {REVOLUTIONS_LEAST} at least")
+            raise ValueError(
+                f"{self.revolutions} turns are too few for a valid spin: it needs at least {REVOLUTIONS_LEAST}"
+            )
         return self
 
     def colours(self) -> dict[str, str]:

@@ -33,8 +33,8 @@ class SpunTable(OneDrawTable):
         """Spin, or ask the real wheel where its ball came to rest."""
         if not self.by_wheel:
             return self.drawn(draw)
-        asked = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
-        pocket = asked.check((yield asked))
+        decision = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
+        pocket = decision.check((yield decision))
         return self._rests(self.parts.index(str(pocket)))
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:

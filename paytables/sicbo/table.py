@@ -90,11 +90,11 @@ def _places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[Place]:
             if count:
                 pays[throw] = bet.odds[count - 1]
         label = "-".join(map(str, numbers))
-        said = dict(zip(("en", "fr"), NAMES[bet.kind], strict=True))
+        bet_names = dict(zip(("en", "fr"), NAMES[bet.kind], strict=True))
         spot = Spot(
             id=f"{bet.kind}-{label}" if label else bet.kind,
             group=bet.id,
-            names={code: f"{words} {label}".strip() for code, words in said.items()},
+            names={code: f"{words} {label}".strip() for code, words in bet_names.items()},
             odds=" / ".join(odds.text for odds in bet.odds),
             least=bet.least,
             most=bet.most,

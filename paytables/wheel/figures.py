@@ -97,8 +97,8 @@ def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[Feat
         return ()
     at = spins(definition)
     more = sum(at.values(), Fraction(0)) - 1
-    whole = sum((n * f for f, n in at.items()), Fraction(0))
-    paid = mean * (whole - 1) / whole
+    total = sum((n * f for f, n in at.items()), Fraction(0))
+    paid = mean * (total - 1) / total
     return (
         FeatureFigures(
             feature="again",

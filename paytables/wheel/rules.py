@@ -35,12 +35,12 @@ class WheelRules(Tableless):
             if offered.cost is None or stake * len(form.areas) <= offered.cost
         ]
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``: the requested ``bets``, credits by area, or the first form of that cost.
 
         ``form`` requests a form by its id. Raises :class:`WagerError`.
         """
-        offered, wager = self.definition.layout, self._cloth.wager(credits_, **asked)
+        offered, wager = self.definition.layout, self._cloth.wager(credits_, **options)
         stakes = wager.options["bets"]
         for area, stake in stakes.items():
             if stake not in offered.stakes:

@@ -47,7 +47,9 @@ class Wheel(Strict):
     @classmethod
     def _turns(cls, value: int) -> int:
         if value < REVOLUTIONS_LEAST:
-            raise ValueError(f"a spin of {value} turns is no spin; it has {REVOLUTIONS_LEAST} at least")
+            raise ValueError(
+                f"{value} turns are too few for a valid spin: it needs at least {REVOLUTIONS_LEAST}"
+            )
         return value
 
     @model_validator(mode="after")
@@ -110,10 +112,10 @@ class WheelDefinition(Definition):
 
     def _pays(self, area: Area, code: str) -> str:
         names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
-        said = {
+        pays_by_symbol = {
             symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").texts_by_language()[code]
             for symbol, pay in area.pays.items()
         }
-        if len({*said.values()}) == 1:
-            return next(iter(said.values()))
-        return "; ".join(f"{names.get(symbol, symbol)} {pays}" for symbol, pays in said.items())
+        if len({*pays_by_symbol.values()}) == 1:
+            return next(iter(pays_by_symbol.values()))
+        return "; ".join(f"{names.get(symbol, symbol)} {pays}" for symbol, pays in pays_by_symbol.items())

@@ -55,10 +55,10 @@ def test_a_wheel_at_a_table_says_what_is_won_besides_the_stake():
 
 def test_a_figure_the_definition_has_no_longer_is_remarked_on_in_each_language():
     data = template("wheel.toml", "2 stars and 5 clouds", "2 stars and 11 clouds, 1,250 in all")
-    assert remarked(data) == [("game.help.en", "says 11, 1,250, which is no number of the game")]
+    assert remarked(data) == [("game.help.en", "mentions 11, 1,250, which is not a number of the game")]
 
 
 def test_help_with_a_list_of_pays_that_the_family_does_not_make_is_refused():
     data = template("keno.toml", "Twenty of the numbers", "{pays} Twenty of the numbers")
-    with pytest.raises(DefinitionError, match=r"game\.help\.en: says \{pays\}"):
+    with pytest.raises(DefinitionError, match=r"game\.help\.en: contains \{pays\}"):
         game_from(data, "mine.toml")

@@ -180,7 +180,7 @@ def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
         ({"selections": [{"groups": [[1]], "stakes": {"1": 3}}]}, "a stake of 3"),
         ({"selections": [{"groups": [[1]], "stakes": {"1": True}}]}, "stakes"),
         ({"selections": [{"groups": [[1]], "stakes": {}}]}, "stakes"),
-        ({"selections": [{"groups": [[1], 2], "stakes": {"3": 1}}]}, "a quick pick says how many"),
+        ({"selections": [{"groups": [[1], 2], "stakes": {"3": 1}}]}, "a quick pick must give a size"),
         ({"selections": [{"groups": [7, 6], "stakes": {"4": 1}}]}, "13 numbers on a field of 12"),
         ({"selections": [{"groups": [], "stakes": {"1": 1}}]}, "1 to 6"),
         ({"selections": [{"groups": [1] * 7, "stakes": {"1": 1}}]}, "1 to 6"),

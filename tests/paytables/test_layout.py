@@ -50,7 +50,7 @@ def test_odds_are_read_exactly_as_printed(text: str, net: Fraction) -> None:
 
 @pytest.mark.parametrize("text", ["", "35", "1:0", "x0.5", "-1:1", "1 to 1", "x", "٣:١", "1:1 "])
 def test_what_are_no_odds_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"no odds|less than the stake"):
+    with pytest.raises(ValueError, match=r"not valid odds|less than the stake"):
         Odds.parse(text)
 
 
@@ -61,7 +61,9 @@ def test_a_pay_is_whole_or_refused_or_rounded_where_the_text_says_so() -> None:
     with pytest.raises(ValueError, match="3 credits at 3:2 pay no whole credits"):
         odds.returned(3)
     check_whole_credits("bet.line", Limits(least=2, most=10, step=2), [odds], "f.toml")
-    with pytest.raises(DefinitionError, match=r"bet.line.step: 1 pays no whole credits: .* multiple of 6"):
+    with pytest.raises(
+        DefinitionError, match=r"bet.line.step: 1 does not pay whole credits: .* multiple of 6"
+    ):
         check_whole_credits("bet.line", Limits(), [odds, Odds.parse("2:3")], "f.toml")
 
 
@@ -75,20 +77,20 @@ def test_limits_that_no_bet_keeps_are_refused(limits: dict[str, int]) -> None:
     ("credits_", "asked", "why"),
     [
         (2, {"bets": {"nowhere": 2}}, "there is no spot 'nowhere'"),
-        (2, {"bets": {"shut": 2}}, r"bets.shut: takes no bet"),
+        (2, {"bets": {"shut": 2}}, r"bets.shut: the spot is closed"),
         (2, {"bets": {"odds": 2}}, r"bets.odds: needs a bet on 'line'"),
-        (3, {"bets": {"line": 3}}, r"bets.line: 3 credits: no multiple of 2"),
+        (3, {"bets": {"line": 3}}, r"bets.line: 3 credits: not a multiple of 2"),
         (12, {"bets": {"line": 12}}, r"bets.line: 12 credits; 2 to 10"),
-        (2, {"bets": {"line": True}}, "True is no number"),
-        (2, {"bets": {"line": "2"}}, "'2' is no number"),
-        (0, {"bets": {"line": 0}}, "0 is no number"),
+        (2, {"bets": {"line": True}}, "True is not a number"),
+        (2, {"bets": {"line": "2"}}, "'2' is not a number"),
+        (0, {"bets": {"line": 0}}, "0 is not a number"),
         (0, {"bets": {}}, "nothing is staked"),
-        (0, {"bets": [1]}, "says the credits on each spot"),
+        (0, {"bets": [1]}, "must map spots to credits"),
         (-2, {"bets": {"line": -2}}, r"2 credits down; 0 stand there"),
         (16, {"bets": {"line": 8, "odds": 8}}, "16 credits on the table; 14 at most"),
         (4, {"bets": {"line": 2}}, "the bets cost 2 credits, not 4"),
         (2, {"seats": {"2": {"line": 2}}}, "no seat '2'; there are 0, 1"),
-        (2, {"seats": {}}, "says the bets of each seat"),
+        (2, {"seats": {}}, "must map the number of each playing seat"),
         (2, {"form": "odd"}, r"no bet of form 'odd' of 2 credits; the game offers \[2\]"),
         (4, {}, "no bet of 4 credits"),
         (0, {}, "no bet of 0 credits"),

@@ -116,8 +116,8 @@ REFUSED = [
         "bets.mode.m",
         "never ends in expectation",
     ),
-    (("stage", "free", "like"), "frog", "stage.free.like", "'frog' is no other stage"),
-    ((*BASE, "like"), "free", "stage.free.like", "in a circle: base is like free is like base"),
+    (("stage", "free", "like"), "frog", "stage.free.like", "'frog' is not another stage"),
+    ((*BASE, "like"), "free", "stage.free.like", "is circular: base is like free is like base"),
     (("stage", "free", "most_runs"), 0, "stage.free.most_runs", "greater than 0"),
     (("stage", "free", "multipliers"), [1, 2], "stage.free", "needs `most_runs`"),
     (("stage", "free", "then"), "free", "stage.free.then", "needs `sticky`"),
@@ -166,8 +166,8 @@ REFUSED = [
         "progressive.0.increment",
         "3/2 of each bet",
     ),
-    (("game", "denominations_cents"), [1, 5, 5], "game.denominations_cents", "5 stands twice"),
-    (("game", "denominations_cents"), [25, 5], "game.denominations_cents", "5 stands after 25: they are"),
+    (("game", "denominations_cents"), [1, 5, 5], "game.denominations_cents", "5 is listed twice"),
+    (("game", "denominations_cents"), [25, 5], "game.denominations_cents", "5 is listed after 25: they are"),
     (("merchandise",), [{"id": "car", "name": TEXT}], "merchandise.0.description", "Field required"),
     (
         ("merchandise",),
@@ -242,7 +242,9 @@ def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
     with pytest.raises(DefinitionError, match=r"gone\.toml: No such file"):
         load_game(tmp_path / "gone.toml")
     bad.write_text("x = " + "[" * 5000 + "]" * 5000)
-    with pytest.raises(DefinitionError, match=r"bad\.toml: TOML: tables and lists stand more than 20 deep"):
+    with pytest.raises(
+        DefinitionError, match=r"bad\.toml: TOML: tables and lists are nested more than 20 deep"
+    ):
         load_game(bad)
     bad.write_text("x = " + "[" * 30 + "]" * 30)
     with pytest.raises(DefinitionError, match="more than 20 deep"):

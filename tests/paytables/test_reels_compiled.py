@@ -68,7 +68,7 @@ def test_a_compiled_simulation_with_free_games_lies_in_its_interval():
     ("name", "mode", "reason"),
     [
         ("northern-ways", "ways", "stage free remembers its series"),
-        ("icebreak", "eight", "stage base is no plain spin"),
+        ("icebreak", "eight", "stage base is not a plain spin"),
         ("comet-respin", "ten", "stage base remembers its series"),
     ],
 )

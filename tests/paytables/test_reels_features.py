@@ -400,7 +400,7 @@ def test_a_distribution_beyond_reach_is_a_note_and_the_rest_stays_exact(monkeypa
         None,
         None,
     )
-    assert "more than 100 kinds of windows stand apart" in found.notes[0]
+    assert "more than 100 different kinds of windows" in found.notes[0]
 
 
 def test_award_rates_do_not_depend_on_the_order_of_stages():

@@ -265,7 +265,7 @@ def test_a_recorded_game_comes_out_the_same(seed):
     [
         (1, {"bets": {"on-z": 1}}, "no spot 'on-z'"),
         (3, {"bets": {"on-a": 3}}, "a stake of 3"),
-        (1, {"bets": {"on-a": True}}, "True is no number"),
+        (1, {"bets": {"on-a": True}}, "True is not a number"),
         (1, {"bets": {}}, "nothing is staked"),
         (2, {"bets": {"on-a": 1}}, "cost 1 credit, not 2"),
         (8, {"bets": {"on-a": 5, "on-b": 2, "on-c": 1}}, "at most 2 may be staked on"),

@@ -22,8 +22,8 @@ _SPLITS: Final = tuple(
 def ways(dealt: Sequence[int], low: Callable[..., int], high: Callable[..., int]) -> tuple[Way, ...]:
     """Return every way to set seven cards (the high hand equal or better), the best low hand first."""
     found = []
-    for (a, b), rest in _SPLITS:
-        way = low((dealt[a], dealt[b])), high([dealt[place] for place in rest]), 1 << a | 1 << b
+    for (a, b), high_indices in _SPLITS:
+        way = low((dealt[a], dealt[b])), high([dealt[place] for place in high_indices]), 1 << a | 1 << b
         if way[0] <= way[1]:
             found.append(way)
     return tuple(sorted(found, key=lambda way: (-way[0], -way[1], way[2])))

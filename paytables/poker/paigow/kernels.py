@@ -50,7 +50,7 @@ def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> 
 
 def put_right(  # noqa: C901, PLR0912 (one loop for numba)
     low: int,
-    asked: Ints,
+    questions: Ints,
     counts: Ints,
     events: Ints,
     table: Ints,
@@ -58,7 +58,7 @@ def put_right(  # noqa: C901, PLR0912 (one loop for numba)
 ) -> None:
     """Compute, for ways with one low hand, the correction by flushes of one suit: in hands beaten, in those not.
 
-    ``asked`` has rows with the high hand, ascending, the player's ranks in the suit as bits, and the player's
+    ``questions`` has rows with the high hand, ascending, the player's ranks in the suit as bits, and the player's
     pattern. ``events`` have, by ascending high hand of the bank, that hand, its low hand, its ranks in the
     suit, its other cards, and the sign. ``table`` counts the events so far by the ranks that the player may
     hold, and by the other cards.
@@ -67,9 +67,9 @@ def put_right(  # noqa: C901, PLR0912 (one loop for numba)
     for lost in range(2):
         table[:] = 0
         at = 0 if lost == 0 else events.shape[0] - 1
-        for n in range(asked.shape[0]):
-            row = n if lost == 0 else asked.shape[0] - 1 - n
-            high, mask, pattern = asked[row, 0], asked[row, 1], asked[row, 2]
+        for n in range(questions.shape[0]):
+            row = n if lost == 0 else questions.shape[0] - 1 - n
+            high, mask, pattern = questions[row, 0], questions[row, 1], questions[row, 2]
             while 0 <= at < events.shape[0]:
                 if lost == 0:
                     if events[at, 0] >= high:

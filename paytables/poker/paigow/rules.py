@@ -30,7 +30,7 @@ EXACT: Final = (
 )
 BEST: Final = "of the ways to set seven cards, always the one with the highest exact mean"
 #: The number of ranks needed to describe a hand, by combination; for the others the name is enough.
-_TOLD: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-house": 2, "four-of-a-kind": 1}
+_RANKS_NAMED: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-house": 2, "four-of-a-kind": 1}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class PaiGowPokerRules(TwoHands):
         numbers = range(1, POSITIONS + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
-    def beside(self) -> tuple[Spot, ...]:
+    def side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the spots on the total of the remaining cards and on the first position."""
         made: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
         if (remaining := self.definition.remaining) is not None:
@@ -107,7 +107,7 @@ class PaiGowPokerRules(TwoHands):
 
     def most_beside(self, bets: Mapping[str, int]) -> int:
         """Return the most that the side bets can return: one total and one position win."""
-        odds = {spot.id: Odds.parse(spot.odds) for spot in self.beside()}
+        odds = {spot.id: Odds.parse(spot.odds) for spot in self.side_bet_spots()}
         back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
         totals = [each for name, each in back.items() if name in self._remaining]
         positions = [each for name, each in back.items() if name in self._positions]
@@ -165,7 +165,7 @@ class PaiGowPokerRules(TwoHands):
         if not last:
             return []
         words = {code: str(last[-1]["total"]) for code in ("en", "fr")}
-        return [{"id": "remaining", "cards": [told["card"] for told in last], "says": words}]
+        return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": words}]
 
     def named(self) -> list[dict[str, object]]:
         """Return the hands that may be on the felt, with the remaining cards next to the bank's."""
@@ -190,7 +190,9 @@ class PaiGowPokerRules(TwoHands):
         header, stakes = self.definition.game, self.stakes()
         bets = [self._stake(stake, name) for name, stake in stakes.items()]
         bets += [self._best(stakes[SPOT])]
-        bets += [self.cloth.with_required_bets(self._apart(spot, spot.least)) for spot in self.beside()]
+        bets += [
+            self.cloth.with_required_bets(self._apart(spot, spot.least)) for spot in self.side_bet_spots()
+        ]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
@@ -198,8 +200,8 @@ class PaiGowPokerRules(TwoHands):
 
     def _best(self, stake: int) -> BetAnalysis:
         """Return the figures of the best settings; there is no advice for them by hand, so nothing simulates them."""
-        said = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
-        return self.figures(self._proof.best, stake, variance=None, law=None, **said)
+        labels = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
+        return self.figures(self._proof.best, stake, variance=None, law=None, **labels)
 
     def _apart(self, spot: Spot, stake: int) -> BetAnalysis:
         """Return the figures of a side bet alone: the cards are dealt to every position (s.49)."""
@@ -242,7 +244,7 @@ class PaiGowPokerRules(TwoHands):
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures of any bets of one seat: returns add; several bets have no joint distribution."""
         bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
-        spots = {spot.id: spot for spot in self.beside()}
+        spots = {spot.id: spot for spot in self.side_bet_spots()}
         parts = [
             self._stake(credits_) if name == SPOT else self._apart(spots[name], credits_)
             for name, credits_ in bets.items()
@@ -266,9 +268,9 @@ class PaiGowPokerRules(TwoHands):
 
     def explain(self) -> tuple[str, ...]:
         """Return what a win pays, and the side bets."""
-        rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.beside()]
-        beside = f"{counted(len(rows), 'bet')} beside it: {', '.join(rows)}"
-        return (*super().explain(), *([beside] if rows else []))
+        rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.side_bet_spots()]
+        side_bet_text = f"{counted(len(rows), 'bet')} on the side: {', '.join(rows)}"
+        return (*super().explain(), *([side_bet_text] if rows else []))
 
 
 def _says(strength: int, ranking: Ranking, language: int) -> str:
@@ -276,7 +278,7 @@ def _says(strength: int, ranking: Ranking, language: int) -> str:
     kind, ranks = category(strength, ranking.order), ranks_in(strength)
     if kind == "high-card":
         return _ranks(ranks[:2])
-    return f"{NAMES[kind][language]} {_ranks(ranks[: _TOLD.get(kind, 0)])}".strip()
+    return f"{NAMES[kind][language]} {_ranks(ranks[: _RANKS_NAMED.get(kind, 0)])}".strip()
 
 
 def _ranks(ranks: Sequence[int]) -> str:

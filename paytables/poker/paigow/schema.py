@@ -29,7 +29,7 @@ class HouseWay(Strict):
     low: str | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> "HouseWay":
+    def _check_consistency(self) -> "HouseWay":
         for cards, count in ((self.high, 5), (self.low, 2)):
             if cards is not None and len(cards_of(cards)) != count:
                 raise ValueError(f"{cards!r}: is not {count} cards")

@@ -121,9 +121,9 @@ def flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushe
         for n, others in enumerate(OTHERS):
             if not set(others) <= set(ranks):
                 continue
-            rest = [rank * 4 + 1 + (k and others[0] == rank) for k, rank in enumerate(others)]
+            other_cards = [rank * 4 + 1 + (k and others[0] == rank) for k, rank in enumerate(others)]
             for suited in combinations(sorted(ranks), HAND - joker - len(others)):
-                cards = [*(rank * 4 for rank in suited), *rest, *([JOKER] * joker)]
+                cards = [*(rank * 4 for rank in suited), *other_cards, *([JOKER] * joker)]
                 made = settings(cards)
                 key = tuple(sorted([*suited, *others, *([JOKER_RANK] * joker)]))
                 own = house.way(key, made)
@@ -170,30 +170,30 @@ def count(
     lose: int,
     ranks: Sequence[int] = ALL,
     each: Each = map,
-    told: Callable[[int, int], None] = lambda *_: None,
+    report_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Result:
     """Count all pairs of hands of a deck of these ranks and the joker.
 
     The best way of a hand is that with the highest ``win`` times the bank's hands it beats, less ``lose``
-    times those it loses to. ``each`` is ``map`` or that of a thread pool; ``told`` is called with the
+    times those it loses to. ``each`` is ``map`` or that of a thread pool; ``report_progress`` is called with the
     progress.
     """
     known = patterns(house, ranks)
-    told(1, 5)
+    report_progress(1, 5)
     suited = flushes(house, known, ranks)
-    told(2, 5)
-    asked = Asked(known, suited)
-    plain = asked.plain(each)
-    told(3, 5)
-    right = asked.put_right(each)
-    told(4, 5)
-    sums = asked.totals(each, plain, right, win, lose)
-    told(5, 5)
+    report_progress(2, 5)
+    questions = SuitQuestions(known, suited)
+    plain = questions.plain(each)
+    report_progress(3, 5)
+    right = questions.put_right(each)
+    report_progress(4, 5)
+    sums = questions.totals(each, plain, right, win, lose)
+    report_progress(5, 5)
     cards = 4 * len(ranks) + 1
     return Result(comb(cards, HAND) * comb(cards - HAND, HAND), (sums[0], sums[1]), (sums[2], sums[3]))
 
 
-class Asked:
+class SuitQuestions:
     """Every way of every pattern, then of every flush, in one array, with the suit questions of each."""
 
     def __init__(self, known: Patterns, suited: Flushes) -> None:
@@ -239,29 +239,31 @@ class Asked:
         bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
         masks = [_parts(int(each)) for each in bits]
         others = [OTHERS[plane % len(OTHERS)] for plane in self.suited.plane.tolist()]
-        for mask, rest in zip(self.suited.mask.tolist(), others, strict=True):
-            one, two = ([1 << rank for rank in rest] + [0, 0])[:2]
+        for mask, other_ranks in zip(self.suited.mask.tolist(), others, strict=True):
+            one, two = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
             masks.append(np.array([mask, 0, one, two, one | two]))
         sizes = np.repeat([len(each) for each in masks], np.diff(self.first))
         base = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         flat = np.concatenate([np.tile(m, n) for m, n in zip(masks, np.diff(self.first), strict=True)])
-        asked = np.stack([np.repeat(self.ways[:, 1], sizes), flat, np.repeat(self.pattern, sizes)], axis=1)
-        return base, asked.astype(np.int32)
+        questions = np.stack(
+            [np.repeat(self.ways[:, 1], sizes), flat, np.repeat(self.pattern, sizes)], axis=1
+        )
+        return base, questions.astype(np.int32)
 
     def put_right(self, each: Each) -> Ints:
         """Return what the bank's flushes in a suit add to the hands beaten, and to those not, by question."""
-        base, asked = self.questions
+        base, questions = self.questions
         lows = np.repeat(self.ways[:, 0], np.diff(base))
-        order = np.lexsort((asked[:, 0], lows))
+        order = np.lexsort((questions[:, 0], lows))
         levels = np.unique(lows)
         at = np.searchsorted(lows[order], [*levels, levels[-1] + 1])
-        found = np.zeros((len(asked), 2), dtype=np.int32)
+        found = np.zeros((len(questions), 2), dtype=np.int32)
         events = self._events()
 
         def level(n: int) -> tuple[Ints]:
             table = np.zeros((8192, 2 * len(OTHERS)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
-            rows = asked[order[at[n] : at[n + 1]]]
+            rows = questions[order[at[n] : at[n + 1]]]
             compiled(put_right)(levels[n], rows, self.known.counts, events, table, part)
             return (part,)
 
@@ -303,7 +305,9 @@ class Asked:
             return (sums,)
 
         rests = [OTHERS[plane % len(OTHERS)] for plane in self.suited.plane.tolist()]
-        kinds = np.array([len(rest) + (len(set(rest)) == 2) for rest in rests], dtype=np.int32)
+        kinds = np.array(
+            [len(other_ranks) + (len(set(other_ranks)) == 2) for other_ranks in rests], dtype=np.int32
+        )
         sums = np.zeros(4, dtype=np.int64)
         compiled(total_flushes)(kinds, SPREAD, self.first[hands:], base, plain, right, win, lose, sums)
         for (part,) in each(lot, lots(hands)):

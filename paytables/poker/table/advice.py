@@ -63,21 +63,21 @@ class Advice:
         if proofs:
             known = [*own, *board]
             return step.option[answer(unpacked(str(proofs[0].policy)), known, next(iter(bank), None))].id
-        return self._kept(step, own, board)
+        return self._answer_to_take_back(step, own, board)
 
     @property
     def _boards(self) -> int:
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
-    def _kept(self, step: Step, own: Sequence[Card], board: Sequence[Card]) -> str | None:
+    def _answer_to_take_back(self, step: Step, own: Sequence[Card], board: Sequence[Card]) -> str | None:
         """Return whether to take a bet back, from every completion of the hand."""
         deals = [each.deal for each in self.definition.step if each.deal is not None]
         missing = sum(deal.player + deal.board for deal in deals) - len(own) - len(board)
-        rest = [card for card in deck() if card not in {*own, *board}]
+        unseen = [card for card in deck() if card not in {*own, *board}]
         backs = [option for option in step.option if option.back is not None]
-        if len(backs) != 1 or comb(len(rest), missing) > WAYS_MOST:
+        if len(backs) != 1 or comb(len(unseen), missing) > WAYS_MOST:
             return None
-        option, ways = backs[0], list(combinations(rest, missing))
+        option, ways = backs[0], list(combinations(unseen, missing))
         spot = self.definition.spots[str(option.spot)]
         own_cards, board_cards = list(own)[: spot.player], list(board)
         strength = self.rankings[spot.order].strength
@@ -117,14 +117,14 @@ class Advice:
         for n in range(at, len(self.definition.step)):
             step = self.definition.step[n]
             if step.deal is not None:
-                rest = [card for card in deck() if card not in {*own, *board}]
+                unseen = [card for card in deck() if card not in {*own, *board}]
                 ways = [
                     self._mean(n + 1, bets, own, [*board, *more])
-                    for more in combinations(rest, step.deal.board)
+                    for more in combinations(unseen, step.deal.board)
                 ]
                 return sum(ways, Fraction(0)) / len(ways)
-            asked = not step.only or any(name in bets for name in step.only)
-            if asked and not any(name in bets for name in step.unless):
+            is_asked = not step.only or any(name in bets for name in step.only)
+            if is_asked and not any(name in bets for name in step.unless):
                 return max(self._answered(n, option, bets, own, board) for option in step.option)
         return self._ended(bets, own, board)
 
@@ -165,15 +165,15 @@ def _cheap_first(step: Step) -> list[Option]:
     return sorted(step.option, key=lambda option: option.adds)
 
 
-def _bank_hands(ranking: Ranking, gone: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
+def _bank_hands(ranking: Ranking, seen: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
     """Yield every strength of two more cards on a board, with the number of hands; strengths may repeat."""
     suits = Counter(map(suit_of, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
     ranks = tuple(map(rank_of, board))
     mask = sum(1 << rank_of(card) for card in board if suit_of(card) == flush)
-    rest = [card for card in deck() if card not in gone]
-    suited = [rank_of(card) for card in rest if suit_of(card) == flush]
-    others = Counter(rank_of(card) for card in rest if suit_of(card) != flush)
+    unseen = [card for card in deck() if card not in seen]
+    suited = [rank_of(card) for card in unseen if suit_of(card) == flush]
+    others = Counter(rank_of(card) for card in unseen if suit_of(card) != flush)
 
     def strength(a: int, b: int, cards: int) -> int:
         best = ranking.plain(tuple(sorted((*ranks, a, b))))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SEEN = 3
 
 
-def completed(spot: Stake, asked: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
+def completed(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
     """Return the proof of a bet on the best five of seven cards, which may be taken back at three.
 
     ``answers`` are the indices of taking it back and of not doing so.
@@ -40,18 +40,18 @@ def completed(spot: Stake, asked: int | None, back: Fraction, answers: tuple[int
     unit = lcm(back.denominator, *(net.denominator for net in nets))
     values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
     ways = comb(52 - SEEN, 4)
-    kept: Bools = values > int((back - 1) * unit) * ways
-    kept |= asked is None
-    laws = [_law(counts, like, which, nets, back) for which in ((kept, ~kept) if asked else (kept, kept))]
+    stays: Bools = values > int((back - 1) * unit) * ways
+    stays |= seen is None
+    laws = [_law(counts, like, which, nets, back) for which in ((stays, ~stays) if seen else (stays, stays))]
     means = [sum((net * n for net, n in law.items()), Fraction(0)) / sum(law.values()) for law in laws]
     total = sum(laws[0].values())
     return Proof(
         law={exact(net): exact(Fraction(n, total)) for net, n in sorted(laws[0].items()) if n},
         staked="1/1",
         worst=exact(means[1]),
-        simplest=None if asked is None else exact(_mean_kept(counts, like, nets)),
-        policy=None if asked is None else packed(bytes(np.array(answers, dtype=np.uint8)[kept.astype(int)])),
-        won=_won(spot, (counts[kept] * like[kept][:, None]).sum(axis=0).tolist(), back, total),
+        simplest=None if seen is None else exact(_mean_never_withdrawn(counts, like, nets)),
+        policy=None if seen is None else packed(bytes(np.array(answers, dtype=np.uint8)[stays.astype(int)])),
+        won=_won(spot, (counts[stays] * like[stays][:, None]).sum(axis=0).tolist(), back, total),
     )
 
 
@@ -62,19 +62,19 @@ def _won(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won,
     return won_of((), {**found, (spot.id, "withdrawn", back): taken} if taken else found, total)
 
 
-def _mean_kept(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:
+def _mean_never_withdrawn(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:
     """Return the mean of never taking the bet back."""
     totals = (counts * like[:, None]).sum(axis=0).tolist()
     won = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
     return Fraction(won, sum(totals))
 
 
-def _law(counts: Ints, like: Ints, kept: Bools, nets: list[Fraction], back: Fraction) -> Counter[Fraction]:
+def _law(counts: Ints, like: Ints, stays: Bools, nets: list[Fraction], back: Fraction) -> Counter[Fraction]:
     law: Counter[Fraction] = Counter()
-    totals = (counts[kept] * like[kept][:, None]).sum(axis=0).tolist()
+    totals = (counts[stays] * like[stays][:, None]).sum(axis=0).tolist()
     for net, n in zip(nets, totals, strict=True):
         law[net] += n
-    law[back - 1] += int((counts[~kept].sum(axis=1) * like[~kept]).sum())
+    law[back - 1] += int((counts[~stays].sum(axis=1) * like[~stays]).sum())
     return law
 
 
@@ -88,21 +88,21 @@ def _complete(known: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) ->
         for place in range(3):
             state = five[place, state, cards[place] >> 2]
             masks[cards[place] & 3] |= 1 << (cards[place] >> 2)
-        rest = [card for card in range(52) if card not in (cards[0], cards[1], cards[2])]
+        unseen = [card for card in range(52) if card not in (cards[0], cards[1], cards[2])]
         for i in range(3, 49):
-            d = rest[i]
+            d = unseen[i]
             fourth = five[3, state, d >> 2]
             masks[d & 3] |= 1 << (d >> 2)
             for j in range(2, i):
-                c = rest[j]
+                c = unseen[j]
                 fifth = five[4, fourth, c >> 2]
                 masks[c & 3] |= 1 << (c >> 2)
                 for k in range(1, j):
-                    b = rest[k]
+                    b = unseen[k]
                     after = sixth[fifth, b >> 2]
                     masks[b & 3] |= 1 << (b >> 2)
                     for m in range(k):
-                        a = rest[m]
+                        a = unseen[m]
                         best = plain[seventh[after, a >> 2]]
                         suit = a & 3
                         best = max(best, suited[masks[suit] | 1 << (a >> 2)])

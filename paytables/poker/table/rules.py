@@ -158,7 +158,9 @@ class PokerRules(TableRules):
                 place.settled.append(settlement)
                 yield settlement
         hits = tuple(hit for place in seats.values() for hit in self._hits(place, board))
-        return Outcome(progressives=hits, display=self._felt(list(seats.values()), bank, board, whole=True))
+        return Outcome(
+            progressives=hits, display=self._felt(list(seats.values()), bank, board, is_final=True)
+        )
 
     def _against(self, place: Place) -> bool:
         """Return whether a seat still has a bet that the bank's cards decide."""
@@ -204,14 +206,14 @@ class PokerRules(TableRules):
         ante = place.bets.get(self.definition.ante.id, 0)
         adds = {name: int(option.adds * ante) for name, option in options.items() if option.adds}
         stakes = {name: Bet(str(options[name].spot), credits_, place.seat) for name, credits_ in adds.items()}
-        asked = Decision(
+        decision = Decision(
             str(step.ask),
             tuple(options),
             {**self._felt(places, bank, board), **self.advice(step, place, bank, board)},
             stakes,
             place.seat,
         )
-        chosen: Option = options[asked.check((yield asked))]
+        chosen: Option = options[decision.check((yield decision))]
         if chosen.fold:
             place.folded = True
             for name in [name for name in place.bets if not self.definition.spots[name].alone]:
@@ -317,14 +319,14 @@ class PokerRules(TableRules):
         return {"en": english, "fr": french}
 
     def _felt(
-        self, places: list[Place], bank: list[Card], board: list[Card], *, whole: bool = False
+        self, places: list[Place], bank: list[Card], board: list[Card], *, is_final: bool = False
     ) -> dict[str, object]:
         hands: list[dict[str, object]] = []
         duel = self.definition.duel
         if duel is not None:
             hidden = ["??"] * (duel.bank - len(bank))
             hand: dict[str, object] = {"id": "bank", "cards": [*map(card_name, bank), *hidden]}
-            says = self._says([*bank, *board], bank=True) if whole and not hidden else None
+            says = self._says([*bank, *board], bank=True) if is_final and not hidden else None
             hands.append({**hand, "says": says} if says else hand)
         if self._board:
             hands.append({"id": "board", "cards": [card_name(card) for card in board]})

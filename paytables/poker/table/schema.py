@@ -76,11 +76,9 @@ class Stake(Strict):
         return self.better is None
 
     @model_validator(mode="after")
-    def _whole(self) -> "Stake":
+    def _check_consistency(self) -> "Stake":
         if self.alone and not self.pay:
-            raise ValueError(
-                f"{self.id}: has no rows to pay by, and does not say what a better hand comes to"
-            )
+            raise ValueError(f"{self.id}: has neither pay rows nor a result for a better hand")
         if self.of is not None and not self.times.isdecimal():
             raise ValueError(f"{self.id}: {self.times} times {self.of!r}; it is a whole number of times")
         return self
@@ -137,7 +135,7 @@ class Step(Strict):
         if (self.deal is None) == (self.ask is None):
             raise ValueError("a step either deals or asks")
         if self.ask is not None and not any(not option.adds for option in self.option):
-            raise ValueError(f"{self.ask}: there is no option that costs nothing")
+            raise ValueError(f"{self.ask}: no option is free")
         return self
 
 
@@ -316,8 +314,8 @@ class PokerDefinition(TableDefinition):
             if any(row.pays.share for row in rows):
                 raise ValueError(f"spot.{n}: only a bet on the player's cards alone pays a share of a level")
         for n, step in enumerate(self.step):
-            asked = [option.spot for option in step.option if option.spot is not None]
-            for name in (*asked, *step.unless, *step.only):
+            staked = [option.spot for option in step.option if option.spot is not None]
+            for name in (*staked, *step.unless, *step.only):
                 if name not in ids:
                     raise ValueError(f"step.{n}: there is no spot {name!r}; {among(name, ids)}")
         return self

@@ -94,7 +94,7 @@ def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fra
     The last element has the indices of the answers that take it back and that leave it.
     """
     own = board = 0
-    asked: int | None = None
+    seen_cards: int | None = None
     back = Fraction(0)
     answers = (0, 0)
     for step in definition.step:
@@ -102,24 +102,24 @@ def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fra
             own, board = own + step.deal.player, board + step.deal.board
         for place, option in enumerate(step.option):
             if option.spot == spot.id and option.back is not None:
-                asked, back = own + board, Fraction(option.back)
+                seen_cards, back = own + board, Fraction(option.back)
                 answers = place, next(n for n, other in enumerate(step.option) if other.back is None)
     cards = (own if spot.player is None else spot.player) + (board if spot.board is None else spot.board)
-    return cards, asked, back, answers
+    return cards, seen_cards, back, answers
 
 
 def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
     """Return the proof of one bet on the player's cards, which may be taken back at the game's question."""
-    cards, asked, back, answers = seen(definition, spot)
+    cards, seen_cards, back, answers = seen(definition, spot)
     if cards > 6 and any(row.pays.share for row in spot.pay):
         raise BeyondReach(f"{spot.id}: pays a share of a level and goes by {cards} cards")
     if cards > 6:
         from paytables.poker.table.completed import completed  # noqa: PLC0415 (numba)
 
-        return completed(spot, asked, back, answers)
+        return completed(spot, seen_cards, back, answers)
     hands = sets(52, cards)
     rows = rows_of(spot.pay, hands.strengths(ORDERS[spot.order]), spot)
-    if asked is not None:
+    if seen_cards is not None:
         raise BeyondReach(f"{spot.id}: is taken back by itself and goes by {cards} cards")
     counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
     law: Counter[Fraction] = Counter({Fraction(-1): int(counts[0])})
@@ -145,8 +145,8 @@ def withdrawals(definition: PokerDefinition) -> Proof:
     spots = [definition.spots[name] for name in together(definition)]
     found = [seen(definition, spot) for spot in spots]
     size = found[0][0]
-    asked = sorted(known for _, known, *_ in found if known is not None)
-    if len(asked) != 2 or any(back not in {0, 1} for _, _, back, _ in found):
+    seen_cards = sorted(known for _, known, *_ in found if known is not None)
+    if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in found):
         raise BeyondReach(f"{definition.game.id}: not two bets of three that may be taken back whole")
     hands = sets(52, size)
     rows = rows_of(spots[0].pay, hands.strengths(ORDERS[spots[0].order]), spots[0])
@@ -155,25 +155,29 @@ def withdrawals(definition: PokerDefinition) -> Proof:
     table = hands.sums(nets[rows])
     chosen, like = hands.classes
     made = [
-        rows_of(spots[0].pay, sets(52, known).strengths(ORDERS[spots[0].order]), spots[0]) for known in asked
+        rows_of(spots[0].pay, sets(52, known).strengths(ORDERS[spots[0].order]), spots[0])
+        for known in seen_cards
     ]
     laws: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
     won: Counter[Pays] = Counter()
-    for first in combinations(range(size), asked[0]):
-        for more in combinations(sorted(set(range(size)) - {*first}), asked[1] - asked[0]):
+    for first in combinations(range(size), seen_cards[0]):
+        for more in combinations(sorted(set(range(size)) - {*first}), seen_cards[1] - seen_cards[0]):
             masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more)))
             stay = [
-                table[known][hands.parts(chosen, mask)] > 0 for known, mask in zip(asked, masks, strict=True)
+                table[known][hands.parts(chosen, mask)] > 0
+                for known, mask in zip(seen_cards, masks, strict=True)
             ]
             pays = [won[hands.parts(chosen, mask)] >= 0 for won, mask in zip(made, masks, strict=True)]
-            for law, kept in zip(laws, (stay, [~each for each in stay], pays), strict=True):
-                bets = np.sum(kept, axis=0, dtype=np.int64) + 1
+            for law, left_on in zip(laws, (stay, [~each for each in stay], pays), strict=True):
+                bets = np.sum(left_on, axis=0, dtype=np.int64) + 1
                 cases = np.zeros((4, len(nets)), dtype=np.int64)
                 np.add.at(cases, (bets, rows[chosen]), like)
                 for (count, place), n in np.ndenumerate(cases):
                     law[Fraction(int(nets[place]) * count, unit)] += int(n)
             for spot, (_, known, *_) in zip(spots, found, strict=True):
-                left = np.ones(len(chosen), dtype=np.bool_) if known is None else stay[asked.index(known)]
+                left = (
+                    np.ones(len(chosen), dtype=np.bool_) if known is None else stay[seen_cards.index(known)]
+                )
                 counts = np.bincount(rows[chosen][left] + 1, like[left], len(spot.pay) + 1).astype(np.int64)
                 rows_won = zip(every_row(spot, Fraction(1)), counts[1:].tolist(), strict=True)
                 won.update(dict(rows_won))

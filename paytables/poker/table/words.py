@@ -45,13 +45,13 @@ def _lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
     if lines[0].least is None:
         return f"always {lines[0].option}"
     order = "five" if definition.duel is None else definition.duel.order
-    said = [
+    sentences = [
         f"otherwise {line.option}"
         if line.least is None
         else f"{line.option} with {_hand(line.least, Ranking(ORDERS[order]))} or better"
         for line in lines
     ]
-    return ", ".join(said)
+    return ", ".join(sentences)
 
 
 def _hand(names: str, ranking: Ranking) -> str:

@@ -132,7 +132,7 @@ def _share(definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: 
     if level is None:
         raise AnalysisError(f"{definition.game.id}: there is no level")
     row = [pay.id for pay in definition.pay].index(level.row)
-    rest = sum(
+    other_return = sum(
         (
             rate * pay
             for n, (rate, pay) in enumerate(zip(rates, definition.pays(cost), strict=True))
@@ -146,7 +146,7 @@ def _share(definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: 
         reset_credits=level.reset_credits,
         rtp_at_reset=rates[row] * level.reset_credits / cost,
         increment=Fraction(level.increment),
-        break_even_credits=(cost - rest) / rates[row],
+        break_even_credits=(cost - other_return) / rates[row],
     )
 
 

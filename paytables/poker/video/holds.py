@@ -47,11 +47,11 @@ class Part:
     suits: Ints
     pairs: Ints
     wilds: Ints
-    wilds_kept: Bools
+    holds_all_wilds: Bools
 
     def fit(self, line: Hold, left: Ints) -> Bools:
         """Return whether a line fits if these indices are held, for the classes ``left``."""
-        fits: Bools = self.wilds_kept[left]
+        fits: Bools = self.holds_all_wilds[left]
         ranks = self.ranks[left]
         if line.wild is not None:
             fits = fits & (self.wilds[left] == line.wild)
@@ -77,7 +77,7 @@ class Holds:
         self.sets: Sets = sets(53 if definition.deck.joker else 52, HAND)
         self.deals, self.like = self.sets.classes
         left = self.sets.cards - HAND
-        finished = [comb(left, HAND - kept.bit_count()) for kept in range(1 << HAND)]
+        finished = [comb(left, HAND - mask.bit_count()) for mask in range(1 << HAND)]
         self.unit = lcm(*finished)
         self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
 
@@ -116,15 +116,15 @@ class Holds:
         tables.append(np.array([*pays, 0], dtype=np.int64)[self.rows])
         return self.sets.holds(tables, self.deals) * self.scale[:, None]
 
-    def held(self, values: Ints, kept: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
-        """Return the results of holding the cards at the indices in ``kept``, by class of deals.
+    def held(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
+        """Return the results of holding the cards at the indices in ``masks``, by class of deals.
 
         First the probability of each row of the pay table, then the mean of the squared mean win of a deal.
         """
         total = self.unit * self.sets.count
-        finished = self.sets.held(self.counts, self.deals, kept) * (self.scale[kept] * self.like)
+        finished = self.sets.held(self.counts, self.deals, masks) * (self.scale[masks] * self.like)
         rates = tuple(Fraction(sum(row.tolist()), total) for row in finished)
-        means, which = np.unique(values[kept, np.arange(len(kept))], return_inverse=True)
+        means, which = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
         often = np.zeros(len(means), dtype=np.int64)
         np.add.at(often, which, self.like)
         squares = sum(mean * mean * like for mean, like in zip(means.tolist(), often.tolist(), strict=True))
@@ -134,20 +134,20 @@ class Holds:
         """Return the cards that a simple way holds of each class of deals. Raises :class:`AnalysisError`."""
         order = self.definition.deck.order
         made = self.strengths[self.deals] >> CATEGORY
-        kept = np.full(len(self.deals), -1, dtype=np.int64)
+        masks = np.full(len(self.deals), -1, dtype=np.int64)
         for line in way.line:
-            left = np.flatnonzero(kept < 0)
+            left = np.flatnonzero(masks < 0)
             if line.made:
                 left = left[np.isin(made[left], [order.categories[::-1].index(name) for name in line.made])]
             lowest = np.full(len(left), 1 << 13, dtype=np.int64)
             for mask in (mask for mask in range(1 << HAND) if mask.bit_count() == line.cards):
                 ranks = self.parts[mask].ranks[left]
                 fits = self.parts[mask].fit(line, left) & (ranks < lowest)
-                kept[left[fits]] = mask
+                masks[left[fits]] = mask
                 lowest[fits] = ranks[fits]
-        if kept.min() < 0:
+        if masks.min() < 0:
             raise AnalysisError(f"{self.definition.game.id}: {way.name.en}: no line for some deals")
-        return kept
+        return masks
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -176,7 +176,7 @@ class Holds:
             )
         return found
 
-    def mean(self, values: Ints, kept: Ints) -> Fraction:
+    def mean(self, values: Ints, masks: Ints) -> Fraction:
         """Return the mean win of one hand in credits, without the breakdown by rows."""
-        found = values[kept, np.arange(len(kept))] * self.like
+        found = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

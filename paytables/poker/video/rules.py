@@ -31,19 +31,19 @@ class VideoPokerRules(Tableless):
         bets = self.definition.bets
         return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
 
-    def wager(self, credits_: int, **asked: object) -> Wager:
+    def wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` in total, on ``hands`` hands or by default the fewest that fit.
 
         Raises :class:`WagerError`.
         """
         bets = self.definition.bets
-        if set(asked) - {"hands"}:
-            raise WagerError(f"video poker takes hands; not {', '.join(sorted(asked))}")
+        if set(options) - {"hands"}:
+            raise WagerError(f"video poker takes hands; not {', '.join(sorted(options))}")
         for hands in bets.hands:
-            each, rest = divmod(credits_, hands)
-            if asked.get("hands", hands) == hands and not rest and each in bets.credits:
+            each, remainder = divmod(credits_, hands)
+            if options.get("hands", hands) == hands and not remainder and each in bets.credits:
                 return Wager(credits_, {"hands": hands})
-        named = f" on {asked['hands']!r} hands" if asked else ""
+        named = f" on {options['hands']!r} hands" if options else ""
         raise WagerError(
             f"no bet of {counted(credits_, 'credit')}{named}; "
             f"there are {list(bets.hands)} hands for these credits each: {list(bets.credits)}"
@@ -86,8 +86,8 @@ class VideoPokerRules(Tableless):
         made = self.pay(dealt)
         has = None if made is None else made.id
         prompt = {**self._felt([dealt]), "won": has, "result": self._says(dealt), **self.advice(dealt, each)}
-        asked = Decision("hold", tuple(range(1 << HAND)), prompt)
-        held = asked.check((yield asked))
+        decision = Decision("hold", tuple(range(1 << HAND)), prompt)
+        held = decision.check((yield decision))
         thrown = [place for place in range(HAND) if not held >> place & 1]
         yield from (Cue("discard", {"hand": "player", "index": place}) for place in thrown)
         level = self.definition.level(each, hands)
@@ -137,7 +137,7 @@ class VideoPokerRules(Tableless):
         return self.levels(self.wager(self.definition.most, hands=1))
 
     def _felt(self, hands: list[list[int]]) -> dict[str, object]:
-        told = []
+        shown_hands = []
         for n, cards in enumerate(hands, 1):
             pay = self.pay(cards)
             hand: dict[str, object] = {
@@ -145,8 +145,8 @@ class VideoPokerRules(Tableless):
                 "cards": list(map(card_name, cards)),
                 "says": self._says(cards),
             }
-            told.append(hand if pay is None else {**hand, "won": pay.id})
-        return {"kind": "table", "felt": "cards", "hands": told}
+            shown_hands.append(hand if pay is None else {**hand, "won": pay.id})
+        return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
     def presentation(self) -> dict[str, object]:
         """Return the pay table for each credit and what may be bet (:file:`paytables/FELTS.md`)."""

@@ -337,7 +337,9 @@ def test_a_bare_name_of_a_game_beside_the_file_is_its_path_and_a_bad_game_is_ref
     assert not (tmp_path / "two.toml").exists()
 
 
-@pytest.mark.parametrize(("asked", "why"), [("[5, 5]", "5 stands twice"), ("[25, 5]", "5 stands after 25")])
+@pytest.mark.parametrize(
+    ("asked", "why"), [("[5, 5]", "5 is listed twice"), ("[25, 5]", "5 is listed after 25")]
+)
 def test_denominations_are_different_and_ascending(asked, why, tmp_path):
     file = tmp_path / "one.toml"
     assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--game", "maple-classic"]).exit_code == 0

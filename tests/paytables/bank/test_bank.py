@@ -358,10 +358,10 @@ def test_more_may_not_share_one_deck_of_two_rounds(shoe, seats, why):
     [
         ({"shoe": {"As": 33, "2c": 8}}, "33 of As"),
         ({"shoe": {"As": 3}}, "shuffled before"),
-        ({"shoe": {"??": 3}}, "no card"),
-        ({"shoe": {"As": -1}}, "no count"),
-        ({"cards": {}}, "says its cards"),
-        ([], "says its cards"),
+        ({"shoe": {"??": 3}}, "not a card"),
+        ({"shoe": {"As": -1}}, "not a count"),
+        ({"cards": {}}, "must list its cards"),
+        ([], "must list its cards"),
     ],
 )
 def test_a_table_that_no_round_leaves_is_refused(table, why):
@@ -375,7 +375,7 @@ def test_a_table_that_no_round_leaves_is_refused(table, why):
         (lambda d: d["bet"][0].update(pays_six="1:2"), "belong to the bank"),
         (lambda d: d["bet"][0].update(margins={"4": "1:1"}), "belong to a dragon"),
         (lambda d: d["bet"][1].update(id="punto"), "there twice"),
-        (lambda d: d["bet"][1]["limits"].update(step=10), "no whole credits"),
+        (lambda d: d["bet"][1]["limits"].update(step=10), "does not pay whole credits"),
         (lambda d: d["shoe"].update(stop=400), "behind the stop card"),
         (lambda d: d["form"][0].update(bets={"punto": 5}), "20 to 2,000"),
     ],
@@ -399,7 +399,7 @@ def test_a_wager_the_table_does_not_take_is_refused():
     game = load_game("monaco-punto-banco")
     for bets, why in (
         ({"punto": 7}, "20 to 2,000"),
-        ({"punto": 30}, "no multiple"),
+        ({"punto": 30}, "not a multiple"),
         ({"nine": 5}, "no spot"),
     ):
         with pytest.raises(WagerError, match=why):

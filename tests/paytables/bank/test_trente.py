@@ -299,7 +299,7 @@ def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
 @pytest.mark.parametrize(
     ("bets", "why"),
     [
-        ({"red": 22}, "22 credits: no multiple of 4"),
+        ({"red": 22}, "22 credits: not a multiple of 4"),
         ({"red": 104, "red-insured": 1}, "1 credit for 104 on 'red': it is one for each 100 credits"),
         ({"red": 200, "red-insured": 1}, "1 credit for 200 on 'red'"),
         ({"black": 100, "red-insured": 1}, "needs a bet on 'red'"),
@@ -323,11 +323,11 @@ def test_what_cannot_be_counted_is_refused(bets, why):
         ({"shoe": {"As": 3}}, "shuffled before"),
         ({"held": []}, "in prison"),
         ({"held": {"spot": "red", "credits": 20, "count": 1}}, "in prison"),
-        ({"held": [{"spot": "red", "credits": 20}]}, "without what they have met"),
-        ({"held": [{"spot": "red", "credits": 20, "count": 2}]}, "stands as"),
-        ({"held": [{"spot": "red", "credits": 22, "count": 1}]}, "stands as"),
-        ({"held": [{"spot": "red-insured", "credits": 1, "count": 1}]}, "stands as"),
-        ({"held": [{"spot": "red", "credits": 20, "count": 1}] * 2}, "stands twice"),
+        ({"held": [{"spot": "red", "credits": 20}]}, "without their count"),
+        ({"held": [{"spot": "red", "credits": 20, "count": 2}]}, "can be"),
+        ({"held": [{"spot": "red", "credits": 22, "count": 1}]}, "can be"),
+        ({"held": [{"spot": "red-insured", "credits": 1, "count": 1}]}, "standing bet"),
+        ({"held": [{"spot": "red", "credits": 20, "count": 1}] * 2}, "listed twice"),
     ],
 )
 def test_a_table_that_no_coup_leaves_is_refused(table, why):
@@ -338,8 +338,8 @@ def test_a_table_that_no_coup_leaves_is_refused(table, why):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda d: d["insurance"].update(percent=3), "no whole number"),
-        (lambda d: d["insurance"].update(least=150), "no whole number"),
+        (lambda d: d["insurance"].update(percent=3), "not a whole number"),
+        (lambda d: d["insurance"].update(least=150), "not a whole number"),
         (lambda d: d["bet"][0].update(limits={"least": 5, "most": 50, "step": 5}), "has no half"),
         (lambda d: d["bet"][0].update(on="red"), "there twice"),
         (lambda d: d["bet"][0].update(on="green"), "'black', 'red', 'colour' or 'inverse'"),

@@ -284,9 +284,9 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
 @pytest.mark.parametrize(
     ("name", "bets", "why"),
     [
-        (QUEBEC, {"main": 3}, "no multiple of 2"),
+        (QUEBEC, {"main": 3}, "not a multiple of 2"),
         (QUEBEC, {"main": 502}, "2 to 500"),
-        (QUEBEC, {"main": 2, "insurance": 1}, "takes no bet"),
+        (QUEBEC, {"main": 2, "insurance": 1}, "the spot is closed"),
         (MONACO, {"pairs": 1}, "needs a bet on 'main'"),
         (OPTIONS, {"main": 2, "twelve-sixteen": 3}, "2 at most on what is laid on 'main'"),
         (OPTIONS, {"main": 2, "sevens": 2}, "1 to 1"),
@@ -332,10 +332,10 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         (MONACO, lambda d: d["side"][0].update(id="main"), "a stake of the game itself"),
         (MONACO, lambda d: d["side"][1].update(id="pairs"), "'pairs' is there twice"),
         (MONACO, lambda d: d["side"][1]["row"][0].update(id="mixed-pair"), "'mixed-pair' is there twice"),
-        (OPTIONS, lambda d: d["side"][3]["row"].reverse(), "rows of more cards stand before"),
+        (OPTIONS, lambda d: d["side"][3]["row"].reverse(), "rows with more cards must come after"),
         (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["77"]), "'77' are not 3 ranks"),
         (OPTIONS, lambda d: d["side"][3]["row"][0].update(ranks=["7X7"]), "match pattern"),
-        (OPTIONS, lambda d: d["side"][3]["row"][4].pop("ranks"), "says of no card"),
+        (OPTIONS, lambda d: d["side"][3]["row"][4].pop("ranks"), "no condition on any card"),
         (
             OPTIONS,
             lambda d: d["side"][3]["row"][0].update(dealer=True, ranks=["7777"]),

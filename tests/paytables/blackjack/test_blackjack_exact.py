@@ -73,7 +73,7 @@ def solved(rules, counts, up, cards, *, hands):
             mean = play.split(round_, split, hands, choose)[0]
         else:
             mean = play.values(round_.known, round_.tree, Kind(up), choose)[hand][0]
-        found.append(Fraction(mean - node.blackjack * play.unit * play.kept, ways))
+        found.append(Fraction(mean - node.blackjack * play.unit * play.first_stake_only, ways))
     return tuple(found)
 
 

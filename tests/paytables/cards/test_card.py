@@ -33,7 +33,7 @@ def test_every_card_has_one_name_and_it_reads_back():
 
 @pytest.mark.parametrize("name", ["", "A", "1s", "As ", "sA", "10h", "jk"])
 def test_what_is_no_card_is_refused_by_name(name):
-    with pytest.raises(ValueError, match=f"'{name}' is no card"):
+    with pytest.raises(ValueError, match=f"'{name}' is not a card"):
         cards.card_of(name)
 
 
@@ -82,5 +82,5 @@ def test_a_shoe_refuses_what_it_has_not():
         shoe.take(cards.card_of("2c"))
     with pytest.raises(ValueError, match="dealer 1: no card is left in the shoe"):
         shoe.deal(Numbers(0), "dealer 1")
-    with pytest.raises(ValueError, match="2c: -1 is no count of cards"):
+    with pytest.raises(ValueError, match="2c: -1 is not a count of cards"):
         cards.Shoe.from_json({"2c": -1})

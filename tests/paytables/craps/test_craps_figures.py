@@ -320,7 +320,7 @@ def test_ways_to_play_that_are_none_are_refused():
     rules = game_from(data, "f.toml").rules
     with pytest.raises(AnalysisError, match="strategy nowhere: there is no spot 'odd'"):
         named_strategy("nowhere", rules)
-    with pytest.raises(AnalysisError, match="strategy alone, point None: bets: whoever throws a come-out"):
+    with pytest.raises(AnalysisError, match="strategy alone, point None: bets: the shooter of a come-out"):
         named_strategy("alone", rules)
     with pytest.raises(AnalysisError, match="strategy wide: more than 500 states"):
         named_strategy("wide", rules)

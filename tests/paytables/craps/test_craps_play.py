@@ -71,7 +71,7 @@ def play_many(house, rounds, seed):
         table = json.loads(json.dumps(outcome.to_json())).get("table")
         rules = game.at(table).rules
         assert {bet.spot: bet.credits for bet in rules.standing()} == bets
-        assert (rules.state.point, {spot for _, spot in rules.state.told}) == (after, told)
+        assert (rules.state.point, {spot for _, spot in rules.state.reversed_bets}) == (after, told)
         point = after
         staked += cost
         returned += outcome.win_credits

@@ -31,4 +31,4 @@ def test_a_layout_has_a_sheet_of_its_own():
     (bet,) = data["bets"]
     assert bet["cost_credits"] == 11
     assert bet["return"]["exact"] == "1073/1089"  # (5 x 488/495 + 6 x 65/66) / 11
-    assert "whoever throws a come-out" in run("par", "quebec-craps", "--bet", "field=5", code=1)
+    assert "the shooter of a come-out" in run("par", "quebec-craps", "--bet", "field=5", code=1)

@@ -130,7 +130,7 @@ def test_no_action_leaves_a_dont_come_bet_in_its_box():
         table(6, ("dontcome", 4), ("pass", 5), told=[(0, "dontcome")]),
     )
     at = game.at(outcome.table)
-    with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there, and may not be increased"):
+    with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there and may not be increased"):
         at.wager(1, bets={"dontcome": 1})
     plays = at.wager(0, bets={}, working={"dontcome": True})
     assert settled(thrown(at, 6, 5, plays)) == [("dontcome", "lost", 0)]
@@ -139,7 +139,7 @@ def test_no_action_leaves_a_dont_come_bet_in_its_box():
     # the point made, it waits through the come-out, whatever was asked
     come_out = game.at(thrown(at, 3, 3).table)
     assert thrown(come_out, 2, 1, come_out.wager(0, bets={}, working={"dontcome": True})).settlements == ()
-    with pytest.raises(WagerError, match="'dontcome' is no bet that a player says of"):
+    with pytest.raises(WagerError, match="'dontcome' is not a bet that a player can turn on or off"):
         load_game(QUEBEC).at(table(6, ("pass", 5))).wager(
             4, bets={"dontcome": 4}, working={"dontcome": False}
         )
@@ -152,7 +152,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
         ("odds-pass", "won", 36),
         ("pass", "won", 20),
     ]
-    with pytest.raises(WagerError, match=r"bets.pass: takes no bet as the table stands"):
+    with pytest.raises(WagerError, match=r"bets.pass: the spot is closed in the table's current state"):
         load_game(QUEBEC).at(table(10, ("pass", 2))).wager(8, bets={"pass": 8})
 
 
@@ -160,9 +160,14 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
 @pytest.mark.parametrize(
     ("house", "stands", "asked", "why"),
     [
-        (QUEBEC, None, {"bets": {"field": 5}}, "whoever throws a come-out has a bet on pass or don't pass"),
-        (QUEBEC, None, {"bets": {"come": 5}}, r"bets.come: takes no bet"),
-        (QUEBEC, None, {"bets": {"pass": 5, "odds-pass": 5}}, r"bets.odds-pass: takes no bet"),
+        (
+            QUEBEC,
+            None,
+            {"bets": {"field": 5}},
+            "the shooter of a come-out must have a bet on pass or don't pass",
+        ),
+        (QUEBEC, None, {"bets": {"come": 5}}, r"bets.come: the spot is closed"),
+        (QUEBEC, None, {"bets": {"pass": 5, "odds-pass": 5}}, r"bets.odds-pass: the spot is closed"),
         (
             QUEBEC,
             table(6, ("pass", 5)),
@@ -173,7 +178,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             QUEBEC,
             table(6, ("pass", 5)),
             {"bets": {"odds-pass": 6}},
-            r"odds-pass: 6 credits: no multiple of 5",
+            r"odds-pass: 6 credits: not a multiple of 5",
         ),
         (
             QUEBEC,
@@ -193,7 +198,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             {"bets": {"come-4": -5}},
             r"come-4: a bet there may not be taken down",
         ),
-        (QUEBEC, table(6, ("dontpass", 5)), {"bets": {"dontpass": 5}}, r"dontpass: takes no bet"),
+        (QUEBEC, table(6, ("dontpass", 5)), {"bets": {"dontpass": 5}}, r"dontpass: the spot is closed"),
         (QUEBEC, table(6, ("dontpass", 5)), {"bets": {"dontpass": -5}}, "nothing is left to throw for"),
         (
             QUEBEC,
@@ -211,11 +216,11 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             MONACO,
             table(6, ("dontpass", 5)),
             {"bets": {"dontpass": -5, "field": 1}},
-            "whoever throws leaves 1 credit there",
+            "the shooter must leave 1 credit there",
         ),
         (MONACO, None, {"bets": {"pass": 5, "hop-1-1": 1}}, "there is no spot 'hop-1-1'"),
         (QUEBEC, None, {"bets": {"pass": 5, "buy-4": 20}}, r"buy-4: 20 credits; 21 to 987 may be staked"),
-        (QUEBEC, None, {"bets": {"pass": 5, "right-6": 7}}, r"right-6: 7 credits: no multiple of 6"),
+        (QUEBEC, None, {"bets": {"pass": 5, "right-6": 7}}, r"right-6: 7 credits: not a multiple of 6"),
         (
             QUEBEC,
             None,
@@ -226,17 +231,17 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
             QUEBEC,
             None,
             {"bets": {"pass": 5}, "working": {"pass": True}},
-            "'pass' is no bet that a player says of",
+            "'pass' is not a bet that a player can turn on or off",
         ),
         (
             QUEBEC,
             None,
             {"bets": {"pass": 5, "hard-4": 1}, "working": {"hard-4": 1}},
-            "hard-4: says true or false, not 1",
+            "hard-4: must be true or false, not 1",
         ),
-        (QUEBEC, None, {"bets": {"pass": 5}, "working": [1]}, "working: says true or false by spot"),
+        (QUEBEC, None, {"bets": {"pass": 5}, "working": [1]}, "working: must map spots to true or false"),
         (QUEBEC, None, {"bets": {}}, "nothing is staked, and no bet stands"),
-        (QUEBEC, table(6, ("pass", 5)), {}, r"pass: takes no bet"),
+        (QUEBEC, table(6, ("pass", 5)), {}, r"pass: the spot is closed"),
     ],
 )
 @pytest.mark.library_only("P-07")
@@ -260,29 +265,29 @@ def test_a_form_is_the_first_that_the_table_takes():
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        ([], "has a point, a shooter, bets"),
-        (table(7, ("pass", 1)), "7 is no point"),
-        (table(6.0, ("pass", 1)), "6.0 is no point"),
+        ([], "must have point, shooter, bets"),
+        (table(7, ("pass", 1)), "7 is not a point"),
+        (table(6.0, ("pass", 1)), "6.0 is not a point"),
         (table(6, ("pass", 1), shooter=8), "no seat 8 to throw"),
-        ({"points": 6}, "has a point, a shooter, bets"),
-        ({"point": 7}, "7 is no point"),
+        ({"points": 6}, "must have point, shooter, bets"),
+        ({"point": 7}, "7 is not a point"),
         (table(None, ("pass", 1)), "no throw leaves a bet on 'pass' with point None"),
         (table(None, ("odds-pass", 1)), "no throw leaves a bet on 'odds-pass'"),
         (table(6, ("field", 1)), "no throw leaves a bet on 'field'"),
         (table(6, ("come", 1)), "no throw leaves a bet on 'come'"),
         (table(6, ("dontcome", 1)), "no throw leaves a bet on 'dontcome'"),
         (table(6, ("pass", 1), ("pass", 1)), "no throw leaves this table"),
-        (table(6, ("pass", 1), ("odds-pass", 1)), "no multiple of 5"),
-        (table(6, ("pass", 1), ("odds-pass", 10)), "more or less than may stand"),
+        (table(6, ("pass", 1), ("odds-pass", 1)), "not a multiple of 5"),
+        (table(6, ("pass", 1), ("odds-pass", 10)), "outside the limits"),
         (table(6, ("odds-pass", 5)), "and none on 'pass'"),
         (table(6, ("odds-come-4", 1)), "and none on 'come-4'"),
-        (table(6, ("right-6", 7)), "no multiple of 6"),
-        (table(6, ("pass", 1001)), "more or less than may stand"),
+        (table(6, ("right-6", 7)), "not a multiple of 6"),
+        (table(6, ("pass", 1001)), "outside the limits"),
         (table(6, ("pass", 1), told=[(0, "pass")]), "no throw leaves a bet on 'pass'"),
         (table(6, ("pass", 1), told=[(0, "hard-4")]), "no throw leaves this table"),
         (table(6, ("pass", 1), told=["x"]), "told: "),
-        (table(6, ("pass", 0)), "no bet of this table stands"),
-        (table(6, ("nowhere", 1)), "no bet of this table stands"),
+        (table(6, ("pass", 0)), "not a standing bet of this table"),
+        (table(6, ("nowhere", 1)), "not a standing bet of this table"),
     ],
 )
 @pytest.mark.library_only("P-07")
@@ -318,7 +323,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
     assert thrown(at, 2, 2, at.wager(5, seats={"0": {"pass": 5}})).display["shooter"] == 0
     with pytest.raises(WagerError, match="could give seat 1 back 510 credits; 500 at most"):
         game.wager(75, seats={"0": {"pass": 45}, "1": {"craps-12": 15, "field": 15}})
-    with pytest.raises(WagerError, match="whoever throws a come-out"):
+    with pytest.raises(WagerError, match="the shooter of a come-out"):
         game.wager(1, seats={"1": {"field": 1}})
 
 
@@ -336,7 +341,7 @@ def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
     [
         (lambda d: bet_of(d, "odds-pass").pop("on"), r"bet.1", "odds say on which single chance"),
         (lambda d: bet_of(d, "odds-pass")["pays"].pop("6"), r"bet.1", "what every point pays"),
-        (lambda d: bet_of(d, "odds-pass").update(on="field"), r"bet.1.on", "'field' is no single chance"),
+        (lambda d: bet_of(d, "odds-pass").update(on="field"), r"bet.1.on", "'field' is not a line bet"),
         (lambda d: bet_of(d, "odds-come").update(on="pass"), "bet", "two odds on one single chance"),
         (lambda d: bet_of(d, "field").update(id="horn"), "bet.19.id", "'horn' is there twice"),
         (lambda d: bet_of(d, "come").update(kind="dontcome"), "bet", "two bets of kind dontcome"),
@@ -359,9 +364,9 @@ def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
             "no bet on 'hard-4' is a multiple of 400",
         ),
         (lambda d: bet_of(d, "field").update(id="come-6"), "bet", "two places are called 'come-6'"),
-        (lambda d: bet_of(d, "hard")["pays"].update({"4": "7 to 1"}), r"bet.12.pays.4", "are no odds"),
-        (lambda d: d["form"][0].update(bets={"come": 1}), r"form.0", r"bets.come: takes no bet"),
-        (lambda d: d.update(bet=[bet_of(d, "field")]), "bet", "neither pass nor don't pass"),
+        (lambda d: bet_of(d, "hard")["pays"].update({"4": "7 to 1"}), r"bet.12.pays.4", "is not valid odds"),
+        (lambda d: d["form"][0].update(bets={"come": 1}), r"form.0", r"bets.come: the spot is closed"),
+        (lambda d: d.update(bet=[bet_of(d, "field")]), "bet", "needs pass or don't pass"),
     ],
 )
 @pytest.mark.library_only("P-07")

@@ -123,7 +123,7 @@ def test_a_hit_goes_to_json_and_back():
     assert data["progressives"] == ["jackpot", {"level": "jackpot", "share": "1/10"}]
     assert Outcome.from_json(data) == outcome
     for wrong in ({"level": "jackpot", "share": "1"}, {"level": "jackpot", "share": "0"}):
-        with pytest.raises(ValueError, match="no part of it"):
+        with pytest.raises(ValueError, match="is not between 0 and 1"):
             level_hit(wrong)
 
 
@@ -142,9 +142,9 @@ SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'
         ),
         ('needs = "ante"', 'needs = "pair"', "spot.2.needs", "there is no spot 'pair'"),
         ('pays = "100%"', 'pays = "50%"', "progressive.0.spot", 'pays "100%" of it'),
-        ('pays = "100%"', 'pays = "101%"', "spot.2.pay.0.pays", "are no odds"),
+        ('pays = "100%"', 'pays = "101%"', "spot.2.pay.0.pays", "is not valid odds"),
         ('pays = "20:1"', 'pays = "20%"', "spot", "only a bet on the player's cards alone"),
-        ('spot = "progressive"\n', 'spot = "side"\n', "progressive.0.spot", "'side': there is none"),
+        ('spot = "progressive"\n', 'spot = "side"\n', "progressive.0.spot", "'side': there is no such spot"),
         ("reset_credits = 10000", "reset_credits = 9", "reset_credits", "a row pays less than one of it"),
         ('increment = "1/2"', 'increment = "2/2"', "progressive.0.increment", "below 1"),
     ],
@@ -166,7 +166,7 @@ def test_a_share_of_no_level_and_a_level_named_twice_are_refused():
 
 def test_other_families_pay_no_share():
     text = (paytables.definition.LIBRARY / "tables" / "quebec-war.toml").read_text()
-    with pytest.raises(DefinitionError, match="are no odds"):
+    with pytest.raises(DefinitionError, match="is not valid odds"):
         game_from(tomllib.loads(text.replace('"10:1"', '"10%"', 1)), "test.toml")
 
 

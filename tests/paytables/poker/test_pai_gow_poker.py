@@ -268,8 +268,8 @@ def test_what_a_setting_may_not_be(game, seeded_draw):
     with pytest.raises(ChoiceError, match="is not one of"):
         found.advance(Choice(0b111))
     for bets, why in (
-        ({"stake": 30}, "no multiple of 20"),
-        ({"under": 3}, "no multiple of 2"),
+        ({"stake": 30}, "not a multiple of 20"),
+        ({"under": 3}, "not a multiple of 2"),
         ({"position-8": 2}, "no spot 'position-8'"),
         ({"stake": 1020}, "20 to 1,000 may be staked"),
     ):

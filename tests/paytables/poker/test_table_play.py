@@ -383,14 +383,19 @@ def test_several_seats_play_against_one_bank(tmp_path, seeded_draw):
     ("name", "old", "new", "said"),
     [
         ("quebec-caribbean-stud", 'spot = "raise"', 'spot = "rais"', "there is no spot 'rais'"),
-        ("quebec-caribbean-stud", 'opens = "As Kd 4h 3c 2s"', 'opens = "As Kd 4h 3c 1s"', "'1s' is no card"),
+        (
+            "quebec-caribbean-stud",
+            'opens = "As Kd 4h 3c 2s"',
+            'opens = "As Kd 4h 3c 1s"',
+            "'1s' is not a card",
+        ),
         (
             "france-casino-holdem",
             "limits = { least = 2, most = 400, step = 2 }",
             "limits = { least = 1 }",
             "must be a multiple of 2",
         ),
-        ("quebec-let-it-ride", 'pays = "5:1"', 'pays = "5-1"', "'5-1' are no odds"),
+        ("quebec-let-it-ride", 'pays = "5:1"', 'pays = "5-1"', "'5-1' is not valid odds"),
         ("quebec-caribbean-stud", 'opens = "As Kd 4h 3c 2s"', 'opens = "As Kd 4h 3c"', "5 different cards"),
         (
             "quebec-caribbean-stud",

@@ -33,7 +33,7 @@ def test_the_sheet_of_a_layout_is_that_of_its_bets_together():
         (("red=x",), "--bet red=x: write SPOT=CREDITS"),
         (("mauve=8",), "there is no spot 'mauve'"),
         (("red=7",), "7 credits; 8 to 2,000"),
-        (("red=10",), "10 credits: no multiple of 4"),
+        (("red=10",), "10 credits: not a multiple of 4"),
     ],
 )
 def test_bets_that_may_not_be_laid_are_refused(bets, why):

@@ -231,7 +231,7 @@ def test_simulate_through_the_production_path_and_compiled(tmp_path, games, plai
     compiled = json.loads(run("simulate", plain, "--games", 50_000, "--compiled", "--seed", 3, "--json"))
     assert compiled["agrees"] is True
     assert compiled["games"] == 50_000
-    assert "stage base is no plain spin" in run("simulate", "icebreak", "--compiled", code=1)
+    assert "stage base is not a plain spin" in run("simulate", "icebreak", "--compiled", code=1)
     assert "has no bet 'x'" in run("simulate", "icebreak", "--bet", "x", code=1)
 
 
