@@ -51,11 +51,11 @@ class ClearAudit:
             ):  # memory entries may come in between: power was lost, and the memory was repaired
                 self._opening(entry)
         elif is_of_a_clear(kind):
-            self._fault(entry, "it carries over what no clear at the beginning of this journal named")
+            self._fault(entry, "this carry-over was named by no clear at the beginning of this journal")
         else:
             for flow in entry.transaction.transfers:
                 if flow.source == SOURCE or flow.source.endswith(":carried"):
-                    self._fault(entry, f"a {kind} moves what only a clear carries over")
+                    self._fault(entry, f"only a clear may carry over what this {kind} entry moves")
                     break
 
     def _begun(self, entry: StoredEntry) -> None:
@@ -69,12 +69,12 @@ class ClearAudit:
                 if claim["act"] not in _ACTS:
                     self._fault(entry, f"claim {claim['id']} was neither settled nor carried over")
         except (KeyError, TypeError, ValueError) as why:
-            self._fault(entry, f"what it says of the clear cannot be read: {why!r}")
+            self._fault(entry, f"the clear's record cannot be read: {why!r}")
 
     def _opening(self, entry: StoredEntry) -> None:
         made, said = self._due.pop(0)
         if (entry.id, digest(entry.transaction)) != (made, said):
-            self._fault(entry, f"the clear authorised entry {made} here, and not this one")
+            self._fault(entry, f"the clear authorised entry {made} here, not this one")
             self._due.clear()
             return
         name = str(details(entry).get("claim", ""))
@@ -84,7 +84,7 @@ class ClearAudit:
         if paid and (claim is None or self._moved[name] > _at_most(claim)):
             self._fault(entry, f"{self._moved[name]} cents are carried over under {name or 'no claim'}")
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
-            self._fault(entry, f"a clear {entry.phase}s nothing")
+            self._fault(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")
 
     def close(self) -> str:
         """Return what is wrong at the end of the journal, or an empty string if every authorised entry was found."""

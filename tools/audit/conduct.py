@@ -25,7 +25,7 @@ _NO_POSITION: Final = _OF_THE_JOURNAL | {"clock.changed", "game.examined"}
 _CASH_OUTS: Final = frozenset({"voucher.request", "coins.request", "handpay.pending"})
 _TERMS: Final = "residual.terms"
 _POWER_UP: Final = "power.up"
-_NOT_AS_BEFORE: Final = "it names its position, and the entries before it do not, or the other way"
+_NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, or the reverse"
 
 
 def _moved(entry: StoredEntry) -> str:
@@ -94,9 +94,9 @@ class ConductAudit:
         named = "position" in dims
         number = dims.get("position", 1)
         if named and entry.kind in _OF_THE_JOURNAL:
-            self._fault(entry, "it is the journal's own, and of no position")
+            self._fault(entry, "the journal's own entries name no position")
         elif type(number) is not int or not 1 <= number <= POSITIONS_MOST:
-            self._fault(entry, f"{number!r} is no position")
+            self._fault(entry, f"{number!r} is not a valid position number")
         else:
             self._follow_terms(entry, before, number)
         if entry.kind in _NO_POSITION:
@@ -118,7 +118,7 @@ class ConductAudit:
         """Check that nonrestricted credit becomes cashable only if it is cashed out immediately."""
         moves = entry.transfers or entry.phase is not Phase.POST
         if moves and position_of(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
-            self._fault(entry, "nonrestricted credit was converted before it, and no cash-out followed")
+            self._fault(entry, "nonrestricted credit was converted before it, but no cash-out followed")
 
     def _name_odd(self) -> None:
         for entry in self._odd:

@@ -198,13 +198,13 @@ class GameAudit:
         play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
-            self._fault(entry, "its meters are told apart otherwise than those of the play's beginning")
+            self._fault(entry, "its dims differ from those of the play's first entry")
 
     def _read(self, entry: StoredEntry, kind: type[R]) -> R | None:
         try:
             return record_of(entry, kind)
         except RecordError as why:
-            self._fault(entry, f"the record of the play is not whole: {why}")
+            self._fault(entry, f"the record of the play is incomplete: {why}")
             return None
 
     def _begin(self, entry: StoredEntry) -> GameRecord | None:
@@ -213,11 +213,11 @@ class GameAudit:
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open:
-            self._fault(entry, f"play {play_id} begins twice")
+            self._fault(entry, f"play {play_id} starts twice")
         position = int(entry.transaction.dims.get("position", 1))
         before = self._latest.get(position)
         if before in self._open and before != play_id:
-            self._fault(entry, f"play {play_id} begins and play {before} was never ended")
+            self._fault(entry, f"play {play_id} starts although play {before} was never ended")
         self._latest[position] = play_id
         self._open[play_id] = _Play(entry, game)
         if game is not None:
@@ -227,7 +227,7 @@ class GameAudit:
         if game is not None and game.round_id:
             self._rounds.begins(entry, game, position)
         elif game is not None and game.wager.seat is not None:
-            self._fault(entry, f"it is of seat {game.wager.seat}, and of no round that others play")
+            self._fault(entry, f"it belongs to seat {game.wager.seat}, but to no shared round")
         return game
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
@@ -239,7 +239,7 @@ class GameAudit:
             return
         if told is None or step.choice != str(told):
             what = "no number" if told is None else f"{told}"
-            self._fault(entry, f"it ends with {step.choice}; of its spin the wheel told {what}")
+            self._fault(entry, f"it ends with {step.choice}, but the wheel reported {what} for its spin")
 
     def _number_of(self, start: GameRecord) -> int | None:
         """Return the number a physical wheel reported for a game's round, in this journal or before a clear."""
@@ -251,7 +251,7 @@ class GameAudit:
         play_id = entry.id.rpartition(".")[0] if choice is None else choice.play_id
         play = self._open.get(play_id)
         if play is None:
-            self._fault(entry, f"play {play_id} was not begun")
+            self._fault(entry, f"play {play_id} was not started")
         elif choice is None:
             play.game = None
         else:
@@ -266,7 +266,7 @@ class GameAudit:
         play_id = entry.id.rpartition(".")[0] if told is None else told.play_id
         play = self._open.pop(play_id, None)
         if play is None:
-            self._fault(entry, f"play {play_id} was not begun")
+            self._fault(entry, f"play {play_id} was not started")
             return
         self._rounds.ends(play_id)
         found = None if play.game is None else self._replayed(play, play.game)
@@ -288,26 +288,27 @@ class GameAudit:
         entry, named = play.start, start.game
         game = self._games.find(named.id, named.digest)
         if game is None:
-            self._fault(entry, f"no definition at hand of game {named.id} with digest {named.digest[:12]}")
+            self._fault(entry, f"no definition available of game {named.id} with digest {named.digest[:12]}")
             return None
         if (named.id, named.version) != (game.id, game.version):
             self._fault(entry, f"the game of this digest is {game.id} {game.version}")
         if start.wager.credits != start.bet_credits:
             staked = start.wager.credits
-            self._fault(entry, f"{start.bet_credits} credits were bet, {staked} were played for")
+            self._fault(entry, f"{start.bet_credits} credits were bet, but the wager is {staked}")
         if start.denomination_cents not in game.denominations_cents:
             self._fault(entry, f"the game offers no denomination of {start.denomination_cents} cents")
         self._check_kept(entry, game)
         try:
             at = game.at(start.table)
             if at.wager(start.wager.credits, **start.wager.options) != start.wager:
-                self._fault(entry, f"the game takes no wager like {start.wager.to_json()}")
+                self._fault(entry, f"the game does not accept the wager {start.wager.to_json()}")
             if not is_of_its_worth(at, start.wager, start.denomination_cents):
                 self._fault(
-                    entry, f"at {start.denomination_cents} a credit a bet is not of the sum it must be"
+                    entry,
+                    f"at {start.denomination_cents} cents a credit, a side bet does not have its fixed amount",
                 )
             if not start.wager.credits and not at.rules.standing():
-                self._fault(entry, "a game is played for nothing, and no bet stands on its table")
+                self._fault(entry, "the game has no stake, and no bet is standing on its table")
             if not play.steps and start.outcome is not None:
                 return game, self._at_once(entry, start, game)
             return game, self._step_by_step(play, start, game)
@@ -330,7 +331,7 @@ class GameAudit:
             self._fault(entry, f"its draws cannot be played: {why}")
             return start.outcome
         if outcome != start.outcome:
-            self._fault(entry, "its recorded draws give another outcome than the one recorded")
+            self._fault(entry, "the outcome differs from the one its recorded draws give")
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
 
@@ -344,7 +345,7 @@ class GameAudit:
         steps += [(entry, choice, choice.outcome) for entry, choice in play.steps]
         for number, (entry, step, recorded) in enumerate(steps):
             if number >= begun and entry.id != f"{start.play_id}.choice-{number}":
-                self._fault(entry, f"it is choice {number} of play {start.play_id}")
+                self._fault(entry, f"expected choice {number} of play {start.play_id}")
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
             if conversation.decision is not None:
@@ -359,7 +360,7 @@ class GameAudit:
                 self._fault(entry, f"its draws cannot be played: {why}")
                 return recorded
             if conversation.outcome != recorded:
-                self._fault(entry, "its recorded draws give another outcome than the one recorded")
+                self._fault(entry, "the outcome differs from the one its recorded draws give")
         _, _, said = steps[-1]  # the names it gives to returned stakes are taken from the record
         return said if conversation.outcome == said else conversation.outcome
 
@@ -373,7 +374,7 @@ class GameAudit:
         if step.staked_credits != due or moved_cents != due * start.denomination_cents:
             self._fault(
                 entry,
-                f"it costs {due} credits; {step.staked_credits} ({moved_cents} cents) are staked",
+                f"the choice costs {due} credits, but {step.staked_credits} ({moved_cents} cents) are staked",
             )
 
     def _check_kept(self, start: StoredEntry, game: Game) -> None:
@@ -385,10 +386,10 @@ class GameAudit:
         try:
             text = zlib.decompressobj().decompress(base64.b85decode(str(kept)), _TEXT_MAX_BYTES)
         except (ValueError, zlib.error, binascii.Error) as why:
-            self._fault(start, f"the definition it keeps cannot be read: {why}")
+            self._fault(start, f"the stored definition cannot be read: {why}")
             return
         if text != game.text.encode():
-            self._fault(start, "the definition it keeps is not the one it names")
+            self._fault(start, "the stored definition does not have the digest it is stored under")
 
     # ------------------------------------------------------------------ its money
     def _check(
@@ -400,20 +401,22 @@ class GameAudit:
     ) -> None:
         (game, outcome), (end, told) = found, ended
         if outcome is None:
-            self._fault(end, "it ends a play that is not decided")
+            self._fault(end, "it ends a play that is not decided yet")
             return
         moves = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * play.denomination_cents
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
         if not due_cents == paid_cents == told.win_cents:
-            self._fault(end, f"the win is {due_cents} cents, {paid_cents} moved, {told.win_cents} recorded")
+            self._fault(
+                end, f"the win is {due_cents} cents, but {paid_cents} were paid and {told.win_cents} recorded"
+            )
         stakes = [stake * play.denomination_cents for stake in outcome.double_up_stakes]
         posted = list(self._doubled.pop(play.play_id, ())) if self._doubled else []
         if stakes != posted:
-            self._fault(end, f"{stakes} cents were put at stake in its double-up, {posted} are posted")
+            self._fault(end, f"{stakes} cents were staked in its double-up, but {posted} are posted")
         other = "house:win" if stakes else "house:double_up_win"
         if other in [t.source for t in moves]:
-            self._fault(end, "its win is not paid by what won it, the game or its double-up")
+            self._fault(end, "its win is not paid from the account of the game or its double-up")
         last = played.steps[-1][1] if played.steps else play
         self._stakes.ends(played.entries, play, (game, outcome), last, ended)
         owed = prizes.owed_by(end) if moves else []
@@ -430,16 +433,16 @@ class GameAudit:
         end, told = ended
         stated = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.due({name: p.value_cents for name, p in stated.items()}, won) != owed:
-            self._fault(end, f"it owes {owed}, the game won {list(won)} in kind")
+            self._fault(end, f"it reserves {owed}, but the game won {list(won)} in kind")
         due = tuple(
             PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
             for name in won
         )
         if told.prizes != due:
-            self._fault(end, f"it tells of other prizes than the game's: {list(won)}")
+            self._fault(end, f"its record names other prizes than the game's: {list(won)}")
         registered = self._won.pop(told.play_id, [])
         if [line.prizes for _, line in registered] != [(prize,) for prize in due]:
-            self._fault(end, f"the register of wins has other prizes than the game's: {list(won)}")
+            self._fault(end, f"the register of wins lists other prizes than the game's: {list(won)}")
         if any(line.game != game.id for _, line in registered):
             self._fault(registered[0][0], f"the game that won it is {game.id}")
 
@@ -472,7 +475,7 @@ class GameAudit:
         if recorded is not None and (recorded.decided, recorded.win_cents) != (decided, won_cents):
             self._fault(
                 end,
-                f"it says that the play had won {recorded.win_cents} cents, decided: {recorded.decided}; "
+                f"it records that the play had won {recorded.win_cents} cents, decided: {recorded.decided}; "
                 f"its entries say {won_cents}, {decided}",
             )
 

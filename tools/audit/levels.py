@@ -99,15 +99,15 @@ class LevelAudit:
                 if self._open or self._registered or kind == _VOID:
                     self._ended(entry)
                 elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
-                    self._fault(entry, "it pays a level that its play does not play for")
+                    self._fault(entry, "it pays a level that does not belong to its play")
             else:
                 self._see_other(entry, kind, begun)
         except RecordError as why:
-            self._fault(entry, f"what it says of progressive levels cannot be read: {why}")
+            self._fault(entry, f"its record of progressive levels cannot be read: {why}")
         except (KeyError, TypeError, ValueError, AttributeError) as why:
-            self._fault(entry, f"what it says of progressive levels cannot be followed: {why!r}")
+            self._fault(entry, f"its progressive levels cannot be derived: {why!r}")
         except LevelDefectiveError as why:
-            self._fault(entry, f"a progressive level cannot do what it says: {why}")
+            self._fault(entry, f"its progressive levels are not possible: {why}")
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
         """Yield each difference between the derived levels and the balances of their accounts."""
@@ -183,7 +183,7 @@ class LevelAudit:
             told = record_of(entry, LevelsUndecided)
             play = self._open.get(told.play_id)
             if play is None or set(told.pools) - set(play.pools.values()):
-                self._fault(entry, f"the play that is open does not play for {list(told.pools)}")
+                self._fault(entry, f"the open play does not play for {list(told.pools)}")
         elif kind == _RULED:
             self._rule(entry, record_of(entry, LevelRuling))
         elif kind in _ANSWERS:
@@ -234,13 +234,13 @@ class LevelAudit:
         for share in played.fed:
             shares.setdefault(share.pool, []).append(share)
         for pool in shares.keys() - {play.pools[each.level] for each in plays}:
-            self._fault(entry, f"it feeds level {pool!r}, which its wager does not play for")
+            self._fault(entry, f"it contributes to level {pool!r}, for which its wager does not play")
         for each in plays:
             pool = play.pools[each.level]
             wager_cents = fed_credits(each, begun.wager) * denomination_cents
             due_cents = 0 if pool in played.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
-                self._fault(entry, f"it feeds level {pool} with another wager than {due_cents}")
+                self._fault(entry, f"it contributes to level {pool} with another wager than {due_cents}")
             if pool not in self.levels:
                 self._fed_elsewhere(entry, begun, each, shares.get(pool, ()))
                 continue
@@ -250,7 +250,7 @@ class LevelAudit:
             if _mystery_hit(pool, before.mystery_odds(wager_cents), draws):
                 mysteries.append((each.level, pool))
         if draws:
-            self._fault(entry, f"{len(draws)} mystery draws that no level asked for")
+            self._fault(entry, f"it has {len(draws)} mystery draws that belong to no level")
         self._hit(entry, (begun.play_id, begun.outcome, played.hits), moved, mysteries)
         self._check_moves(entry, moved)
 
@@ -271,7 +271,7 @@ class LevelAudit:
         try:
             plays = game.levels(begun.wager)
         except PaytableError as why:
-            self._fault(entry, f"its wager is none: {why}")
+            self._fault(entry, f"its wager is not valid: {why}")
             return ()
         fed = begun.levels.pools.keys()
         if not plays and not fed:
@@ -285,19 +285,19 @@ class LevelAudit:
         """Check that the pool belongs to this game, level and stake, and has the definition's terms."""
         game_id, denomination_cents = of
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
-            self._fault(entry, f"level {pool} is that of {self._stakes[pool]}")
+            self._fault(entry, f"level {pool} belongs to {self._stakes[pool]}")
         level = self.levels[pool]
         due = (play.increment, play.reset_credits * denomination_cents)
         kept = [(terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms]
         if due not in kept:
-            self._fault(entry, f"level {pool} grows and starts by {kept[0]}, its game says {due}")
+            self._fault(entry, f"the terms of level {pool} are {kept[0]}, expected {due}")
 
     def _contributed(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
         """Check a linked level's share and contribution number, and return the number."""
         pool, sequence = share.pool, share.sequence
         due = self._sequences.get(pool, 0) + 1
         if sequence is None or sequence != due:
-            self._fault(entry, f"contribution {sequence} to {pool}, {due} was due")
+            self._fault(entry, f"contribution {sequence} to {pool}, expected {due}")
         self._sequences[pool] = sequence = due if sequence is None else sequence
         if share.amount != wager_cents * play.increment or share.wager_cents != wager_cents:
             self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
@@ -318,7 +318,7 @@ class LevelAudit:
             line = self._late.pop(f"{claim}.hit", None)
             found = None if line is None else (line.play_id, line.pool, line.amount_cents, line.way)
             if found != (play_id, pool, amount_cents, "hand"):
-                self._fault(entry, f"the register of wins has {found or 'nothing'} of it")
+                self._fault(entry, f"the register of wins has {found or 'nothing'} for it")
         due = [(f"{_HOUSE}{pool}", _BY_HAND, amount_cents)] if late == "hand" else []
         if [(t.source, t.target, t.amount_cents) for t in entry.transfers] != due:
             self._fault(entry, f"its prize of {amount_cents} should have moved {due or 'nothing'}")
@@ -336,12 +336,14 @@ class LevelAudit:
             return
         commitment = self._seals.get((pool, trigger.number))
         if commitment is None:
-            self._fault(entry, f"level {pool}: no commitment to prize {trigger.number} was heard before")
+            self._fault(entry, f"level {pool}: no commitment to prize {trigger.number} was received before")
         elif trigger.level != pool or commitment != trigger.commitment:
-            self._fault(entry, f"level {pool}: its secret is not the one that was committed to")
+            self._fault(entry, f"level {pool}: its secret does not match the commitment")
         terms = self._mysteries.get(pool)
         if terms is not None and (trigger.step, trigger.ceiling_cents) != terms:
-            self._fault(entry, f"level {pool}: it grows by {trigger.step} to {trigger.ceiling_cents}")
+            self._fault(
+                entry, f"level {pool}: expected growth by {trigger.step} up to {trigger.ceiling_cents}"
+            )
         if not int(trigger.amount) <= amount_cents <= trigger.ceiling_cents:
             self._fault(entry, f"level {pool}: {amount_cents} was not won at {trigger.amount}")
 
@@ -363,7 +365,7 @@ class LevelAudit:
         ]
         if [(hit.level, hit.pool, hit.share) for hit in recorded] != expected:
             found = [(hit.level, hit.pool, hit.share) for hit in recorded]
-            self._fault(entry, f"it hit {expected}, and records {found}")
+            self._fault(entry, f"its draws hit {expected}, but it records {found}")
             return
         for (_, pool, share), hit in zip(expected, recorded, strict=True):
             if pool not in self.levels:
@@ -373,7 +375,7 @@ class LevelAudit:
             moved.step(pool, after)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:
-                self._fault(entry, f"level {pool} showed {amount_cents}, {hit.amount_cents} was locked")
+                self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
 
     def _ended(self, entry: StoredEntry) -> None:
         told: GameVoid | GameEnd
@@ -390,7 +392,7 @@ class LevelAudit:
             known = [cents for cents in won if cents is not None]
             recorded = told.recorded
             if recorded is not None and known == won and recorded.levels_cents != sum(known):
-                self._fault(entry, f"it says that its levels had won {recorded.levels_cents} cents: {won}")
+                self._fault(entry, f"it records {recorded.levels_cents} cents of level wins, expected {won}")
             return
         due = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
         self._check_register(entry, told.play_id, "" if play is None else play.game, due)
@@ -400,7 +402,7 @@ class LevelAudit:
             if t.source.startswith(_HOUSE)
         ]
         if [each for each in due if each[1] != 0] != paid:
-            self._fault(entry, f"the levels hit are worth {due}, and {paid} was paid")
+            self._fault(entry, f"the levels hit are worth {due}, but {paid} was paid")
 
     def _register(self, entry: StoredEntry, told: LevelHit) -> None:
         """Take a line of the register of wins: of the open play, or of an ended one that is paid next."""
@@ -411,7 +413,7 @@ class LevelAudit:
         self._registered.setdefault(told.play_id, []).append((entry, told))
         if play.pools.get(told.level) != told.pool or play.game not in {"", told.game}:
             wins = f"wins {told.level} of {told.pool}"
-            self._fault(entry, f"{told.play_id} is no play of {told.game} that {wins}")
+            self._fault(entry, f"{told.play_id} is not a play of {told.game} that {wins}")
 
     def _check_register(
         self, end: StoredEntry, play_id: str, game_id: str, due: list[tuple[str, int | None]]
@@ -421,11 +423,11 @@ class LevelAudit:
         told = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(due) + 1)]
         if [entry.id for entry, _ in told] != numbers:
-            self._fault(end, f"the register of wins has {len(told)} hits of the play, not {len(due)}")
+            self._fault(end, f"the register of wins has {len(told)} hits of the play, expected {len(due)}")
         for (entry, said), (pool, cents) in zip(told, due, strict=False):
             found = said.pool, said.amount_cents, said.way, said.game
             if found != (pool, cents, way, game_id or said.game):
-                self._fault(entry, f"the hit is of {pool}, {cents}, paid by {way}; it says {found}")
+                self._fault(entry, f"expected a hit of {pool}, {cents}, paid by {way}; found {found}")
 
     # ------------------------------------------------------------------ what must be the same
     def _check_moves(self, entry: StoredEntry, moved: "_Moves") -> None:
@@ -441,7 +443,7 @@ class LevelAudit:
     def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
-                self._fault(entry, f"level {pool} is not kept as its entries make it")
+                self._fault(entry, f"the stored level {pool} differs from the one derived from its entries")
 
 
 def _into(entry: StoredEntry, account: str) -> int:

@@ -13,22 +13,26 @@ _EVENT: Final = "event"
 _PREFIXES: Final = ("memory.", "clock.")
 
 _SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "memory.repaired": lambda told: f"a copy was rebuilt from the other: {_where(told)}",
-    "memory.completed": lambda told: f"the entry under way at a power cut was in one copy: {_where(told)}",
-    "memory.anchor_lost": lambda told: f"a sealed head was missing or broken: {_where(told)}",
-    "memory.medium_replaced": lambda told: f"a medium was lost or exchanged, and made again: {_where(told)}",
-    "memory.medium_missing": lambda told: f"the second medium was not there: {_where(told)}",
-    "memory.full": lambda told: f"a medium had no room left: {_where(told)}",
-    "memory.archive_delayed": lambda told: f"old entries could not be archived: {_where(told)}",
-    "memory.archive_damaged": lambda told: f"the archive was damaged: {_where(told)}",
-    "memory.noted": lambda told: f"a person noted the new medium: {told.get('detail')}",
-    "clock.changed": lambda told: f"the clock went from {told.get('last_entry')} to {told.get('now')}",
-    "clock.doubted": lambda told: (
-        f"the clock was doubted at {told.get('now')}: {told.get('why')}; last good {told.get('good')}"
+    "memory.repaired": lambda record: f"a copy was rebuilt from the other: {_where(record)}",
+    "memory.completed": lambda record: (
+        f"the last entry at a power loss was in one copy only: {_where(record)}"
     ),
-    "clock.believed": lambda told: f"the clock was right again at {told.get('now')}",
-    "clock.confirmed": lambda told: (
-        f"{told.get('person')} confirmed the clock at {told.get('now')}: {told.get('why')}"
+    "memory.anchor_lost": lambda record: f"a saved journal head was missing or damaged: {_where(record)}",
+    "memory.medium_replaced": lambda record: (
+        f"a medium was lost or replaced, and filled again: {_where(record)}"
+    ),
+    "memory.medium_missing": lambda record: f"the second medium was missing: {_where(record)}",
+    "memory.full": lambda record: f"a medium was full: {_where(record)}",
+    "memory.archive_delayed": lambda record: f"old entries could not be archived: {_where(record)}",
+    "memory.archive_damaged": lambda record: f"the archive was damaged: {_where(record)}",
+    "memory.noted": lambda record: f"a person noted the new medium: {record.get('detail')}",
+    "clock.changed": lambda record: f"the clock went from {record.get('last_entry')} to {record.get('now')}",
+    "clock.doubted": lambda record: (
+        f"the clock was doubted at {record.get('now')}: {record.get('why')}; last good {record.get('good')}"
+    ),
+    "clock.believed": lambda record: f"the clock was right again at {record.get('now')}",
+    "clock.confirmed": lambda record: (
+        f"{record.get('person')} confirmed the clock at {record.get('now')}: {record.get('why')}"
     ),
 }
 

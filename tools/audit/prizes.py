@@ -69,7 +69,7 @@ class PrizeAudit:
             if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
             elif kind != PAID:  # a clear has authorised that kind by name
-                self._fault(entry, "it moves a prize in kind that no game has won")
+                self._fault(entry, "it moves a prize in kind that no game won")
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
             self._close(entry, transaction.ref)
 
@@ -83,16 +83,18 @@ class PrizeAudit:
             for flow in before
         )
         if flows != cash:
-            self._fault(entry, f"it reserves {flows}, and the prizes of {older} are worth {cash}")
+            self._fault(entry, f"it reserves {flows}, but the prizes of {older} are worth {cash}")
         self._replaced[older] = entry.id
 
     def _close(self, entry: StoredEntry, ref: str) -> None:
         """Close a reservation with a prize: the prize was handed over, or replaced by something else."""
         flows = self._owed.pop(ref)
         if entry.phase is Phase.SETTLE and ref in self._replaced:
-            self._fault(entry, f"the prize is handed over, and {self._replaced[ref]} pays its value as well")
+            self._fault(
+                entry, f"the prize is handed over, although {self._replaced[ref]} pays its value as well"
+            )
         elif entry.kind == _REPLACED and ref not in self._replaced:
-            self._fault(entry, "a prize is given up, and nothing is owed in its stead")
+            self._fault(entry, "a prize is given up, but nothing replaces it")
         elif entry.kind == "handpay.unclaimed":
             self._given_up[ref] = _in_kind(flows)
 
@@ -103,4 +105,4 @@ class PrizeAudit:
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up
         )
         if _in_kind(flows) != back:
-            self._fault(entry, f"{back} was given up, and {_in_kind(flows)} goes back")
+            self._fault(entry, f"{back} was given up, but {_in_kind(flows)} is returned")

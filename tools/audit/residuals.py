@@ -19,7 +19,7 @@ def see(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
         told = record_of(entry, ResidualPlayed)
         ((bound, value, purpose),) = told.draws
     except (RecordError, ValueError) as why:
-        fault(entry, f"the record of the rest is not whole: {why}")
+        fault(entry, f"the record of the residual credit is incomplete: {why}")
         return
     amount_cents, prize_cents = told.amount_cents, told.prize_cents
     sound = 0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == PURPOSE
@@ -27,4 +27,7 @@ def see(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
     staked_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:residual")
     won_cents = sum(part.amount_cents for part in entry.transfers if part.source == "house:residual_win")
     if not sound or staked_cents != amount_cents or not won_cents == told.won_cents == due_cents:
-        fault(entry, f"{staked_cents} cents were staked for {prize_cents}, {won_cents} won, {due_cents} due")
+        fault(
+            entry,
+            f"{staked_cents} cents were staked for {prize_cents}: {won_cents} won, expected {due_cents}",
+        )

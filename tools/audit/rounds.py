@@ -77,14 +77,14 @@ class RoundAudit:
             self._check_spin(entry, game, apart=bool(tables) and digest not in tables)
         round_ = tables.setdefault(digest, _Round(game.round_id, digest, laid))
         if round_.laid != laid:
-            self._fault(entry, f"other seats of the round {game.round_id} played it with other bets")
+            self._fault(entry, f"other seats of the round {game.round_id} have other bets on the table")
         sat = seat is not None and seat in round_.places.values()
         if sat or any(position in table.places for table in tables.values()):
             self._fault(entry, f"position {position} plays the round {game.round_id} twice")
         round_.places[position] = seat
         if any(one > other for one, other in pairwise(_in_order(round_))):
             self._fault(
-                entry, f"the places of the round {game.round_id} are not in the order of the positions"
+                entry, f"the seats of the round {game.round_id} are not in the order of the positions"
             )
         if not carried and (len(round_.places) == 1 or self.is_of_beginning(game)):
             self._beginning = entry, round_
@@ -95,16 +95,18 @@ class RoundAudit:
         for number, step in enumerate(in_common):
             self._takes(entry, game, number, step)
         if game.round_steps and not carried:
-            self._fault(entry, "it tells more of its round than it has played, and no clear carried it over")
+            self._fault(
+                entry, "it records more steps of its round than it played, and no clear carried it over"
+            )
         for number, step in enumerate(game.round_steps):
             self._takes(entry, game, number, step, first="")
 
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
         """Check that only a physical wheel joins several tables, and no game starts after its number."""
         if apart and game.round_id != self._spin:
-            self._fault(entry, f"other seats of the round {game.round_id} played it with another game")
+            self._fault(entry, f"other seats of the round {game.round_id} played another game")
         if game.round_id == self._spin and self._spin_number is not None:
-            self._fault(entry, f"it begins when the number of its round is told: {self._spin_number}")
+            self._fault(entry, f"it starts after the number of its round was reported: {self._spin_number}")
 
     def is_of_beginning(self, game: GameRecord) -> bool:
         """Return whether a game belongs to the round whose games are being started."""
@@ -122,7 +124,9 @@ class RoundAudit:
         self._beginning = None
         for place in sorted({bet.seat for bet in round_.laid} - set(round_.places.values())):
             if all(map(self._may_play, round_.who_may_sit_at(place))):
-                self._fault(entry, f"seat {place} of the round {round_.id} has bet, and played no game of it")
+                self._fault(
+                    entry, f"seat {place} of the round {round_.id} has a bet, but played no game of it"
+                )
 
     def was_cut(self) -> None:
         """Note a power loss: games that were not started will not follow."""
@@ -158,7 +162,7 @@ class RoundAudit:
         """Check that a step common to all seats is the same in each game; report a step of no round."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
-            self._fault(entry, f"it says that it is of the round {choice.round_id!r}")
+            self._fault(entry, f"it names the round {choice.round_id!r}, but belongs to none")
         elif shared:
             self._takes(entry, start, number, Step(choice=choice.choice, draws=choice.draws))
 
@@ -176,14 +180,12 @@ class RoundAudit:
         """Record a step of a round; ``first``: the play that recorded it, if not this one ("": unknown)."""
         round_ = self._round(game)
         if round_ is None:
-            self._fault(entry, f"nobody has begun the round {game.round_id}")
+            self._fault(entry, f"nobody has started the round {game.round_id}")
         elif number == len(round_.steps):
             round_.steps.append(step)
             round_.first.append(game.play_id if first is None else first)
         elif number > len(round_.steps) or round_.steps[number] != step:
-            self._fault(
-                entry, f"other seats of the round {game.round_id} played it with other numbers or answers"
-            )
+            self._fault(entry, f"other seats of the round {game.round_id} have other numbers or answers")
 
     def answers(
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, asked: Decision
@@ -194,7 +196,7 @@ class RoundAudit:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
         if is_first and step.choice != asked.unanswered:
-            self._fault(entry, f"seat {asked.seat} was asked, and {step.choice!r} was answered for it")
+            self._fault(entry, f"seat {asked.seat} was queried, but {step.choice!r} was answered for it")
 
 
 def _in_order(round_: _Round) -> list[int]:

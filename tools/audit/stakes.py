@@ -112,15 +112,15 @@ class StakeAudit:
         name = _name(told.game.digest, position)
         before = self._tables.get(name)
         if before is None:
-            self._fault(entry, "bets are given back from a table on which nothing stands")
+            self._fault(entry, "bets are returned from a table without standing bets")
             return
         if (told.game, told.denomination_cents) != (before.game, before.denomination_cents):
-            self._fault(entry, f"it names {told}, and bets stand on {before}")
+            self._fault(entry, f"it names {told}, but bets are standing on {before}")
         back_cents, kept_cents, left = before.standing_cents, 0, None
         if told.why == "taken_down":
             game = self._games.find(told.game.id, told.game.digest)
             if game is None:
-                self._fault(entry, f"no definition at hand of game {told.game.id}")
+                self._fault(entry, f"no definition available of game {told.game.id}")
                 return
             keys, kept = self._keys(entry, told.game), self._shared.get(told.game.digest)
             shared = None if kept is None else kept.table
@@ -131,7 +131,7 @@ class StakeAudit:
         amounts = (kept_cents, before.standing_cents - back_cents - kept_cents, back_cents)
         _, standing, back = self._parted(entry, before.staked, amounts) or ((), (), ())
         if told.amount_cents != back_cents or _flows(entry, PUSH) != back:
-            self._fault(entry, f"{told.amount_cents} cents are given back, {back_cents} were due")
+            self._fault(entry, f"{told.amount_cents} cents are returned, expected {back_cents}")
         after = None if left is None else _table(before, left, standing)
         self._compare(entry, name, after)
 
@@ -143,10 +143,14 @@ class StakeAudit:
             return
         left = self._begins_in_common(entry, game, None if before is None else before.table)
         if game.table != left:
-            self._fault(entry, f"it begins with the table {game.table!r}, the game before left {left!r}")
+            self._fault(
+                entry, f"it starts with the table {game.table!r}, but the game before it left {left!r}"
+            )
         if before is not None and before.staked and before.denomination_cents != game.denomination_cents:
             was = before.denomination_cents
-            self._fault(entry, f"bets stand at {was} cents a credit, it plays at {game.denomination_cents}")
+            self._fault(
+                entry, f"bets are standing at {was} cents a credit, but it plays at {game.denomination_cents}"
+            )
 
     def goes_on(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
         """Update the shared table with the step that decides a round, unless another round has started since."""
@@ -177,13 +181,13 @@ class StakeAudit:
             )
         self._leaves_in_common(entry, game, due)
         if not is_along(mine, self._before.get(digest), keys):
-            self._fault(entry, "its standing bets hang on what its round does not have")
+            self._fault(entry, "its standing bets depend on something its round does not have")
         return joined(mine, self._before.get(digest), keys)
 
     def _leaves_in_common(self, entry: StoredEntry, game: GameRecord, due: TableInCommon | None) -> None:
         found = entry.state.get(f"{TableKey.SHARED}{game.game.digest}")
         if found != (None if due is None else to_json(due)):
-            self._fault(entry, f"it leaves the table to all as {found}, {due} was due")
+            self._fault(entry, f"it leaves the shared table as {found}, expected {due}")
 
     def _keys(self, entry: StoredEntry, named: GameName) -> Keys:
         """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
@@ -209,18 +213,20 @@ class StakeAudit:
         left, began = own(outcome.table, keys), own(start.table, keys)
         if before is None and not push_cents and pushed is None and left is None:
             if told.push_cents or name in end.state or recorded.standing_credits:
-                self._fault(end, "it tells of stakes or a table that the game does not have")
+                self._fault(end, "it records stakes or a table that the game does not have")
             return
         at = game.at(outcome.table)
         standing_credits = sum(bet.credits for bet in at.rules.standing())
         if recorded.standing_credits != standing_credits:
-            self._fault(end, f"{recorded.standing_credits} credits are said to stand, {standing_credits} do")
+            self._fault(
+                end, f"it records {recorded.standing_credits} standing credits, expected {standing_credits}"
+            )
         standing_cents = standing_credits * unit_cents
         staked = (*(() if before is None else before.staked), *staked_by(entries, start))
         decided_cents = sum(cents for _, cents in staked) - standing_cents
         settled_cents = sum(each.staked for each in outcome.settlements) * unit_cents
         if game.rules.layout() and settled_cents != decided_cents:
-            self._fault(end, f"bets of {settled_cents} cents are settled, {decided_cents} were to be")
+            self._fault(end, f"bets of {settled_cents} cents are settled, expected {decided_cents}")
         amounts = (decided_cents - push_cents, standing_cents, push_cents)
         parts = self._parted(end, staked, amounts)
         if parts is None:
@@ -243,12 +249,12 @@ class StakeAudit:
     ) -> None:
         push_cents, back = due
         if told.push_cents != push_cents:
-            self._fault(end, f"stakes of {push_cents} cents come back, {told.push_cents} are recorded")
+            self._fault(end, f"stakes of {push_cents} cents are returned, but {told.push_cents} are recorded")
         if pushed is None:
             if push_cents and not start.returned:
-                self._fault(end, f"stakes of {push_cents} cents come back, and none were given back")
+                self._fault(end, f"stakes of {push_cents} cents should be returned, but none were")
         elif _flows(pushed[0], PUSH) != back or start.returned:
-            self._fault(pushed[0], f"it gives back {_flows(pushed[0], PUSH)}, {back} was due")
+            self._fault(pushed[0], f"it returns {_flows(pushed[0], PUSH)}, expected {back}")
 
     def voids(
         self,
@@ -263,7 +269,7 @@ class StakeAudit:
         self._pushed.pop(start.play_id, None)
         decided = decided_bets(conversation)
         if list(map(_unnamed, told.settled)) != [_unnamed(each.to_json()) for each in decided]:
-            self._fault(end, f"it says that {list(told.settled)} was decided; its draws decide {decided}")
+            self._fault(end, f"it records {list(told.settled)} as decided, but its draws decide {decided}")
         else:  # the names it gives to returned stakes are taken from the record
             settled: Any = told.settled
             decided = tuple(map(Settlement.from_json, settled))
@@ -276,13 +282,13 @@ class StakeAudit:
         _, pushed, undecided = parts
         refunded, back = _flows(end, "house:refund_defect"), _flows(end, PUSH)
         if refunded and told.ruling == Ruling.DISRUPTED:
-            self._fault(end, f"the player disrupted the game, and {refunded} went back")
+            self._fault(end, f"the player disrupted the game, but {refunded} was returned")
         if refunded not in ((), undecided) or back != pushed:
-            self._fault(end, f"{(*back, *refunded)} went back for a wager of {staked}")
+            self._fault(end, f"{(*back, *refunded)} was returned for a wager of {staked}")
         won_cents = sum(cents for _, cents in _flows(end, "house:win"))
         due_cents = sum(each.credits for each in decided) * unit_cents - push_cents
         if won_cents != due_cents:
-            self._fault(end, f"its decided bets won {due_cents} cents, {won_cents} are paid")
+            self._fault(end, f"its decided bets won {due_cents} cents, but {won_cents} are paid")
 
     # ------------------------------------------------------------------ parts of it
     def _parted(
@@ -297,12 +303,12 @@ class StakeAudit:
     def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
         """Check that the entry stores the expected table."""
         if name not in entry.state:
-            self._fault(entry, "it says nothing of its table")
+            self._fault(entry, "its table is not recorded")
             return
         value: object = entry.state[name]
         found = None if value is None else from_json(TableRecord, value, f"state.{name}")
         if found != due:
-            self._fault(entry, f"it leaves the table as {found}, {due} was due")
+            self._fault(entry, f"it leaves the table as {found}, expected {due}")
 
 
 def _round(game: GameRecord) -> str:

@@ -307,12 +307,12 @@ class Auditor:
             except JournalDamaged as why:
                 self.fault(entry, str(why))
         if entry.sequence != expected:
-            moved = f"entry {entry.sequence} stands here: entries are missing, repeated or moved"
+            moved = f"found entry {entry.sequence} here: entries are missing, repeated or moved"
             self.report.add(Finding(expected, entry.id, moved))
         elif entry.previous_hex != self._ledger.head_hex:
             self.fault(
                 entry,
-                f"entry {expected - 1} is not the one this entry vouches for: one of the two was altered",
+                f"entry {expected - 1} does not have the hash this entry records: one of the two was altered",
             )
 
     def _check_heads(self, entry: StoredEntry, heads: Iterable["_Head"]) -> None:
@@ -326,7 +326,7 @@ class Auditor:
     def _check_checkpoint(self, entry: StoredEntry) -> None:
         self.report.checkpoints += 1
         if self.public_key is None:
-            self.fault(entry, "there is no public key to check the checkpoint with")
+            self.fault(entry, "there is no public key for checking the checkpoint")
             return
         try:
             signed = checkpoint.check(entry, self.public_key, "journal")
@@ -336,7 +336,9 @@ class Auditor:
         derived = checkpoint.snapshot(self._ledger)
         wrong = [part for part in derived if canonical(derived[part]) != canonical(signed.get(part))]
         if wrong:
-            self.fault(entry, f"the entries before it give other {', '.join(wrong)} than the machine signed")
+            self.fault(
+                entry, f"the entries before it give another state than the machine signed: {', '.join(wrong)}"
+            )
 
     def _apply(self, entry: StoredEntry) -> None:
         try:

@@ -42,7 +42,7 @@ class VoucherAudit:
         commitment = record.get("commitment")
         if commitment is None:
             if self._committed and kind != _RULED:  # an old journal has no commitments
-                self._fault(entry, "which ticket it is is not told, and of those before it was")
+                self._fault(entry, "it does not identify its ticket, although earlier entries do")
             return
         self._committed = True
         if kind == _OUT:
@@ -51,15 +51,15 @@ class VoucherAudit:
             return
         before = self._taken.setdefault(commitment, entry.sequence)
         if before != entry.sequence:
-            self._fault(entry, f"entry {before} has taken this ticket in already")
+            self._fault(entry, f"this ticket was already redeemed by entry {before}")
         out_cents = self._out_cents.pop(commitment, record["amount_cents"])
         if out_cents != record["amount_cents"]:
-            self._fault(entry, f"the ticket went out with {out_cents} cents, not {record['amount_cents']}")
+            self._fault(entry, f"the ticket was issued with {out_cents} cents, not {record['amount_cents']}")
 
     def _see_ledger(self, entry: StoredEntry) -> None:
         begun = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
         if self._begun and begun == self._begun[-1]:
             return
         if begun in self._begun:
-            self._fault(entry, "the ticket ledger is that of before it was begun anew: it was put back")
+            self._fault(entry, "the ticket ledger is the one that was replaced: an old copy was restored")
         self._begun.append(begun)

@@ -1,1 +1,1 @@
-"""The laboratory: exact sheets, certification, simulation, tuning, and the tests of the generator."""
+"""Laboratory tools: exact sheets, certification, simulation, tuning, and the tests of the RNG."""

@@ -1,4 +1,4 @@
-"""What a laboratory is handed of the machine itself, written from what it obeys: states, rules, every key."""
+"""Documents for a laboratory, generated from the machine's own tables: states, rules, every key."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -13,12 +13,12 @@ from tools.lab.rule_table import interruption_table, picture, rule_table, set_ta
 
 
 def state_picture() -> str:
-    """What a player sees of the state table, as a diagram."""
+    """Return a diagram of the machine states that a player sees."""
     return f"```mermaid\n{picture()}\n```"
 
 
 def profile_keys() -> str:
-    """Every key of a jurisdiction profile. Raises :class:`OperatorError` naming those without a meaning."""
+    """Return every key of a jurisdiction profile. Raises :class:`OperatorError` naming those without a text."""
     found = list(keys())
     bare = [key.name for key in found if not key.meaning]
     if bare:
@@ -36,7 +36,7 @@ def profile_keys() -> str:
 
 
 def cabinet_keys() -> str:
-    """Every key of a cabinet file, by table. Raises :class:`OperatorError` for one without a meaning."""
+    """Return every key of a cabinet file, by table. Raises :class:`OperatorError` for one without a text."""
     text = []
     for part in parts_of_cabinet():
         bare = [key.name for key in part.keys if not key.meaning]
@@ -61,12 +61,12 @@ def cabinet_keys() -> str:
 
 
 def lines() -> str:
-    """The serial line of each protocol, as the service manual has it."""
+    """Return the serial line of each protocol, as in the service manual."""
     found = next(each for each in told("service", Texts("en")) if "Protocol" in each.heads)
     return table(found.heads, found.rows)
 
 
-#: The parts by name.
+#: The documents by name.
 PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "cabinet-keys": cabinet_keys,
     "profile-keys": profile_keys,

@@ -1,4 +1,4 @@
-"""The manuals as files: the chapters of :mod:`egm.staff.manual` as a Markdown page, or set as a PDF."""
+"""The manuals as files: the chapters of :mod:`egm.staff.manual` as a Markdown page, or as a PDF."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ AUDIENCES: Final = ("operator", "service")
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter in words."""
+    """A chapter as text."""
 
     title: str
     about: str
@@ -24,7 +24,7 @@ class Chapter:
 
 
 def told(audience: str, texts: Texts) -> Iterator[Chapter]:
-    """The chapters of the ``operator`` or the ``service`` manual, in a language of the screen."""
+    """Yield the chapters of the ``operator`` or the ``service`` manual in a screen language."""
     for chapter in chapters(audience):
         whole: Table = chapter.table(MENU)
         yield Chapter(
@@ -36,7 +36,7 @@ def told(audience: str, texts: Texts) -> Iterator[Chapter]:
 
 
 def manual(audience: str, language: str) -> str:
-    """One Markdown page."""
+    """Return a manual as one Markdown page."""
     texts = Texts(language)
     parts = [f"# {texts.say(f'manual.title.{audience}')}", texts.say(f"manual.audience.{audience}")]
     for chapter in told(audience, texts):

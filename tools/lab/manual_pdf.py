@@ -1,7 +1,7 @@
-"""A manual set on A4: title, contents, a table a chapter; real letters that can be searched and copied.
+"""A manual on A4 pages: title, contents, a table per chapter; its text can be searched and copied.
 
-Lines are broken by the widths of the very fonts that are set, and the pages are drawn by matplotlib, which
-embeds them; the same software writes the same bytes.
+Lines are broken by the widths of the fonts used, and the pages are drawn by matplotlib, which embeds the
+fonts; the same software writes the same bytes.
 """
 
 import logging
@@ -25,9 +25,9 @@ from egm.screen.text import Texts
 from egm.screen.theme import HERE
 from tools.lab.manual import Chapter, told
 
-#: A4 and its margins, in points; what stands on a page counts from its top left corner.
+#: A4 and its margins, in points; positions count from the top left corner.
 _WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
-#: A chapter begins on a new page where no more than this is left of one.
+#: A chapter starts on a new page if less than this is left of the current one.
 _LEAST: Final = 330.0
 _ROOM: Final = _WIDE - 2 * _LEFT
 _TEXT, _LEAD, _PAD = 7.6, 9.6, 4.0
@@ -38,7 +38,7 @@ _FILES: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf", "heavy": "
 
 @dataclass(frozen=True, slots=True)
 class _Ink:
-    """A text at its base line, or a band where ``text`` is empty."""
+    """A text at its base line, or a band if ``text`` is empty."""
 
     x: float
     y: float
@@ -52,29 +52,29 @@ class _Ink:
 
 @dataclass(slots=True)
 class _Sheet:
-    """Pages being filled from the top."""
+    """Pages filled from the top."""
 
     pages: list[list[_Ink]] = field(default_factory=lambda: [[]])
     y: float = _TOP
 
     def turn(self) -> None:
-        """On to a new page."""
+        """Start a new page."""
         self.pages.append([])
         self.y = _TOP
 
     def put(self, *inks: _Ink) -> None:
-        """Set something on the page."""
+        """Add elements to the page."""
         self.pages[-1].extend(inks)
 
 
 def pdf(audience: str, language: str, version: str) -> bytes:
-    """The ``operator`` or ``service`` manual of this software as a PDF file."""
+    """Return the ``operator`` or ``service`` manual of this software as a PDF file."""
     texts = Texts(language)
     chapters = list(told(audience, texts))
     sheet = _Sheet()
     title = texts.say(f"manual.title.{audience}")
     _cover(sheet, texts, audience, version)
-    sheet.turn()  # the contents, set when the pages are known
+    sheet.turn()  # the page of contents, filled in when the page numbers are known
     contents = sheet.pages[-1]
     first: list[int] = []
     for chapter in chapters:
@@ -100,12 +100,12 @@ def _font(face: str) -> ImageFont.FreeTypeFont:
 
 @lru_cache(maxsize=20_000)
 def _long(text: str, face: str, size: float) -> float:
-    """How long a text is, in points."""
+    """Return the width of a text in points."""
     return _font(face).getlength(text) * size / 1000
 
 
 def _wrapped(text: str, room: float, face: str = "text", size: float = _TEXT) -> list[str]:
-    """The lines of a text; a word too long for the room is parted, a code best after a sign."""
+    """Return the lines of a text; a word that is too long is split, a code preferably after a sign."""
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
@@ -118,7 +118,7 @@ def _wrapped(text: str, room: float, face: str = "text", size: float = _TEXT) ->
 
 
 def _parted(word: str, room: float, face: str, size: float) -> list[str]:
-    """A word in parts of which each has room."""
+    """Split a word into parts that fit."""
     if len(word) < 2 or _long(word, face, size) <= room:
         return [word]
     fits = next(
@@ -177,7 +177,7 @@ def _cell(text: str, width: float, *, bold: bool) -> list[str]:
 
 
 def _widths(chapter: Chapter) -> list[float]:
-    """What each column gets: its longest word at least, and its share of what all the texts want."""
+    """Return the column widths: at least the longest word, plus a share by the length of all texts."""
     columns = list(zip(chapter.heads, *chapter.rows, strict=True))
     least, wants = [], []
     for place, cells in enumerate(columns):
@@ -186,7 +186,7 @@ def _widths(chapter: Chapter) -> list[float]:
         longest = max(_long(word, face, _TEXT) for word in words)
         least.append(min(longest, 88.0) + 2 * _PAD + 2)
         total = sum(_long(cell, face, _TEXT) for cell in cells) / len(cells)
-        wants.append(max(total - least[-1], 8.0) ** 0.75)  # what is long may take more lines
+        wants.append(max(total - least[-1], 8.0) ** 0.75)  # long texts may take more lines
     spare = _ROOM - sum(least)
     return [low + spare * want / sum(wants) for low, want in zip(least, wants, strict=True)]
 
@@ -219,7 +219,7 @@ def _lines(
 
 # ---------------------------------------------------------------------- writing
 def _written(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
-    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it wonders at the fonts' own dates
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns about the fonts' own dates
     stream = BytesIO()
     about = {"Title": title, "Creator": "open-egm", "Producer": "open-egm", "CreationDate": None}
     with rc_context({"pdf.fonttype": 42, "text.usetex": False}), PdfPages(stream, metadata=about) as file:
@@ -237,7 +237,7 @@ def _properties(face: str, size: float) -> FontProperties:
 
 
 class _Line(Artist):
-    """One line of text, set as it is: a figure's own text would be measured and laid out once more."""
+    """One line of text, drawn directly: a figure's own text would be measured and laid out again."""
 
     def __init__(self, ink: _Ink) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a person at a terminal calls a game or a profile, and how a game that is refused is told."""
+"""Game and profile names on a command line, and the message for a refused game."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from tools.lab.rewriting import line_of
 
 
 def named(text: str) -> str | Path:
-    """A file for whatever ends in ``.toml``, also a bare name in the folder the person is in; else an id."""
+    """Return a file path for a name that ends in ``.toml``, relative to the working directory; else the id."""
     return Path(text) if text.endswith(".toml") else text
 
 
 def refusal(error: DefinitionError) -> str:
-    """Why a definition is refused: file, line, key and reason."""
+    """Return why a definition is refused: file, line, key and reason."""
     key = tuple(int(part) if part.isdigit() else part for part in error.key.split("."))
     try:
         line = line_of(contents(Path(error.file)).decode(), key)

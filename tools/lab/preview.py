@@ -1,4 +1,4 @@
-"""A moving picture of a game as it is played: real draws from the generator, the frames a player sees."""
+"""An animation of a game: real draws from the RNG, and the frames a player sees."""
 
 import io
 from collections.abc import Iterator
@@ -20,18 +20,18 @@ from egm.screen.view import Action, View, times
 from paytables import Choice, Draw, Game, Outcome, answered
 from tools.lab.views import UNIT_CENTS, at_rest, game_view, snapshot
 
-#: Games looked at for one worth showing.
+#: The most games played to find one worth showing.
 _TRIES: Final = 4000
 _REST_SECONDS: Final = 1.0
 
 
 class PreviewError(Exception):
-    """No preview could be made: says why."""
+    """A preview that could not be made; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """How the preview is made: its size as a share of 1920 x 1080, its pace, its length at most."""
+    """The settings of a preview: its size as a share of 1920 x 1080, its frame rate, its greatest length."""
 
     scale: float = 0.42
     frames_per_second: int = 15
@@ -40,7 +40,7 @@ class Film:
 
 
 def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
-    """The first game played that wins well and whose show is not too long. Raises :class:`PreviewError`."""
+    """Return the first game that wins enough and is not too long to show. Raises :class:`PreviewError`."""
     bet = max(game.bet_options)
     view_of = game_view(game)
     rest = at_rest((view_of,), view_of, "en", denomination_cents=unit_cents(view_of))
@@ -56,7 +56,7 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
 
 
 def told(view: View, game: GameView, outcome: Outcome) -> View:
-    """The view when the machine has told the outcome of a game."""
+    """Return the view after the machine has sent the outcome of a game."""
     bet = max(game.bet_options)
     unit = unit_cents(game)
     playing = snapshot(
@@ -79,13 +79,13 @@ def told(view: View, game: GameView, outcome: Outcome) -> View:
 
 
 def unit_cents(game: GameView) -> int:
-    """Return what a credit is worth here: as in every picture, where the game is offered at that."""
+    """Return the value of a credit here: as in every picture, if the game is offered at that."""
     offered = game.denominations_cents
     return UNIT_CENTS if UNIT_CENTS in offered else min(offered)
 
 
 def _start_cents(game: GameView) -> int:
-    """The credit before the game: a twenty, or enough for some bets."""
+    """Return the credit before the game: twenty, or enough for some bets."""
     return max(20_00, 4 * max(game.bet_options) * unit_cents(game))
 
 
@@ -94,7 +94,7 @@ def _credit(game: GameView) -> int:
 
 
 def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterator[View]:
-    """Every frame's view: at rest, PLAY pressed, the game, its win, at rest with the win."""
+    """Yield every frame's view: idle, PLAY pressed, the game, its win, idle with the win."""
     step = 1 / film.frames_per_second
     unit = {"denomination_cents": unit_cents(game)}
     rest = at_rest((game,), game, "en", credit_cents=_start_cents(game), **unit)
@@ -121,7 +121,7 @@ def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterat
 
 
 def film_of(game: Game, draw: Draw, path: Path, film: Film) -> int:
-    """Play, draw and write an animated WebP; returns its size in bytes. Raises :class:`PreviewError`."""
+    """Play, draw and write an animated WebP; return its size in bytes. Raises :class:`PreviewError`."""
     pygame.display.init()
     pygame.font.init()
     pygame.display.set_mode((8, 8))

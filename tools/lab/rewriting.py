@@ -1,6 +1,6 @@
-"""Changing values in the text of a definition, so that its comments and layout stay as they are.
+"""Changes of values in the text of a definition that keep its comments and layout.
 
-Only what was changed is written anew; the result is parsed and must be exactly the definition that was meant.
+Only the changed values are rewritten; the result is parsed and must be exactly the intended definition.
 """
 
 import re
@@ -16,7 +16,7 @@ _CLOSES: Final = {"[": "]", "{": "}"}
 
 
 class RewriteError(Exception):
-    """A value that is written in a way that cannot be changed here: says which."""
+    """A value whose notation cannot be changed here; the text names it."""
 
 
 def rewritten(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
@@ -37,7 +37,7 @@ def rewritten(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The same with one blank between the words of a text: a strip may be laid out over several lines."""
+    """Return the value with single blanks in its texts, because a strip may span several lines."""
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
 
 
 def _table_of(text: str, key: Path) -> Path:
-    """The longest beginning of a path that is a key of its own in the file: ``stage.base.pay.0.pays``."""
+    """Return the longest prefix of a path that has a table header in the file: ``stage.base.pay.0.pays``."""
     for length in range(len(key), 0, -1):
         if _assignment(text, key[:length]) is not None:
             return key[:length]
@@ -54,7 +54,7 @@ def _table_of(text: str, key: Path) -> Path:
 
 
 def line_of(text: str, key: Path) -> int | None:
-    """The line a key is written on, or the nearest table around it, from 1; None where nothing of it is."""
+    """Return the line of a key, or of the nearest table around it, from 1; None if there is neither."""
     for length in range(len(key), 0, -1):
         found = _assignment(text, key[:length])
         at = found[0] if found is not None else _header(text, key[:length])
@@ -64,12 +64,12 @@ def line_of(text: str, key: Path) -> int | None:
 
 
 def _header(text: str, key: Path) -> int | None:
-    """Where the header of a table stands in the text."""
+    """Return the offset of a table's header in the text, or None."""
     return next((at for at, here in _tables(text) if here == key), None)
 
 
 def _tables(text: str) -> Iterator[tuple[int, Path]]:
-    """Each table of the file as its header names it, and where the header stands."""
+    """Yield each table of the file by the name in its header, with the header's offset."""
     counts: dict[str, int] = {}
     at = 0
     for line in text.splitlines(keepends=True):
@@ -83,7 +83,7 @@ def _tables(text: str) -> Iterator[tuple[int, Path]]:
 
 
 def _assignment(text: str, key: Path) -> tuple[int, int] | None:
-    """Where the value of a key stands in the text: begin and end; None where no line begins with that key."""
+    """Return start and end of a key's value in the text, or None if no line starts with that key."""
     begins = [(0, ()), *_tables(text)]
     name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
     for number, (at, here) in enumerate(begins):
@@ -94,7 +94,7 @@ def _assignment(text: str, key: Path) -> tuple[int, int] | None:
 
 
 def _end(text: str, at: int) -> int:
-    """Where the value that begins here ends: brackets closed, texts and comments skipped."""
+    """Return where the value that starts here ends: brackets closed, texts and comments skipped."""
     open_: list[str] = []
     place = at
     while place < len(text):
@@ -129,7 +129,7 @@ def _put(text: str, key: Path, value: Any, named: str) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as TOML: whole numbers, texts, lists and tables of them."""
+    """Return a value as TOML: whole numbers, texts, lists and tables of them."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{k} = {_written(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):

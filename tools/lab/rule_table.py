@@ -1,4 +1,4 @@
-"""State table for ARCHITECTURE.md: a picture of what a player sees, and every rule by its set of states."""
+"""The state table for ARCHITECTURE.md: a picture of what a player sees, and every rule by its set of states."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +11,7 @@ from egm.kernel.states import SETS
 from egm.seats.table import TableEvent
 from tools.lab.markdown import table
 
-#: What a player sees, as arrows: from, the event a rule takes there, to, and what happens in a few words.
+#: The arrows of the picture: from, the event a rule takes there, to, and a short label.
 _ARROWS: Final = (
     (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "passed"),
     (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
@@ -26,7 +26,7 @@ _ARROWS: Final = (
     (State.PAYING, EventType.TICKET_FAILED, State.HANDPAY, "no ticket, no coins"),
     (State.HANDPAY, EventType.KEY_TURNED, State.IDLE, "paid by an attendant"),
 )
-#: What may come between, whatever is done: the state, the event that brings it, the one that ends it.
+#: Interruptions of any state: the state, the event that causes it, the one that ends it.
 _INTERRUPTIONS: Final = (
     (State.DOOR_OPEN, EventType.DOOR_OPENED, EventType.DOOR_CLOSED),
     (State.TILT, EventType.FAULT_RAISED, EventType.KEY_TURNED),
@@ -37,11 +37,11 @@ _INTERRUPTIONS: Final = (
 
 
 class NoSuchRuleError(Exception):
-    """An arrow of the picture is no rule's."""
+    """An arrow of the picture that matches no rule."""
 
 
 def picture() -> str:
-    """What a player sees, as a Mermaid state diagram. Raises NoSuchRuleError for an arrow no rule takes."""
+    """Return what a player sees as a Mermaid state diagram. Raises NoSuchRuleError for an arrow without a rule."""
     lines = ["stateDiagram-v2", "    direction LR"]
     for source, event, target, words in _ARROWS:
         _leads(source, event, target)
@@ -50,7 +50,7 @@ def picture() -> str:
 
 
 def interruption_table() -> str:
-    """What may come between and how it ends. Raises NoSuchRuleError for a row no rule takes."""
+    """Return the interruptions and how they end. Raises NoSuchRuleError for a row without a rule."""
     for state, comes, ends in _INTERRUPTIONS:
         _leads(State.IDLE, comes, state)
         _leads(state, ends, State.IDLE)
@@ -65,7 +65,7 @@ def _leads(source: State, event: EventName, target: State) -> None:
 
 
 def rule_table(features: Features = FEATURES) -> str:
-    """Every rule, in the order in which they are tried: event, where, if, effects, next state, refusal."""
+    """Return every rule, in the order tried: event, states, condition, effects, next state, refusal."""
     rows = [
         [
             _names([event.value for event in rule.events]),
@@ -81,7 +81,7 @@ def rule_table(features: Features = FEATURES) -> str:
 
 
 def set_table() -> str:
-    """The named sets of states that are more than one state."""
+    """Return the named sets of more than one state."""
     rows = [
         [name, ", ".join(f"`{state}`" for state in State if state in states)]
         for states, name in SETS.items()

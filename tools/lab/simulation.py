@@ -1,8 +1,8 @@
-"""Simulating a game and holding the result against its exact figures.
+"""The simulation of a game, and its comparison with the exact figures.
 
-Two paths: the *production* path plays every game as the cabinet does (the generator, decisions and all) with
-draws of the certified generator; the *compiled* path plays the same tables by numba, for numbers of games out
-of the interpreter's reach.
+Two paths: the *production* path plays every game as the cabinet does (RNG, decisions and all) with draws of
+the certified generator; the *compiled* path plays the same tables by numba, for numbers of games that the
+interpreter cannot handle.
 """
 
 import math
@@ -22,17 +22,17 @@ from tools.lab.rng.service import start_service
 
 #: Games a worker plays before it reports.
 BATCH = 20_000
-#: The interval is of this many standard errors (99.9 % of honest simulations lie in it).
+#: The half width of the interval in standard errors (99.9 % of correct simulations are inside).
 INTERVAL_Z = 3.290527
 
 
 class SimulationError(Exception):
-    """A simulation that cannot be run as asked: says why."""
+    """A simulation that cannot be run as requested; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sums over simulated games, in credits; ``wins`` counts games by what they won, where that is kept."""
+    """Sums over simulated games, in credits; ``wins`` counts games by their win, if that is recorded."""
 
     games: int = 0
     credits: int = 0
@@ -54,7 +54,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A simulation beside the exact figures: returns as shares of the bet."""
+    """The result of a simulation and the exact figures: returns as shares of the bet."""
 
     games: int
     rtp: float
@@ -65,7 +65,7 @@ class Verdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether the exact return lies in the simulation's interval."""
+        """Return whether the exact return is in the simulation's interval."""
         return self.low <= float(self.exact) <= self.high
 
 
@@ -80,7 +80,7 @@ def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> Verdict
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How often something happened in a simulation, beside its exact chance."""
+    """The frequency of something in a simulation, and its exact chance."""
 
     found: float
     exact: Fraction
@@ -88,12 +88,12 @@ class Share:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two lie as close as 99.9 % of honest simulations."""
+        """Return whether the two are as close as in 99.9 % of correct simulations."""
         return abs(self.z) <= INTERVAL_Z
 
 
 def judge_share(times: int, games: int, exact: Fraction) -> Share:
-    """Return how often something happened in ``games`` beside its exact chance."""
+    """Return how often something happened in ``games``, compared with its exact chance."""
     error = math.sqrt(float(exact * (1 - exact)) / games)
     away = times / games - float(exact)
     z = away / error if error else math.copysign(math.inf, away) if away else 0.0
@@ -102,7 +102,7 @@ def judge_share(times: int, games: int, exact: Fraction) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A simulated distribution beside the exact one: chi-square over classes of wins, and its z-score."""
+    """A simulated distribution and the exact one: chi-square over classes of wins, and its z-score."""
 
     classes: int
     chi_square: float
@@ -110,20 +110,20 @@ class Fit:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two are as alike as 99.9 % of honest simulations."""
+        """Return whether the two are as similar as in 99.9 % of correct simulations."""
         return self.z <= INTERVAL_Z
 
 
-#: A class of wins is expected at least so often, as the chi-square test wants.
+#: The least expected count of a class of wins, as the chi-square test requires.
 EXPECTED_LEAST = 10
 
 
 def judge_distribution(tally: Tally, law: WinDistribution) -> Fit | None:
-    """Hold the wins of a simulation against an exact distribution; None where too few games were played.
+    """Compare the wins of a simulation with an exact distribution; None if too few games were played.
 
-    Wins are put together, from the smallest on, until each class is expected often enough; what the exact
-    distribution leaves out belongs to the last. A win it does not know, where it leaves nothing out, is
-    infinitely far away.
+    Wins are merged, from the smallest on, until each class is expected often enough; what the exact
+    distribution leaves out belongs to the last class. A win that a complete distribution does not contain
+    makes the z-score infinite.
     """
     impossible = sum(times for win, times in tally.wins.items() if win not in law.counts)
     if impossible and not law.tail:
@@ -169,19 +169,19 @@ class Estimate:
 
 
 def sample_variance(tally: Tally) -> Fraction:
-    """Return the variance of a game's win as the sample has it, credits squared."""
+    """Return the sample variance of a game's win, credits squared."""
     return Fraction(tally.squares * tally.games - tally.credits**2, tally.games * max(1, tally.games - 1))
 
 
 def estimate(tally: Tally, cost: int) -> Estimate:
-    """Return what a simulation says where there is no exact figure to hold it against."""
+    """Return a simulation's estimate of the return, for bets without an exact figure."""
     mean = tally.credits / tally.games
     half = INTERVAL_Z * math.sqrt(sample_variance(tally) / tally.games)
     return Estimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
 
 
 def policy(decision: Decision, picker: Draw) -> Choice:
-    """Answer as a player would: by the advice where there is one, no double-up, else any option."""
+    """Decide as a player would: by the advice if there is one, no double-up, else any option."""
     if "advice" in decision.prompt:
         return Choice(decision.prompt["advice"])
     if decision.kind == "double_up":
@@ -196,9 +196,9 @@ def _played(
     apart: Container[tuple[int, str]] = (),
     own: Container[str] | None = None,
 ) -> tuple[int, Game]:
-    """One round: what it gives back less what was added to its wager, and the game as it leaves the table.
+    """Play one round; return its win less the stakes added later, and the game as it leaves the table.
 
-    What the bets ``apart``, by seat and spot, give back does not count; with ``own``, these spots alone do.
+    What the bets ``apart``, by seat and spot, return does not count; with ``own``, only these spots count.
     """
     played = Round(game.play(wager, draw), wager)
     played.advance()
@@ -226,10 +226,10 @@ def play_batch(
 ) -> Tally:
     """Play games through the production path; a win above ``most_counted`` counts as that much.
 
-    A bet that outlasts its round is played on until it is decided: what comes of it belongs to its game, and
-    what is added in a round counts against the win. What is no bet (a shoe) stays for the next game. Each
-    game of a ``table`` begins on it, and the bets that stand there do not count; no more do those that are
-    laid ``beside``.
+    A bet that outlasts its round is played on until it is decided: its win belongs to its game, and stakes
+    added in a round are subtracted from the win. State that is not a bet (a shoe) is carried to the next
+    game. Each game of a ``table`` starts with it, and the bets on it do not count; nor do those placed
+    ``beside``.
     """
     total = squares = hits = most = 0
     wins: Counter[int] = Counter()

@@ -1,4 +1,4 @@
-"""Sheets for game designers: every symbol that is drawn, by its name, and one game as it stands at rest."""
+"""Sheets for game designers: every drawn symbol by its name, and one idle game."""
 
 from datetime import UTC
 from pathlib import Path
@@ -26,7 +26,7 @@ def _start() -> Theme:
 
 
 def symbol_sheet(path: Path) -> int:
-    """Draw every symbol with its name into a PNG file; returns how many there are."""
+    """Draw every symbol with its name into a PNG file; return how many there are."""
     theme = _start()
     rows = -(-len(DRAWINGS) // _COLUMNS)
     sheet = pygame.Surface((_COLUMNS * _CELL, rows * (_CELL + _NAME)))
@@ -43,7 +43,7 @@ def symbol_sheet(path: Path) -> int:
 
 
 def still(game: Game, path: Path, scale: float) -> tuple[int, int]:
-    """Draw a game as it waits for its player into a PNG file; returns its pixels."""
+    """Draw an idle game into a PNG file; return its size in pixels."""
     theme = _start()
     shown = game_view(game)
     picture = Picture(theme, scale=scale, timezone=UTC)

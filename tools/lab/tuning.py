@@ -1,7 +1,7 @@
-"""Finding pays or strip counts that give a game the return (and hit frequency) that is wanted.
+"""A search for pays or strip counts that give a game the wanted return (and hit frequency).
 
-Both searches work on the definition's own data and measure every candidate by the exact analysis, so what
-they find is what the cabinet will play.
+Both searches work on the definition's own data and measure every candidate by the exact analysis, so their
+result is what the cabinet will play.
 """
 
 import copy
@@ -14,20 +14,20 @@ from paytables import Depth, PaytableError, analyse, game_from
 from paytables.wording import counted, percent
 
 Path = tuple[str | int, ...]
-#: A return, or a hit frequency, this near to the wanted one is reached.
+#: The distance below which a return, or a hit frequency, counts as reached.
 NEAR = Fraction(1, 2000)
-#: How many candidates a search that is stuck follows at once, and for how many rounds it may be stuck.
+#: The number of candidates that a search without progress follows at once, and for how many rounds.
 _WIDTH: Final = 6
 _PATIENCE: Final = 3
 _NO_GAME: Final = Fraction(10**6)
-#: The furthest one of two pays is moved at once, credits.
+#: The largest move of one of two pays at once, in credits.
 _REACH: Final = 40
 
 Progress = Callable[[str], None]
 
 
 class TuningError(Exception):
-    """A key that is not there or is no pay, or a return that cannot be reached: says which."""
+    """A missing key, a key that is not a pay, or an unreachable return; the text names it."""
 
 
 def parse_key(key: str) -> Path:
@@ -94,9 +94,9 @@ def returns_of(data: Mapping[str, Any]) -> dict[str, Fraction]:
 
 
 def own_pays(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return, of each bet that has any, the pays at ``keys`` that change its return and no other bet's.
+    """Return, for each bet that has any, the pays at ``keys`` that change its return and no other bet's.
 
-    A game whose every coin has pays of its own has them for every bet.
+    A game with separate pays for every coin has them for every bet.
     """
     before = returns_of(data)
     found: dict[str, list[Path]] = {bet: [] for bet in before}
@@ -109,7 +109,7 @@ def own_pays(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Pa
 
 
 def _pay_at(data: Mapping[str, Any], key: Path) -> int:
-    """Return the pay at a path. Raises :class:`TuningError` for what is no pay."""
+    """Return the pay at a path. Raises :class:`TuningError` if it is not a pay."""
     pay = value_at(data, key)
     if not isinstance(pay, int):
         raise TuningError(f"{'.'.join(map(str, key))}: is no pay")
@@ -140,7 +140,7 @@ def tune_pays(
     """Return the definition with the pays at ``keys`` changed to bring its return near ``wanted``.
 
     All are first scaled together to round numbers, then one or two at a time are moved by whole credits while
-    that still helps; a pay keeps its place among the others. ``progress`` hears a line a round.
+    that still helps; the order of the pays is preserved. ``progress`` takes one line per round.
     """
     for key in keys:
         _pay_at(data, key)
@@ -181,7 +181,7 @@ def refine_pays(
 ) -> dict[str, Any]:
     """Move one or two pays a round, those that come nearest, until the return is near or nothing helps.
 
-    No pay moves by more than a quarter of itself, or one credit.
+    No pay moves by more than a quarter of its value, or one credit.
     """
     best, missing = dict(data), wanted - rtp_of(data, bet)
     limits = {k: max(1, int(value_at(data, k)) // 4) for k in keys}
@@ -204,7 +204,7 @@ def refine_pays(
 
 
 def _gap(data: Mapping[str, Any], wanted: Fraction, bet: str | None) -> Fraction | None:
-    """What the return lacks; None where it is no valid definition."""
+    """Return the difference to the wanted return, or None for an invalid definition."""
     try:
         return wanted - rtp_of(data, bet)
     except PaytableError:
@@ -218,7 +218,7 @@ def _moves(
     slopes: Mapping[Path, Fraction],
     missing: Fraction,
 ) -> Iterator[tuple[Fraction, int, tuple[tuple[Path, int], ...]]]:
-    """Ways to move one or two pays: what would still be missing, by how much, and the new values."""
+    """Yield ways to move one or two pays: the remaining difference, the size of the move, and the new values."""
     moved = [key for key, slope in slopes.items() if slope > 0]
     now = {key: int(value_at(data, key)) for key in moved}
     least = {key: max(1, int(value_at(start, key)) - limits[key]) - now[key] for key in moved}
@@ -239,7 +239,7 @@ def _moves(
 
 
 def _in_order(before: Mapping[str, Any], after: Mapping[str, Any], keys: Sequence[Path]) -> bool:
-    """Whether no pay has overtaken another."""
+    """Return whether the order of the pays is unchanged."""
     pairs = [(value_at(before, k), value_at(after, k)) for k in keys]
     return all(b <= d for a, b in pairs for c, d in pairs if a < c)
 
@@ -263,9 +263,9 @@ def tune_strips(
 ) -> dict[str, Any]:
     """Return the definition with stops of a stage changed from one symbol to another, best change first.
 
-    The aim is the return, and the hit frequency where one is given; each counts by its distance. Where no
-    single change brings the two closer, several at once are tried before the search gives up. ``progress``
-    hears a line a round.
+    The goal is the return, and the hit frequency if one is given; each counts by its distance. If no single
+    change improves them, several at once are tried before the search gives up. ``progress`` takes one line
+    per round.
     """
 
     def distance(candidate: Mapping[str, Any]) -> Fraction:
@@ -299,7 +299,7 @@ def tune_strips(
 
 
 def _unknown(beam: Iterable[Mapping[str, Any]], stage: str, known: set[str]) -> list[dict[str, Any]]:
-    """Every definition one change away that was not looked at yet; it is known from now on."""
+    """Return every definition one change away that has not been tried yet, and mark it as tried."""
     found = []
     for one in beam:
         for candidate in _changes(one, stage):

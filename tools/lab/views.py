@@ -1,4 +1,4 @@
-"""What a machine with a game tells its screen, made without a machine: for previews and sheets of games."""
+"""The messages that a machine with a game sends its screen, made without a machine: for previews and sheets."""
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -19,7 +19,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.view import View
 from paytables import Analysis, Depth, Game, analyse
 
-#: What a credit is worth in every picture.
+#: The value of a credit in every picture.
 UNIT_CENTS: Final = 25
 #: The time of day in every picture.
 NOON: Final = "2026-11-21T17:05:00+00:00"
@@ -43,7 +43,7 @@ def game_view(game: Game, analysis: Analysis | None = None) -> GameView:
 
 
 def levels(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
-    """The progressive levels of a game, each some way above where it begins."""
+    """Return the progressive levels of a game, each somewhat above its base."""
     return tuple(
         ProgressiveView.model_validate(
             {
@@ -59,7 +59,7 @@ def levels(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
 
 
 def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
-    """The machine idle with this game and some credit, and what is different."""
+    """Return an idle machine with this game and some credit, with the given ``changes``."""
     whole: dict[str, Any] = {
         "journal_sequence": 1,
         "state": "idle",
@@ -84,14 +84,14 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
 
 
 def at_rest(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
-    """A screen that has just been told everything."""
+    """Return the view of a screen that has received the complete state."""
     view = _with_games(_Offer(games, tuple(map(id, games))))
     return replace(apply_message(view, snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """Games that a machine offers; two offers are equal when their games are the same objects."""
+    """A set of offered games; two offers are equal if their games are the same objects."""
 
     games: tuple[GameView, ...] = field(compare=False)
     ids: tuple[int, ...]
@@ -99,5 +99,5 @@ class _Offer:
 
 @lru_cache(maxsize=8)
 def _with_games(offer: _Offer) -> View:
-    """The screen that has been told which games there are: reading their presentations takes longest."""
+    """Return the screen that has received the offered games; cached, because loading presentations is slow."""
     return apply_message(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=offer.games))

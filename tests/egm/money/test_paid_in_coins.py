@@ -272,7 +272,7 @@ def test_a_rest_that_is_on_the_meter_does_not_end_by_itself(tmp_path, coins_firs
     room.machine.record("cashout.ended", state={MoneyKey.GOES_ON: None})
     found = Auditor(Shelf()).run(room.journal.bodies()).findings
     room.close()
-    assert ["the rest is on the credit meter as it was" in str(each) for each in found] == [True]
+    assert ["the remainder is still on the credit meter" in str(each) for each in found] == [True]
 
 
 @pytest.mark.requirement("E-13")

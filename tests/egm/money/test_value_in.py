@@ -156,7 +156,7 @@ def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(room, stop):
     assert not room.ledger.may_order()
     room.ledger.stack_ordered(Note(500), 0)
     entries = adopted(list(room.journal.bodies()), KEY)
-    assert "may not be while the machine is" in found_in(entries)[len(entries)]
+    assert "is not allowed while the machine is" in found_in(entries)[len(entries)]
     earlier = [without_terms(raw) for raw in entries]  # earlier versions did not ask again
     assert len(entries) not in found_in(earlier)
 

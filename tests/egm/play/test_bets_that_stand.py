@@ -219,10 +219,10 @@ def test_a_session_is_not_over_while_bets_stand(point):
 
 # ---------------------------------------------------------------------------------------------- the audit
 LIES = {
-    "table": ("game.start", lambda told: told["table"].update(point=4), "the game before left"),
-    "nothing": ("game.start", lambda told: told.pop("table"), "the game before left"),
+    "table": ("game.start", lambda told: told["table"].update(point=4), "the game before it left"),
+    "nothing": ("game.start", lambda told: told.pop("table"), "the game before it left"),
     "left": ("game.end", lambda told: None, "it leaves the table as"),
-    "standing": ("game.start", lambda told: told.update(standing_credits=9), "to stand"),
+    "standing": ("game.start", lambda told: told.update(standing_credits=9), "standing credits"),
 }
 
 
@@ -263,7 +263,7 @@ def test_what_is_given_back_of_a_table_is_booked_to_its_own_game_and_credit(poin
             entry["record"]["denomination_cents"] = entry["dims"]["denomination_cents"] = 10
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     found = Auditor(Shelf(sorted(tmp_path.glob("games-*")))).run(bodies).findings
-    assert any("bets stand on" in each.why for each in found), [each.why for each in found]
+    assert any("bets are standing on" in each.why for each in found), [each.why for each in found]
 
 
 def test_a_commission_kept_of_a_bet_taken_down_stands_no_more(tmp_path):

@@ -265,8 +265,8 @@ def test_an_authorised_clear_carries_the_share_over(room, tmp_path):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda hit: hit.pop("share"), "it hit"),
-        (lambda hit: hit.update(share="1/5"), "it hit"),
+        (lambda hit: hit.pop("share"), "draws hit"),
+        (lambda hit: hit.update(share="1/5"), "draws hit"),
         (lambda hit: hit.update(amount_cents=1000_06), "was locked"),
     ],
 )
@@ -292,7 +292,7 @@ def test_the_audit_names_a_side_bet_of_another_sum(room):
     raw["record"]["denomination_cents"] = 25
     bodies[at] = canonical(raw)
     found = Auditor(Shelf()).run(bodies).findings
-    assert any("a bet is not of the sum it must be" in finding.why for finding in found)
+    assert any("a side bet does not have its fixed amount" in finding.why for finding in found)
 
 
 @pytest.mark.requirement("I-03", "I-09")

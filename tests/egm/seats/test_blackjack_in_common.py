@@ -423,13 +423,13 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
         record["draws"][0][1] += 4
 
     assert found("game.start", 0, lambda record: None) == ""
-    assert "with other bets" in found(
+    assert "have other bets" in found(
         "game.start", 1, lambda record: record["wager"]["options"]["others"]["0"].update(main=20)
     )
     assert "other numbers or answers" in found("game.choice", 1, another_card)
     assert "other numbers or answers" in found("game.choice", 2, lambda record: record.update(choice="stand"))
-    assert "is of the round" in found("game.choice", 3, lambda record: record.pop("round_id"))
-    assert "of no round that others play" in found("game.start", 2, lambda record: record.pop("round_id"))
+    assert "names the round" in found("game.choice", 3, lambda record: record.pop("round_id"))
+    assert "to no shared round" in found("game.start", 2, lambda record: record.pop("round_id"))
     firsts = [n for n, entry in enumerate(entries) if entry.kind == "game.choice"]
     swapped = [*entries]
     swapped[firsts[0]], swapped[firsts[1]] = entries[firsts[1]], entries[firsts[0]]
@@ -437,7 +437,7 @@ def test_the_audit_holds_each_seat_to_what_was_answered_and_dealt(seats, tmp_pat
     audit = GameAudit(Shelf(), lambda _, why: told.append(why))
     for entry in swapped:
         audit.see(entry)
-    assert told == ["seat 0 was asked, and 'split' was answered for it"]
+    assert told == ["seat 0 was queried, but 'split' was answered for it"]
 
 
 @pytest.mark.parametrize(

@@ -288,9 +288,9 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
 
     assert found(starts[2], lambda *_: None) == ""
     assert "other numbers" in found(starts[3], other_dice)
-    assert "it leaves the table to all as" in found(starts[1], other_point)
-    assert "hang on what its round does not have" in found(starts[1], other_point)
-    assert "the game before left" in found(starts[3], other_table)
+    assert "it leaves the shared table as" in found(starts[1], other_point)
+    assert "depend on something its round does not have" in found(starts[1], other_point)
+    assert "the game before it left" in found(starts[3], other_table)
 
 
 class Session:

@@ -173,7 +173,7 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
         raw["time"] = re.sub(r"\.(\d{6})", lambda found: f".{int(found[1]) + 1:06d}", raw["time"])
 
     report = Auditor(games).run(edit(bodies, at, later))
-    why = f"entry {at + 1} is not the one this entry vouches for: one of the two was altered"
+    why = f"entry {at + 1} does not have the hash this entry records: one of the two was altered"
     assert [(found.sequence, found.why) for found in report.findings] == [(at + 2, why)]
 
 
@@ -181,13 +181,13 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
     ("change", "why"),
     [
         (lambda raw: raw["record"]["outcome"].update(win_credits=999), "its settlements add to"),
-        (lambda raw: raw["record"]["outcome"]["display"].update(credits=999), "another outcome"),
+        (lambda raw: raw["record"]["outcome"]["display"].update(credits=999), "outcome differs"),
         (lambda raw: raw["record"]["steps"][0]["draws"].pop(), "cannot be played"),
         (lambda raw: raw["record"]["steps"][0]["draws"][0].__setitem__(0, 7), "cannot be played"),
-        (lambda raw: raw["record"].update(bet_credits=99), "should move"),
-        (lambda raw: raw["record"]["game"].update(digest="0" * 64), "no definition at hand"),
-        (lambda raw: raw["record"].pop("wager"), "not whole"),
-        (lambda raw: raw["record"]["wager"]["options"].pop("mode"), "takes no wager"),
+        (lambda raw: raw["record"].update(bet_credits=99), "expected the transfers"),
+        (lambda raw: raw["record"]["game"].update(digest="0" * 64), "no definition available"),
+        (lambda raw: raw["record"].pop("wager"), "incomplete"),
+        (lambda raw: raw["record"]["wager"]["options"].pop("mode"), "does not accept the wager"),
     ],
 )
 def test_a_game_that_does_not_come_out_as_recorded_is_named(bodies, games, change, why):

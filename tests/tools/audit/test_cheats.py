@@ -180,7 +180,7 @@ def test_an_altered_definition_of_the_same_name_does_not_stand_in(bodies, tmp_pa
     at = find(bodies, "game.start")
     digest = load_game(tmp_path / "maple-classic.toml").digest
     told = Auditor(shelf).run(edit(bodies, at, lambda raw: raw["record"]["game"].update(digest="f" * 64)))
-    assert [f.sequence for f in told.findings if "no definition at hand" in f.why] == [at + 1]
+    assert [f.sequence for f in told.findings if "no definition available" in f.why] == [at + 1]
     told = Auditor(shelf).run(edit(bodies, at, lambda raw: raw["record"]["game"].update(digest=digest)))
     assert {f.sequence for f in told.findings} <= {at + 1, at + 2}  # the chain; its outcome is no top award
 
@@ -224,4 +224,4 @@ def test_a_game_left_open_and_one_played_for_more_than_its_wager_are_named(bodie
         lambda raw: raw["record"].update(wager={"credits": 3, "options": {"mode": "line", "level": 3}}),
     )
     report = Auditor(games).run(bigger)
-    assert any("1 credits were bet, 3 were played for" in f.why for f in report.findings)
+    assert any("1 credits were bet, but the wager is 3" in f.why for f in report.findings)

@@ -73,7 +73,7 @@ def test_a_clear_that_does_what_it_says_is_right(tmp_path):
         (
             [carried(300), carried(50, made="lamp.lit-3", kind="lamp.lit")],
             {"authorised": [carried(300)]},
-            "a lamp.lit moves what only a clear carries over",
+            "only a clear may carry over what this lamp.lit entry moves",
         ),
     ],
 )

@@ -51,7 +51,7 @@ def test_twenty_dollars_are_no_rest(played):
         counts={"residuals": 1},
         transfers=[["credit:1:cashable", "house:residual", cents]],
     )
-    assert "no rest" in found_in([*played, taken])[len(played) + 1]
+    assert "not residual credit" in found_in([*played, taken])[len(played) + 1]
 
 
 @pytest.mark.requirement("E-13", "D-02")
@@ -140,7 +140,7 @@ def test_options_after_a_change_are_those_before_and_the_change(played, told, af
     if is_right:
         rule.check(read, ledger, facts)
     else:
-        with pytest.raises(Differs, match="the options after it are others"):
+        with pytest.raises(Differs, match="the options after it are not the expected ones"):
             rule.check(read, ledger, facts)
 
 

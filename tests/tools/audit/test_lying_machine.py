@@ -202,7 +202,7 @@ def test_a_journal_chooses_no_definition_by_a_path(tmp_path, monkeypatch, honest
         loaded = []
         monkeypatch.setattr(shelf, "_load", loaded.append)
         found = named(entries, shelf, at)
-        assert "no definition at hand" in " ".join(found.values())
+        assert "no definition available" in " ".join(found.values())
         assert name not in loaded
 
 

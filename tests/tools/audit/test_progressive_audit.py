@@ -81,13 +81,18 @@ def hit(raw, **changes):
     ("kind", "number", "change", "why"),
     [
         ("game.start", 1, lambda raw: hit(raw, amount_cents=9999), "was locked"),
-        ("game.start", 1, lambda raw: raw["record"]["hits"].pop(), "and records"),
-        ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT | {"mystery": False}), "it hit"),
+        ("game.start", 1, lambda raw: raw["record"]["hits"].pop(), "but it records"),
+        ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT | {"mystery": False}), "draws hit"),
         ("game.start", 0, lambda raw: raw["record"]["hits"].append(HIT), "record.hits.0: mystery is missing"),
-        ("game.start", 0, lambda raw: raw["record"]["mystery"][0].__setitem__(1, 0), "it hit"),
+        ("game.start", 0, lambda raw: raw["record"]["mystery"][0].__setitem__(1, 0), "draws hit"),
         ("game.start", 0, lambda raw: raw["record"]["mystery"].clear(), "a number below"),
         ("game.start", 0, lambda raw: raw["record"].pop("pools"), "differ on level"),
-        ("game.start", 0, lambda raw: raw["record"]["fed"][0].update(pool=""), "does not play for"),
+        (
+            "game.start",
+            0,
+            lambda raw: raw["record"]["fed"][0].update(pool=""),
+            "for which its wager does not play",
+        ),
         ("game.start", 0, lambda raw: raw["record"]["fed"].pop(), "with another wager"),
         (
             "game.start",
@@ -99,16 +104,21 @@ def hit(raw, **changes):
             "game.start",
             0,
             lambda raw: raw["state"].update({"level:three-levels.top.50": None}),
-            "is not kept",
+            "the stored level",
         ),
-        ("game.choice", 0, lambda raw: raw["record"].pop("hits"), "it hit"),
+        ("game.choice", 0, lambda raw: raw["record"].pop("hits"), "draws hit"),
         (
             "progressive.opened",
             0,
             lambda raw: raw["record"]["terms"].update(base_cents=7),
             "should have moved",
         ),
-        ("progressive.opened", 0, lambda raw: raw["record"]["terms"].update(increment="1/3"), "is not kept"),
+        (
+            "progressive.opened",
+            0,
+            lambda raw: raw["record"]["terms"].update(increment="1/3"),
+            "the stored level",
+        ),
         ("progressive.opened", 0, lambda raw: raw["record"].update(stake_cents=9), "level three-levels"),
         ("progressive.opened", 0, lambda raw: raw["record"].pop("terms"), "cannot be read"),
     ],
@@ -144,7 +154,7 @@ def test_contributions_and_awards_of_a_link_are_audited_too(tmp_path, shelf):
     assert audit(bodies, shelf).findings == []
     start = at(bodies, "game.start")
     for change, why in (
-        (lambda raw: raw["record"]["fed"][0].update(sequence=2), "1 was due"),
+        (lambda raw: raw["record"]["fed"][0].update(sequence=2), "expected 1"),
         (lambda raw: raw["record"]["fed"][0].update(amount="1/7"), "is not 5/7"),
     ):
         report = audit(edited(bodies, start, change), shelf)

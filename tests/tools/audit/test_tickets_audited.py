@@ -26,9 +26,9 @@ def take(room, digits):
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (lambda first, second: second.update(commitment=first["commitment"]), "taken this ticket in already"),
+        (lambda first, second: second.update(commitment=first["commitment"]), "was already redeemed by"),
         (lambda _, second: second.update(commitment="0" * 32), ""),
-        (lambda _, second: second.pop("commitment"), "which ticket it is is not told"),
+        (lambda _, second: second.pop("commitment"), "does not identify its ticket"),
     ],
     ids=["twice", "of elsewhere", "unnamed"],
 )
@@ -62,6 +62,6 @@ def test_a_ticket_comes_in_with_the_amount_it_went_out_with(room, tmp_path):
     first["commitment"], second["commitment"] = second["commitment"], first["commitment"]
     told = [finding.why for finding in Auditor(Shelf()).run(sealed(raws, key, mark_of(raws[0]))).findings]
     assert told == [
-        "the ticket went out with 2000 cents, not 1000",
-        "the ticket went out with 1000 cents, not 2000",
+        "the ticket was issued with 2000 cents, not 1000",
+        "the ticket was issued with 1000 cents, not 2000",
     ]

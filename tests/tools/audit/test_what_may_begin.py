@@ -85,7 +85,7 @@ def test_a_rule_lets_no_entry_be_in_a_state_in_which_it_may_not_begin(honest, ru
     for _, planted in wrong_states(rule):
         ledger = Ledger()
         ledger.state.update(planted)
-        with pytest.raises(Differs, match="as its memory says"):
+        with pytest.raises(Differs, match="according to its memory"):
             rule._check_state(Scope(entry, ledger, Facts()))
 
 
@@ -147,7 +147,7 @@ def voided(tmp_path):
 @pytest.mark.requirement("E-13", "B-08")
 def test_no_game_is_void_without_what_keeps_it_from_ending(voided):
     told = without(voided, "door.opened")
-    assert "may not be while the machine is playing" in found_in(told)[len(told)]
+    assert "is not allowed while the machine is playing" in found_in(told)[len(told)]
     told = without(voided, "chance.failed")
     assert "no number that it needs is missing" in found_in(told)[len(told)]
 
@@ -243,7 +243,7 @@ def test_nothing_begins_while_the_machine_is_stopped(tmp_path, stopped, what):
         entries, [*range(before), *range(before + went_on, len(entries)), *range(before, before + went_on)]
     )
     found = found_in(told)
-    assert "may not be while the machine is" in found[before + 1]
+    assert "is not allowed while the machine is" in found[before + 1]
 
 
 @pytest.mark.requirement("E-13", "N-04")
@@ -264,4 +264,4 @@ def test_a_pause_at_a_limit_is_not_read_away(tmp_path):
         "record": {"kind": "time_limit"},
         "state": {"reminder": None},
     }
-    assert "not over by being read" in found_in([*entries, read])[len(entries) + 1]
+    assert "does not end a pause" in found_in([*entries, read])[len(entries) + 1]

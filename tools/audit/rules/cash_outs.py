@@ -44,7 +44,7 @@ def _ring(scope: Scope) -> None:
     count: Any = scope.ledger.state.get("validations") or 0
     due = {"validations": count + 1, f"validation:{count % _RING + 1}": scope["id"]}
     if not same(places, due):
-        raise Differs(f"the ring of tickets: it is {shown(places)}, {shown(due)} was due")
+        raise Differs(f"the ring of tickets: expected {shown(due)}, found {shown(places)}")
 
 
 def _is_printing(scope: Scope) -> None:
@@ -53,7 +53,7 @@ def _is_printing(scope: Scope) -> None:
     if scope["id"].startswith(("test-", "slip-")):
         return
     if pay_out is None or (pay_out.id, pay_out.language) != (scope["id"], scope["language"]):
-        raise Differs(f"{shown(scope['id'])} is not the cash-out that is open, or not in its language")
+        raise Differs(f"{shown(scope['id'])} is not the open cash-out, or not in its language")
 
 
 def _gone_coins(scope: Scope) -> Any:
@@ -86,7 +86,7 @@ def _goes_on(scope: Scope) -> Any:
         return ABSENT
     rest_cents = money_cents(scope)
     if not rest_cents:
-        raise Differs("the rest goes the next way, and there is none")
+        raise Differs("a remainder goes on, but there is none")
     if scope.value_after(_REST) is True:
         return True
     return CashOutRest(rest_cents=rest_cents, in_coins=_with_coins(scope, scope["held_cents"]))
@@ -123,7 +123,7 @@ def _gone_tells_coins(scope: Scope) -> None:
     gone = scope.record_after(CoinsGone, "coins_gone")
     due = None if gone is None else _with_coins(scope, gone.paid_cents)
     if gone is not None and gone.in_coins not in {None, due}:
-        raise Differs(f"state.coins_gone.in_coins: it is {gone.in_coins}, {due} was due")
+        raise Differs(f"state.coins_gone.in_coins: expected {due}, found {gone.in_coins}")
 
 
 _BY_COINS: Final = Has(
@@ -140,7 +140,7 @@ _GONE: Final = {
     "in_coins?": "$:object",
 }
 _IN_COINS: Final = holds(
-    "the coins do not come to the amount",
+    "the coins do not add up to the amount",
     lambda scope: (
         scope.names.get("coin_cents", 0) in {0, scope["held_cents"] // scope["coins"]}
         and scope["held_cents"] % scope["coins"] == 0
@@ -152,7 +152,7 @@ def _is_over(scope: Scope) -> None:
     """Check that the last day of restricted credit has ended, in the easternmost time zone."""
     expires = scope["terms"]["expires"]
     if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
-        raise Differs(f"its last day, {expires}, is not over")
+        raise Differs(f"its last day, {expires}, is not over yet")
 
 
 _CASH_OUTS: Final = (
@@ -189,7 +189,7 @@ _CASH_OUTS: Final = (
         before={"pay_out": Has("pay_out", id="$id", way="ticket", number="")},
         record={"id": "$id", "number": "$number:masked"},
         state={"pay_out": But("pay_out", number="$number")},
-        also=(holds("a ticket without a number", lambda scope: bool(scope["number"])),),
+        also=(holds("the ticket has no number", lambda scope: bool(scope["number"])),),
     ),
     Rule(
         kind="ticket.pending",
@@ -204,7 +204,7 @@ _CASH_OUTS: Final = (
         state={"print": But("print", state="$:text")},
         also=(
             holds(
-                "a bar code that is done is settled, not noted",
+                "a finished bar code must be settled, not noted",
                 lambda scope: scope.value_after("print")["state"] not in {"barcode_done", "taken"},
             ),
         ),
@@ -306,7 +306,7 @@ _CASH_OUTS: Final = (
         },
         also=(
             holds(
-                "it is not the cash-out that is open",
+                "it is not the open cash-out",
                 lambda scope: (
                     scope["id"].startswith("test-")
                     or (
@@ -323,7 +323,9 @@ _CASH_OUTS: Final = (
         record={"id": "$id", "paid_coins": "$paid:cents"},
         state={"hopper": But("hopper", paid_coins="$paid")},
         also=(
-            holds("fewer than before", lambda scope: scope["paid"] > scope["hopper"].get("paid_coins", 0)),
+            holds(
+                "the count has not grown", lambda scope: scope["paid"] > scope["hopper"].get("paid_coins", 0)
+            ),
         ),
     ),
     Rule(
@@ -353,7 +355,7 @@ _CASH_OUTS: Final = (
         kind="cashout.ended",
         before={"cash_out_goes_on": "$:any"},
         state={"cash_out_goes_on": None},
-        also=(holds("the rest is on the credit meter as it was", _rest_is_another),),
+        also=(holds("the remainder is still on the credit meter", _rest_is_another),),
     ),
     Rule(
         kind="credit.converted",

@@ -28,10 +28,10 @@ def opened(scope: Scope) -> DisputedAmount | None:
         return None
     stored = typed(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
     if len(keys) > 1 or keys[0] != f"{prefix}{stored.id}":
-        raise Differs("state: it is no dispute, or none about what its key says")
+        raise Differs("state: it is not a valid dispute, or does not match its key")
     bounds = stored.least_cents, stored.most_cents, stored.held_cents
     if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
-        raise Differs(f"state.disputed: {shown(bounds)} are no bounds")
+        raise Differs(f"state.disputed: {shown(bounds)} are not valid bounds")
     if scope.ledger.state.get(keys[0]) is not None:
         raise Differs("state.disputed: it is open already")
     return stored
@@ -47,13 +47,13 @@ def told(kept: DisputedAmount) -> dict[str, Any]:
 def _opens(scope: Scope, **due: Any) -> None:
     kept, said = opened(scope), scope.names.get("told")
     if (kept is None) != (said is None):
-        raise Differs("a dispute is opened that it does not tell, or told and not opened")
+        raise Differs("the dispute is missing in the record or in the state")
     if kept is None:
         return
     if not same(said, told(kept)):
-        raise Differs(f"record.disputed: it is {shown(said)}, {shown(told(kept))} was due")
+        raise Differs(f"record.disputed: expected {shown(told(kept))}, found {shown(said)}")
     if kept != replace(kept, **due):
-        raise Differs(f"state.disputed: it is {shown(to_json(kept))}, {shown(due)} was due")
+        raise Differs(f"state.disputed: expected {shown(due)}, found {shown(to_json(kept))}")
 
 
 def disputed_paper(scope: Scope) -> None:
@@ -98,7 +98,7 @@ def disputed_print(scope: Scope) -> None:
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     kept = opened(scope)
     if pay_out is None or kept is None or not same(scope.record, told(kept)):
-        raise Differs("it opens a dispute that it does not tell, or about no ticket")
+        raise Differs("it opens a dispute that its record does not contain, or about no ticket")
     due = replace(
         kept,
         id=pay_out.id,
@@ -110,26 +110,26 @@ def disputed_print(scope: Scope) -> None:
         kind=str(pay_out.kind),
     )
     if kept != due:
-        raise Differs(f"state.disputed: it is {shown(to_json(kept))}, {shown(to_json(due))} was due")
+        raise Differs(f"state.disputed: expected {shown(to_json(due))}, found {shown(to_json(kept))}")
 
 
 def _is_opened(scope: Scope) -> None:
     kept = opened(scope)
     if kept is None or not same(scope.record, told(kept)) or kept.ticket or kept.kind:
-        raise Differs("it opens a dispute that it does not tell")
+        raise Differs("it opens a dispute that its record does not contain")
     due = replace(kept, least_cents=0, held_cents=0)
     if scope.entry.phase is Phase.RESERVE:
         due = _coins_in_doubt(scope, due)
     stored = scope.value_after(f"disputed:{kept.id}")
     if not same(stored, to_json(due)):
-        raise Differs(f"state.disputed: it is {shown(stored)}, {shown(to_json(due))} was due")
+        raise Differs(f"state.disputed: expected {shown(to_json(due))}, found {shown(stored)}")
 
 
 def _coins_in_doubt(scope: Scope, kept: DisputedAmount) -> DisputedAmount:
     """Return the dispute over the coins of an abandoned payout: those unaccounted for, and all of them."""
     gone = scope.record_before(CoinsGone, "coins_gone")
     if gone is None:
-        raise Differs("what is held is coins in doubt, and nothing else is")
+        raise Differs("only coins in doubt may be held here")
     rest_cents = gone.amount_cents - gone.paid_cents
     return replace(
         kept, id=gone.id, device="hopper", why=gone.doubt, most_cents=rest_cents, held_cents=rest_cents
@@ -143,7 +143,7 @@ def _opening(scope: Scope) -> Any:
         return [(scope.credit("cashable"), "out:handpay_disputed", cents)]
     gone = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
     if len(gone) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in gone):
-        raise Differs("a dispute that is opened moves stray coins, and nothing else")
+        raise Differs("opening a dispute may only move stray coins")
     return gone
 
 
@@ -166,17 +166,17 @@ def _ruled(scope: Scope) -> None:
     if _redeems(scope, kept) and type(said.get("commitment")) is str:
         due["commitment"] = said["commitment"]
     if not same(said, due) or not str(said["reason"]).strip():
-        raise Differs(f"record: it is {shown(said)}, {shown(due)} was due")
+        raise Differs(f"record: expected {shown(due)}, found {shown(said)}")
     if not scope.facts.is_serial(said["machine"]) or not all(map(scope.facts.is_staff, said["persons"])):
-        raise Differs("it is no ruling of the staff of this machine")
+        raise Differs("it is not a ruling by staff of this machine")
     if type(cents) is not int or not kept.least_cents <= cents <= kept.most_cents:
         raise Differs(f"{shown(cents)} is not within the dispute's bounds")
     if kept.ticket and cents not in {0, kept.most_cents}:
-        raise Differs("a ticket is worth all or nothing")
+        raise Differs("a ticket is worth its full amount or nothing")
     if bool(kept.held_cents) != (ruling is not None):
         raise Differs("what was set aside was not released first")
     if ruling is not None and (ruling.amount_cents != cents or not same(ruling.story, said)):
-        raise Differs("it was ruled otherwise")
+        raise Differs("the ruling is another one")
     prefix = place("disputed:", scope.position)
     others = [
         other
@@ -206,9 +206,9 @@ def _ruled(scope: Scope) -> None:
         **_decided_print(scope, kept, cents),
     }
     if dict(scope.entry.state) != {place(key, scope.position): value for key, value in state.items()}:
-        raise Differs("state: the dispute, its fault and its ruling end with it, and nothing else does")
+        raise Differs("state: it must end the dispute, its fault and its ruling, and nothing else")
     if scope.entry.id != f"{kept.id}.{'in' if redeems else 'ruled'}":
-        raise Differs(f"id: it is {shown(scope.entry.id)}")
+        raise Differs(f"id: found {shown(scope.entry.id)}, which is not the ruling's id")
 
 
 def _decided_print(scope: Scope, kept: DisputedAmount, cents: int) -> dict[str, Any]:

@@ -57,11 +57,11 @@ def _claims_what_it_hit(scope: Scope) -> None:
         hit.claim: (hit.pool, hit.level, hit.share, hit.shown_cents) for hit in hits if hit.claim is not None
     }
     if made != told:
-        raise Differs(f"it claims {shown(made)}, and hit {shown(told)}")
+        raise Differs(f"it claims {shown(made)}, but hit {shown(told)}")
     wins = [(win.pool, win.amount_cents) for _, win in _set(scope, BroadcastWin, "progressive_win:")]
     frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim is None]
     if any(win not in frozen for win in wins):
-        raise Differs(f"it tells the host of {shown(wins)}, and hit {shown(frozen)}")
+        raise Differs(f"it reports {shown(wins)} to the host, but hit {shown(frozen)}")
 
 
 def _set(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
@@ -193,9 +193,9 @@ def _closes(way: str) -> Any:
         for key, claim in _set(scope, ClaimRecord, "claim:"):
             stored = typed(ClaimRecord, scope.ledger.state.get(key), key)
             if stored.play_id != scope["play"]:
-                raise Differs(f"state.{key}: it is no claim of {shown(scope['play'])}")
+                raise Differs(f"state.{key}: it is not a claim of {shown(scope['play'])}")
             if claim != (due := replace(stored, way=way)):
-                raise Differs(f"state.{key}: it is {shown(claim)}, {shown(due)} was due")
+                raise Differs(f"state.{key}: expected {shown(due)}, found {shown(claim)}")
 
     return check
 

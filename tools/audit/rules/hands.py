@@ -38,7 +38,7 @@ def _owed(scope: Scope) -> HandpayRecord:
     """Return the hand-pay that was pending before the entry."""
     handpay = scope.record_before(HandpayRecord, "handpay")
     if handpay is None:
-        raise Differs("nothing waits for an attendant")
+        raise Differs("no hand-pay is pending")
     return handpay
 
 
@@ -55,9 +55,9 @@ def _slip(scope: Scope) -> Any:
     person, persons = told.get("person"), told.get("persons")
     rest = [each for each in persons if each not in named]
     if person not in persons or list(dict.fromkeys((*named, *persons))) != persons:
-        raise Differs(f"{shown(persons)} stand on the slip, with {shown(person)} and {shown(named)}")
+        raise Differs(f"the slip names {shown(persons)}, expected {shown(person)} and {shown(named)}")
     if rest and rest[0] != person:
-        raise Differs(f"{shown(person)} paid, and {shown(rest)} were there")
+        raise Differs(f"{shown(person)} paid, but {shown(rest)} were present")
     return {
         **to_json(replace(handpay, form=None)),
         **({"method": "cash"} if form is None else to_json(form)),
@@ -108,7 +108,7 @@ def _unclaimed(scope: Scope) -> Any:
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
     if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
-        raise Differs(f"{shown(persons)} are no persons of the staff")
+        raise Differs(f"{shown(persons)} are not all members of staff")
     return {"id": handpay.id, "flows": flows, "story": {**ruling, **named}}
 
 
@@ -129,7 +129,7 @@ def _asked_for(scope: Scope) -> Any:
     """Return the hand-pay with the method the player requested, which must differ from the previous one."""
     handpay, way = _owed(scope), scope.record["way"]
     if (handpay.way or "hand") == way:
-        raise Differs(f"it was to leave by {shown(way)} already")
+        raise Differs(f"its payment method already was {shown(way)}")
     return to_json(replace(handpay, way="" if way == "hand" else way))
 
 
@@ -327,7 +327,7 @@ def _forfeit_story(scope: Scope) -> Any:
 def _needs_reason(scope: Scope) -> None:
     told = scope.record
     if not str(told["reason"]).strip():
-        raise Differs("a ruling without a reason")
+        raise Differs("the ruling has no reason")
 
 
 _RULINGS: Final = (

@@ -77,22 +77,22 @@ def _ruled_to_be(ruling: str) -> Check:
         key = f"held:{scope['claim']}"
         held = None if (data := scope.ledger.state.get(key)) is None else typed(HeldPrize, data, key)
         if (held is not None) != (key in scope.entry.state):
-            raise Differs("a prize that was held ends with its ruling, and no other")
+            raise Differs("a held prize must end with its own ruling")
         if held is None and (ruling == "decline" or scope["proved"] is False):
-            raise Differs("the prize is not proved, and no persons have ruled on it")
+            raise Differs("the prize is not proved, and nobody has ruled on it")
         told = scope["pool"], scope["play"], scope["cents"], ruling
         if held is not None and (
             (held.pool, held.play_id, held.amount_cents, held.ruling) != told
             or (held.won or {}).get("claim") != scope["claim"]
         ):
-            raise Differs(f"it was ruled otherwise: {shown(held.ruling)}")
+            raise Differs(f"the ruling is another one: {shown(held.ruling)}")
 
     return check
 
 
 def _held(scope: Scope) -> None:
     if not same(scope.record, {"claim": scope["claim"], **scope["kept"]}):
-        raise Differs("what is held is not what is told")
+        raise Differs("the held prize differs from the recorded one")
 
 
 def _ruled(scope: Scope) -> None:
@@ -120,12 +120,12 @@ def _ruled(scope: Scope) -> None:
     if sum(prize.ruling is None for prize in prizes.values()) <= 1:
         state["fault:progressive_unproved"] = None
     if not state or (kept is not None and kept.ruling is not None):
-        raise Differs("nothing was held that it rules on")
+        raise Differs("no prize was held for this ruling")
     ruling = ("machine", "place", "reason", "persons", "claim", "decision")
     if not same(said, {**{name: said.get(name) for name in ruling}, **doubted}):
-        raise Differs(f"it tells of {shown(said)}, {shown(doubted)} was doubted")
+        raise Differs(f"it records {shown(said)}, but {shown(doubted)} was in doubt")
     if not same(dict(scope.entry.state), state):
-        raise Differs(f"state: it is {shown(dict(scope.entry.state))}, {shown(state)} was due")
+        raise Differs(f"state: expected {shown(state)}, found {shown(dict(scope.entry.state))}")
 
 
 def _kept_claim(way: str | None) -> dict[str, Pattern]:
@@ -221,7 +221,10 @@ _PROGRESSIVES: Final = (
         record={"host": "$:text", "wins": "$wins:cents"},
         state={"progressive_win:{win}?": None},
         also=(
-            holds("it reads another number of wins", lambda scope: len(scope.entry.state) == scope["wins"]),
+            holds(
+                "it acknowledges another number of wins",
+                lambda scope: len(scope.entry.state) == scope["wins"],
+            ),
         ),
     ),
     Rule(

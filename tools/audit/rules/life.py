@@ -58,7 +58,7 @@ _LIFE: Final = (
         marks=(Mark.POWER_UP,),
         also=(
             of_the_first,
-            holds("it states no valid gaming day", _is_gaming_day),
+            holds("it does not state a valid gaming day", _is_gaming_day),
             holds(
                 "a power-up is missing",
                 lambda scope: scope["boots"] == int(scope.value_before("boots") or 0) + 1,
@@ -68,7 +68,11 @@ _LIFE: Final = (
     Rule(
         kind="residual.terms",
         state={"residual_terms": RESIDUAL_TERMS},
-        also=(holds("the first position's are in its power-up", lambda scope: scope.position > 1),),
+        also=(
+            holds(
+                "the terms of the first position are in its power-up entry", lambda scope: scope.position > 1
+            ),
+        ),
     ),
     Rule(
         kind="self_test.passed",
@@ -184,7 +188,9 @@ def _were(by: str) -> Any:
             and all(type(fault) is dict and fault["cleared_by"] == by for fault in standing)
         )
 
-    return holds("what it clears did not stand, is not told, or is not for this person to clear", test)
+    return holds(
+        "a cleared fault was not active, is not in the record, or may not be cleared by this person", test
+    )
 
 
 _FAULTS: Final = (
@@ -219,7 +225,7 @@ _FAULTS: Final = (
         state={"fault:{code}": _FAULT},
         counts={"fault.{code}": 1},
         also=(
-            holds("it tells of another fault", lambda scope: scope["told"].get("code") == scope["code"]),
+            holds("its record names another fault", lambda scope: scope["told"].get("code") == scope["code"]),
             holds(
                 "it locks, or is cleared, otherwise than such a fault",
                 lambda scope: (

@@ -33,8 +33,8 @@ _MEMORY: Final = (
             },
         },
         also=(
-            holds("a journal begins once", lambda scope: scope.entry.sequence == 1),
-            holds("no format of ours", lambda scope: 0 < scope.record["format"] <= FORMAT),
+            holds("only the first entry may begin a journal", lambda scope: scope.entry.sequence == 1),
+            holds("the journal format is unknown", lambda scope: 0 < scope.record["format"] <= FORMAT),
             holds(
                 "it is named after another key",
                 lambda scope: scope["fingerprint"] == fingerprint(bytes.fromhex(scope.record["public_key"])),

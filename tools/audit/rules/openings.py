@@ -38,10 +38,10 @@ def _collected(scope: Scope) -> None:
         after = {box: values[meter] for box, meter in BOXES.items()}
         due = {"id": opened["id"], "before": before, "after": after, "counted": []}
     if not same(scope.entry.state.get(place("collected", scope.position)), due):
-        raise Differs("state.collected: it is not what the meters say of this collection")
+        raise Differs("state.collected: it does not agree with the meters")
 
 
-_is_slip = holds("a ticket that is no slip", lambda scope: scope["id"].startswith("slip-"))
+_is_slip = holds("the ticket is not a slip", lambda scope: scope["id"].startswith("slip-"))
 
 
 def _counted(scope: Scope) -> None:
@@ -51,9 +51,9 @@ def _counted(scope: Scope) -> None:
     metered_cents = last["after"][box] - last["before"][box]
     due = last["id"], metered_cents, told["counted_cents"] - metered_cents
     if (told["collection"], told["metered_cents"], told["difference_cents"]) != due or box in last["counted"]:
-        raise Differs("it is not a count of the last collection, or not its difference")
+        raise Differs("it is not a count of the last collection, or its difference is wrong")
     if not same(scope.value_after("collected"), {**last, "counted": [*last["counted"], box]}):
-        raise Differs("state.collected: another box is counted")
+        raise Differs("state.collected: another box was counted")
 
 
 RULES: Final = (

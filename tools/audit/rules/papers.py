@@ -53,7 +53,7 @@ def _hosts_returned(scope: Scope) -> None:
     if "told" not in scope.names:
         _hosts_ticket(Redeeming.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
-        raise Differs("state.host_ticket: the ticket is in dispute, and its end is told")
+        raise Differs("state.host_ticket: the ticket is in dispute, but the host is sent an end")
 
 
 def _given_back(scope: Scope) -> Any:
@@ -77,7 +77,7 @@ def _brings_restricted(scope: Scope) -> Any:
     )  # the latest possible local date, whatever the time zone
     over = left is not None and bool(left.expires) and date.fromisoformat(left.expires) < day
     if not over or scope.ledger.available_cents(scope.credit("restricted")):
-        raise Differs("state.restricted: the terms of restricted credit are not over")
+        raise Differs("state.restricted: the terms of restricted credit have not expired")
     return None
 
 
@@ -88,7 +88,7 @@ def _is_worth_what_the_host_said(scope: Scope) -> None:
     said = stored.amount_cents, stored.kind, stored.number, str(Redeeming.PENDING)
     found = scope["cents"], scope["credit"], scope["number"], str(stored.status)
     if said != found:
-        raise Differs(f"the host said {shown(said)} of this ticket, and it is taken as {shown(found)}")
+        raise Differs(f"the host stated {shown(said)} for this ticket, but it is redeemed as {shown(found)}")
 
 
 def is_denomination(cents: int) -> bool:
@@ -114,7 +114,7 @@ _PAPERS: Final = (
         state={"paper": _ordered("")},
         also=(
             fresh("bill", here=True),
-            holds("no note is worth that", lambda scope: is_denomination(scope["cents"])),
+            holds("no bill has this value", lambda scope: is_denomination(scope["cents"])),
         ),
     ),
     Rule(
@@ -151,7 +151,7 @@ _PAPERS: Final = (
         moves=(Move("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),),
         also=(
             fresh("ticket"),
-            holds("a ticket without a number", lambda scope: bool(scope["number"])),
+            holds("the ticket has no number", lambda scope: bool(scope["number"])),
             _is_worth_what_the_host_said,
         ),
     ),
@@ -246,12 +246,12 @@ def _coins_agree(scope: Scope) -> None:
     fell = [t.amount_cents for t in moves[half:]]
     worth = [t.dims.get("coin_cents") for t in moves[:half]]
     if not all(map(is_denomination, paid)):
-        raise Differs(f"no coins are worth {paid} cents")
+        raise Differs(f"no coins have the value {paid} cents")
     if paid != fell or paid != worth:
-        raise Differs(f"coins of {paid} cents are credited, told apart as {worth}, and {fell} fell")
+        raise Differs(f"coins of {paid} cents are credited, counted as {worth}, but {fell} were inserted")
     due = {"coins_accepted": half} if half else {}
     if dict(scope.entry.counts) != due:
-        raise Differs(f"it counts {dict(scope.entry.counts)}, {due} was due")
+        raise Differs(f"counts: expected {due}, found {dict(scope.entry.counts)}")
 
 
 _COINS_IN: Final = Rule(

@@ -38,7 +38,7 @@ def fresh(kind: str, name: str = "id", *, here: bool = False) -> Check:
             or (here and int(found[1]) != scope.entry.sequence)
             or found[2] not in {None, scope.facts.mark}
         ):
-            raise Differs(f"{shown(value)} is no id of a {kind} made here")
+            raise Differs(f"{shown(value)} is not an id of a {kind} of this journal")
 
     return check
 
@@ -50,7 +50,7 @@ def all_there_is(kind: str, name: str = "cents") -> Check:
         account = scope.credit(scope.names.get(kind, kind))
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
-            raise Differs(f"it takes {shown(scope[name])} cents of {account}, which has {there_cents}")
+            raise Differs(f"it takes {shown(scope[name])} cents from {account}, which has {there_cents}")
 
     return check
 
@@ -78,7 +78,7 @@ def tells_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
         record = scope.record_after(kind, key)
         found = None if record is None else record.in_coins
         if found != due:
-            raise Differs(f"state.{key}.in_coins: it is {found}, {due} was due")
+            raise Differs(f"state.{key}.in_coins: expected {due}, found {found}")
 
     return check
 
@@ -93,7 +93,7 @@ def take(
     position = Position(scope.position)
     there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
     if type(amount_cents) is not int or not 0 <= amount_cents <= there_cents:
-        raise Differs(f"it takes {shown(amount_cents)} cents of credits of {there_cents}")
+        raise Differs(f"it takes {shown(amount_cents)} cents from credits of {there_cents}")
     moved: tuple[Transfer, ...] = taken(amount_cents, target, scope.ledger.available_cents, kinds, position)
     return [(part.source, part.target, part.amount_cents) for part in moved]
 
@@ -117,7 +117,7 @@ def sets(key: str, make: Callable[[Scope], Any]) -> Check:
             return
         if due is ABSENT or found is ABSENT or not same(found, due):
             told = ["nothing" if each is ABSENT else shown(each) for each in (found, due)]
-            raise Differs(f"state.{key}: it is {told[0]}, {told[1]} was due")
+            raise Differs(f"state.{key}: expected {told[1]}, found {told[0]}")
 
     return check
 
@@ -168,20 +168,20 @@ def signed_in(scope: Scope) -> None:
         return
     first = (told.get("persons") or [told.get("person")])[0] if type(told) is dict else None
     if first != menu["person"]:
-        raise Differs(f"{shown(first)} stands behind it, and {menu['person']} is signed in")
+        raise Differs(f"{shown(first)} is named first, but {menu['person']} is signed in")
 
 
 def of_the_first(scope: Scope) -> None:
     """Check that the entry belongs to the first position, which represents the whole machine."""
     if scope.position != 1:
-        raise Differs(f"the first position speaks for the machine, not position {scope.position}")
+        raise Differs(f"only the first position represents the machine, not position {scope.position}")
 
 
 def in_the_menu(scope: Scope) -> None:
     """Check that the entry comes from a menu form: somebody is signed in, if the journal records staff."""
     menu = scope.value_before("menu")
     if scope.facts.people and (type(menu) is not dict or menu.get("person") is None):
-        raise Differs("it comes from a form of the staff, and nobody is signed in")
+        raise Differs("it comes from a staff form, but nobody is signed in")
     signed_in(scope)
 
 
@@ -204,4 +204,4 @@ def ticket_ledger_goes_on(scope: Scope) -> None:
     if was is None or now is None:
         return
     if now.place < was.place or replace(now, place=was.place, digest=was.digest) != was:
-        raise Differs("state.tickets: the ticket ledger goes back, or knew something else before")
+        raise Differs("state.tickets: the ticket ledger lost entries, or its recorded past differs")

@@ -265,7 +265,7 @@ def compiled(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one for each 
 def _exactly(due: Any) -> Matcher:
     def match(value: Any, _: Scope) -> None:
         if not same(value, due):
-            raise Differs(f"it is {shown(value)}, {shown(due)} was due")
+            raise Differs(f"expected {shown(due)}, found {shown(value)}")
 
     return match
 
@@ -273,7 +273,7 @@ def _exactly(due: Any) -> Matcher:
 def _own(value: Any, scope: Scope) -> None:
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
     if value not in (f"{kind}-{sequence}-{scope.facts.mark}", f"{kind}#{sequence}"):
-        raise Differs(f"it is {shown(value)}, {kind}-{sequence}-{scope.facts.mark} was due")
+        raise Differs(f"expected {kind}-{sequence}-{scope.facts.mark}, found {shown(value)}")
 
 
 def _named(text: str) -> Matcher:
@@ -283,11 +283,11 @@ def _named(text: str) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         if not (fits(value, scope) or (nullable and value is None)):
-            raise Differs(f"{shown(value)} is no {kind}")
+            raise Differs(f"{shown(value)} is not a valid {kind}")
         if name:
             known = scope.names.setdefault(name, value)
             if known is not value and not same(known, value):
-                raise Differs(f"it is {shown(value)}, {shown(known)} was due")
+                raise Differs(f"expected {shown(known)}, found {shown(value)}")
 
     return match
 
@@ -332,11 +332,11 @@ class Template:
         due = self.filled(scope)
         if due is not None:
             if value != due:
-                raise Differs(f"it is {shown(value)}, {due!r} was due")
+                raise Differs(f"expected {due!r}, found {shown(value)}")
             return
         found = self.found(value, scope)
         if found is None:
-            raise Differs(f"{shown(value)} is not made as it must be")
+            raise Differs(f"{shown(value)} does not have the expected form")
         scope.names.update(found)
 
 
@@ -375,11 +375,11 @@ def _object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop 
                 raise Differs(f"{due or 'a member'} is missing")
             left = [key for key in left if key not in taken]
         if left:
-            raise Differs(f"{', '.join(map(shown, left))}: nothing of the kind has a place here")
+            raise Differs(f"{', '.join(map(shown, left))}: not expected here")
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{shown(value)} is no object")
+            raise Differs(f"{shown(value)} is not an object")
         seen = 0
         for key, (may_miss, matcher) in plain.items():
             if key in value:
@@ -404,7 +404,7 @@ def _at(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
 def _array(parts: Sequence[Matcher]) -> Matcher:
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not list or len(value) != len(parts):
-            raise Differs(f"{shown(value)}: {len(parts)} values were due")
+            raise Differs(f"{shown(value)}: expected {len(parts)} values")
         for n, (part, each) in enumerate(zip(parts, value, strict=True)):
             _at(str(n), part, each, scope)
 
@@ -416,7 +416,7 @@ def _each(pattern: Each) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not list or len(value) < pattern.least:
-            raise Differs(f"{shown(value)}: at least {pattern.least} values were due")
+            raise Differs(f"{shown(value)}: expected at least {pattern.least} values")
         before = scope.names
         for n, each in enumerate(value):
             scope.names = dict(before)
@@ -447,7 +447,7 @@ def _derived(make: Callable[[Scope], Any]) -> Matcher:
     def match(value: Any, scope: Scope) -> None:
         due = make(scope)
         if not same(value, due):
-            raise Differs(f"it is {shown(value)}, {shown(due)} was due")
+            raise Differs(f"expected {shown(due)}, found {shown(value)}")
 
     return match
 
@@ -457,7 +457,7 @@ def _has(pattern: Has) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{shown(value)} is no object")
+            raise Differs(f"{shown(value)} is not an object")
         scope.names[pattern.name] = value
         members({key: part for key, part in value.items() if key in pattern.members}, scope)
 
@@ -470,11 +470,11 @@ def _but(pattern: But) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{shown(value)} is no object")
+            raise Differs(f"{shown(value)} is not an object")
         whole = scope.names[pattern.name]
         due = {key: part for key, part in whole.items() if key not in names and key not in pattern.less}
         if not same({key: part for key, part in value.items() if key not in names}, due):
-            raise Differs(f"it is {shown(value)}, it should be {shown(due)} and what has changed")
+            raise Differs(f"expected {shown(due)} and the changes, found {shown(value)}")
         changed({key: part for key, part in value.items() if key in names}, scope)
 
     return match

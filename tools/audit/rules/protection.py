@@ -55,7 +55,7 @@ _PROTECTION: Final = (
         before={"reminder": Has("reminder", kind="$which")},
         record={"kind": "$which"},
         state={"reminder": None},
-        also=(holds("a pause at a limit is not over by being read", lambda s: s["which"] not in LIMITS),),
+        also=(holds("reading it does not end a pause at a limit", lambda s: s["which"] not in LIMITS),),
     ),
     Rule(
         kind="protection.pause_over",

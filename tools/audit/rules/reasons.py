@@ -20,12 +20,12 @@ def is_a_rest(scope: Scope) -> None:
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         least_cents = scope.facts.least_stake_cents
         if least_cents is not None and amount_cents >= least_cents:
-            raise Differs(f"no rest: a game was begun for {least_cents} cents")
+            raise Differs(f"not residual credit: a game was started for {least_cents} cents")
         return
     if amount_cents >= terms.useful_cents:
-        raise Differs(f"no rest: {terms.useful_cents} cents buy a game or a coin here")
+        raise Differs(f"not residual credit: {terms.useful_cents} cents buy a game or a coin here")
     if scope.entry.kind != _WAYS.get(terms.way):
-        raise Differs(f"a remainder of credit here is said to be {terms.way}")
+        raise Differs(f"residual credit is treated here as {terms.way}")
 
 
 def is_for_a_prize(scope: Scope) -> None:
@@ -36,7 +36,7 @@ def is_for_a_prize(scope: Scope) -> None:
     else:
         is_sound = prize_cents <= (scope.facts.least_stake_cents or prize_cents)
     if not is_sound or prize_cents <= scope.record["amount_cents"]:
-        raise Differs(f"a rest is played for what buys a game, not for {prize_cents} cents")
+        raise Differs(f"residual credit is played off for the price of a game, not for {prize_cents} cents")
 
 
 def is_dear_enough(scope: Scope) -> None:
@@ -46,13 +46,13 @@ def is_dear_enough(scope: Scope) -> None:
         scope.record_before(ResidualTerms, PlayKey.RESIDUAL),
     )
     if terms is not None and 0 < stake_cents < terms.useful_cents:
-        raise Differs(f"it is begun for {stake_cents} cents, and nothing is to be had for less than {terms}")
+        raise Differs(f"it is started for {stake_cents} cents, but the smallest stake here is {terms}")
 
 
 def is_offered(scope: Scope) -> None:
     """Check that no host or option has withdrawn the game, and that its table still exists."""
     if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
-        raise Differs(f"{scope['game']} is not offered at {scope['denomination']}, as the memory says")
+        raise Differs(f"{scope['game']} is not offered at {scope['denomination']}, according to the memory")
 
 
 def _is_withheld(scope: Scope) -> bool:
@@ -75,7 +75,7 @@ def cannot_go_on(scope: Scope) -> None:
     else:
         fits = state is not State.IDLE or _is_withheld(scope) or _is_paused(scope) or _is_off(scope)
     if not fits:
-        raise Differs(f"bets are given back as {why}, and the memory knows of no such thing")
+        raise Differs(f"bets are returned as {why}, but the memory does not show it")
 
 
 def _is_paused(scope: Scope) -> bool:

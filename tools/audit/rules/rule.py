@@ -74,9 +74,9 @@ class Rule:
         """Check an entry against the rule and the ledger before it. Raises :class:`Differs`."""
         transaction = entry.transaction
         if transaction.phase is not self.phase:
-            raise Differs(f"it is a {transaction.phase}, a {self.phase} was due")
+            raise Differs(f"expected a {self.phase}, found a {transaction.phase}")
         if transaction.marks != self.marks:
-            raise Differs(f"it marks {shown([*transaction.marks])}, {shown([*self.marks])} was due")
+            raise Differs(f"expected the marks {shown([*self.marks])}, found {shown([*transaction.marks])}")
         scope = Scope(entry, ledger, facts)
         self._check_state(scope)
         if self.ends:
@@ -114,12 +114,12 @@ class Rule:
         is_late = state in self.late_within or PlayKey.RESIDUAL not in scope.ledger.state
         seconds = self.recorded_within_seconds if is_late else 0
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
-            raise Differs(f"it may not be while the machine is {state}, as its memory says")
+            raise Differs(f"it is not allowed while the machine is {state}, according to its memory")
 
     def _reservation(self, scope: Scope) -> None:
         held = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if held is None:
-            raise Differs(f"nothing is reserved as {shown(scope.entry.transaction.ref)}")
+            raise Differs(f"there is no reservation {shown(scope.entry.transaction.ref)}")
         kind = scope.facts.reserved_as.get(held.id, held.kind)
         if kind not in self.ends:
             raise Differs(f"it ends a reservation of {kind}; it may end {', '.join(self.ends)}")
@@ -145,7 +145,7 @@ class Rule:
         for key, value in state.items():
             name = key.removeprefix(mark)
             if place(name, position) != key:
-                raise Differs(f"state.{key}: it is not of position {position}")
+                raise Differs(f"state.{key}: it does not belong to position {position}")
             bare[name] = value
         return bare
 
@@ -154,7 +154,7 @@ class Rule:
             wanted = [tuple(each) for each in self.moves.make(scope)]
             found = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if wanted != found or len(found) != len(transfers):
-                raise Differs(f"{shown(wanted)} should move")
+                raise Differs(f"expected the transfers {shown(wanted)}")
             return
         left = list(transfers)
         for move, matchers in self._moves:
@@ -165,9 +165,9 @@ class Rule:
             else:
                 if not (move.many or move.may_miss):
                     due = f"{move.source} to {move.target}"
-                    raise Differs(f"a transfer from {due} was due")
+                    raise Differs(f"expected a transfer from {due}")
         if left:
-            raise Differs(f"an entry like this moves nothing from {left[0].source} to {left[0].target}")
+            raise Differs(f"a transfer from {left[0].source} to {left[0].target} is not allowed here")
 
     def _check_persons(self, scope: Scope) -> None:
         if self.may is None:
@@ -181,10 +181,10 @@ class Rule:
         ):
             raise Differs(f"{shown(record['person'])} is not the first of {shown(persons)}")
         if len(persons) < self.persons:
-            raise Differs(f"{shown(persons)} stand behind it, {self.persons} must")
+            raise Differs(f"it names {shown(persons)}, but needs {self.persons} people")
         for person in persons:
             if not scope.facts.may(person, self.may):
-                raise Differs(f"{shown(person)} may not ({self.may})")
+                raise Differs(f"{shown(person)} lacks the permission {self.may}")
 
     # ------------------------------------------------------------------ compiled once
     @cached_property

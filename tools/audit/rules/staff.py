@@ -52,7 +52,9 @@ _STAFF: Final = (
             id="$:text",
             record=_CHANGE,
             state={"staff": "$:any"},
-            also=(holds("it is not the next change of the staff, or not of one of them", _next_change),),
+            also=(
+                holds("it is not the next change of the staff, or names no member of staff", _next_change),
+            ),
         )
         for what in ("added", "disabled", "enabled", "pin")
     ),

@@ -34,18 +34,20 @@ def _ledger_checked(scope: Scope) -> None:
     if not begins:
         ticket_ledger_goes_on(scope)
     if ("begun" in scope.names) != (begins and bool(now.begun)):
-        raise Differs("who has begun the ticket ledger anew is told when it is, and only then")
+        raise Differs("the people who replaced the ticket ledger must be named exactly when it was replaced")
 
 
 def _ledger_contradicted(scope: Scope) -> None:
     """Check an amount that the journal has credited and the ledger will never credit."""
     was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
-        raise Differs("state.tickets: nothing is known of a ticket ledger")
+        raise Differs("state.tickets: no ticket ledger is known")
     before = ((was.base.get(name, 0), cents) for name, cents in now.base.items())
     lower = [known - cents for known, cents in before if known != cents]
     if lower != [scope.record["amount_cents"]] or replace(now, base=was.base) != was:
-        raise Differs("it takes the amount of one redemption from what the ledger knew, and nothing else")
+        raise Differs(
+            "it must subtract the amount of one redemption from the ledger's base, and nothing else"
+        )
 
 
 _ASKED: Final = {
@@ -87,7 +89,10 @@ _HOST_TICKETS: Final = (
         },
         also=(
             fresh("ticket"),
-            holds("an amount above zero", lambda scope: type(scope["cents"]) is int and scope["cents"] > 0),
+            holds(
+                "the amount is not above zero",
+                lambda scope: type(scope["cents"]) is int and scope["cents"] > 0,
+            ),
         ),
     ),
     Rule(
@@ -154,7 +159,7 @@ def _transferred(scope: Scope) -> Any:
     """Return the transfers of a host's order, by kind of credit, from its recorded result."""
     way, cents = scope["way"], _result(scope).cents
     if way not in _WAYS:
-        raise Differs(f"{shown(way)} is no way a transfer goes")
+        raise Differs(f"{shown(way)} is not a valid transfer type")
     source, target = _WAYS[way]
     return sorted(
         (
@@ -172,11 +177,13 @@ def _moves_as_told(scope: Scope) -> None:
     found = sorted((t.source, t.target, t.amount_cents) for t in transfers)
     due = _transferred(scope)
     if found != due or any(t.dims for t in transfers):
-        raise Differs(f"it moves {shown(found)}, its result says {shown(due)}")
+        raise Differs(f"it moves {shown(found)}, but its result states {shown(due)}")
     total_cents, asked_cents = sum(cents for _, _, cents in found), scope["asked"]
     status = "full" if total_cents == asked_cents else "partial"
     if scope["status"] != status or total_cents > asked_cents:
-        raise Differs(f"{total_cents} cents of {asked_cents} moved, and it says {shown(scope['status'])}")
+        raise Differs(
+            f"{total_cents} cents of {asked_cents} moved, but its status is {shown(scope['status'])}"
+        )
 
 
 def _terms_of_restricted(scope: Scope) -> Any:
@@ -203,8 +210,10 @@ _TRANSFERS: Final = (
         state={"transfers": _COUNTED, "transfer": "$kept:object", "restricted?": "$:object"},
         moves=(_ANYWHERE,),
         also=(
-            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope.record)),
-            holds("a bonus paid by hand is reserved", lambda scope: scope["way"] != "bonus_jackpot"),
+            holds(
+                "the stored value differs from the record", lambda scope: same(scope["kept"], scope.record)
+            ),
+            holds("a bonus paid by hand must be reserved", lambda scope: scope["way"] != "bonus_jackpot"),
             _moves_as_told,
             _PLACE,
             sets("restricted", _terms_of_restricted),
@@ -225,7 +234,9 @@ _TRANSFERS: Final = (
         moves=(_ANYWHERE,),
         also=(
             lambda scope: scope.names.update(way="bonus_jackpot"),
-            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope.record)),
+            holds(
+                "the stored value differs from the record", lambda scope: same(scope["kept"], scope.record)
+            ),
             _moves_as_told,
             _PLACE,
         ),

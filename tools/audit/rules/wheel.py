@@ -25,7 +25,7 @@ def _is_awaited(scope: Scope) -> bool:
     return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
 
 
-_OF_THE_SPIN: Final = holds("the number of its spin is not awaited", _is_awaited)
+_OF_THE_SPIN: Final = holds("no number is awaited for its spin", _is_awaited)
 
 RULES: Final = (
     Rule(

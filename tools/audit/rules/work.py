@@ -29,7 +29,7 @@ def _as_installed(scope: Scope) -> None:
     told = {name: scope.record[name] for name in ("version", "signer", "components")}
     due = {name: [before[name], now[name]] for name in ("version", "signer")}
     if not same(told, due | {"components": changes(before["components"], now["components"])}):
-        raise Differs("what is told of the change is not what changed")
+        raise Differs("the recorded change differs from the actual one")
 
 
 def _is_changed(scope: Scope) -> bool:
@@ -79,7 +79,7 @@ _WORK: Final = (
                 "the options before it were others",
                 lambda scope: scope["before"] == (scope.value_before("options") or _NO_OPTIONS),
             ),
-            holds("the options after it are others", _is_changed),
+            holds("the options after it are not the expected ones", _is_changed),
             in_the_menu,
         ),
     ),
@@ -182,7 +182,7 @@ _WORK: Final = (
                 "the calibration before it was another",
                 lambda scope: scope["before"] == (scope.value_before("touch") or []),
             ),
-            holds("a calibration is six integers", lambda scope: _is_matrix(scope["after"])),
+            holds("a calibration must be six integers", lambda scope: _is_matrix(scope["after"])),
             in_the_menu,
         ),
     ),
@@ -192,7 +192,7 @@ _WORK: Final = (
         before={"print": Has("print", id="$id")},
         record={"id": "$id", "why": "$:text"},
         state={"print": None},
-        also=(holds("a ticket that is no test", lambda scope: scope["id"].startswith("test-")),),
+        also=(holds("the ticket is not a test ticket", lambda scope: scope["id"].startswith("test-")),),
     ),
     Rule(kind="test.read", record={"amount_cents": "$:count"}),
     Rule(kind="test.paper", record="$:object"),
@@ -201,14 +201,14 @@ _WORK: Final = (
         before={"print": Has("print", id="$id")},
         record={"id": "$id"},
         state={"print": But("print", state="barcode_done")},
-        also=(holds("a ticket that is no test", lambda scope: scope["id"].startswith("test-")),),
+        also=(holds("the ticket is not a test ticket", lambda scope: scope["id"].startswith("test-")),),
     ),
     Rule(
         kind="test.coins",
         before={"hopper": Has("hopper", payout_id="$id", coins="$coins")},
         record={"id": "$id", "ordered_coins": "$coins", "paid_coins": "$:count"},
         state={"hopper": None},
-        also=(holds("coins that are no test", lambda scope: scope["id"].startswith("test-")),),
+        also=(holds("the coins are not test coins", lambda scope: scope["id"].startswith("test-")),),
     ),
 )
 

@@ -58,7 +58,7 @@ class Mysteries:
         session.note(at, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
 
     def turn(self, session: Session, record: LevelRecord, machine: str, sequence: int) -> PrizeRecord | None:
-        """Assign the next number to a new contribution; return the prize if it took the level to the secret amount."""
+        """Number the contribution just added, and return the prize if its secret amount was reached."""
         session.add_turn(record.id, machine, sequence)
         prize = session.prize(record.id)
         if prize is None:

@@ -1,1 +1,1 @@
-"""Certification: a game held against every rule of a jurisdiction, and the signed bundle of the evidence."""
+"""Certification: the check of a game against every rule of a jurisdiction, and the signed bundle of the evidence."""

@@ -1,9 +1,8 @@
-"""The bundle of a certification: evidence, a manifest of its digests, and one signature over that.
+"""A certification bundle: evidence, a manifest of its digests, and one signature over the manifest.
 
 ``manifest.json`` names every file with its SHA-256; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of
-its bytes and ``signer.pub`` the public key, both in hex. Whoever holds the laboratory's public key needs
-nothing else to check the whole (:mod:`egm.verify.certificate`, as a machine does before it offers
-the game).
+its bytes and ``signer.pub`` the public key, both in hex. The laboratory's public key is all that is needed to
+check the bundle (:mod:`egm.verify.certificate`, as a machine does before it offers the game).
 """
 
 import hashlib
@@ -36,9 +35,10 @@ _KEY_NAME: Final = "laboratory.key"
 
 
 def key_path(named: Path | None, out: Path) -> Path:
-    """Where the signing key lies: ``named``, else beside the default state folder; never within ``out``.
+    """Return the signing key's path: ``named``, or next to the default state folder; never within ``out``.
 
-    ``out`` is handed over, and a private key in it with it: raises BundleError, also of one that lies there.
+    ``out`` is handed over, so a private key must not be in it: raises BundleError for such a path, and if a
+    key is there.
     """
     path = named or default_state_dir().with_name(f"open-egm-{_KEY_NAME}")
     for inside in (path, out / _KEY_NAME):
@@ -51,7 +51,7 @@ def key_path(named: Path | None, out: Path) -> Path:
 
 
 def laboratory_key(path: Path) -> Ed25519PrivateKey:
-    """Read the signing key of ``path`` (32 bytes in hex), or make it there for its owner only."""
+    """Read the signing key of ``path`` (32 bytes in hex), or create it, readable by its owner only."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         key = Ed25519PrivateKey.generate()
@@ -68,9 +68,9 @@ def laboratory_key(path: Path) -> Ed25519PrivateKey:
 
 
 def bundles(folder: Path) -> tuple[Path, ...]:
-    """Return the bundles of a folder: itself, or each folder within it that has a manifest, as ``--out`` has.
+    """Return the bundles of a folder: itself, or each subfolder that has a manifest, as written by ``--out``.
 
-    Raises BundleError where there is none.
+    Raises BundleError if there is none.
     """
     if (folder / MANIFEST).exists():
         return (folder,)
@@ -81,7 +81,7 @@ def bundles(folder: Path) -> tuple[Path, ...]:
 
 
 def refuse_unsigned(folder: Path, facts: Mapping[str, object]) -> None:
-    """Raise BundleError naming a file of a verified bundle that its manifest does not."""
+    """Raise BundleError naming a file of a verified bundle that its manifest does not list."""
     listed = facts.get("files")
     known = {MANIFEST, SIGNATURE, SIGNER, *(listed if isinstance(listed, Mapping) else ())}
     lying = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())

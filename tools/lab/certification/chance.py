@@ -1,4 +1,4 @@
-"""Rules about chance: that it decides, that what is shown has its real odds, that every prize can be won."""
+"""Rules about chance: it decides the result, displayed odds are real, and every prize can be won."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -13,11 +13,11 @@ from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
 from tools.lab.parsheet import percent
 from tools.lab.simulation import policy
 
-#: Games played a bet and a way of deciding, to see what is drawn on the way.
+#: Games played per bet and decision policy, to see what is drawn on the way.
 _GAMES: Final = 50
-#: Games played of a bet of which neither prizes nor a distribution are known, until one wins.
+#: The most games played to find a win, for a bet of which neither prizes nor a distribution are known.
 _GAMES_OF_WIN: Final = 400
-#: How the rules speak of holding reels, by language.
+#: Words that the game's rules use for holding reels, by language.
 _HOLD: Final[Mapping[str, tuple[str, ...]]] = {
     "en": ("hold", "held"),
     "fr": ("garde", "conserv", "bloqu", "reten"),
@@ -25,7 +25,7 @@ _HOLD: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def chance_decides(case: Case) -> Iterator[Finding]:
-    """The result of every bet rests on chance (QC s.88): its win is not the same in every game."""
+    """Check that the result of every bet rests on chance (QC s.88): its win is not the same in every game."""
     for bet in case.analysis.bets:
         if bet.variance is None:
             words = f"bet {bet.bet}: its variance is beyond exact reach, and is not held"
@@ -39,7 +39,7 @@ def chance_decides(case: Case) -> Iterator[Finding]:
 
 
 def draw_on_every_path(case: Case) -> Iterator[Finding]:
-    """However the player decides, something is drawn before there is a result."""
+    """Check that something is drawn before there is a result, however the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
     for name, option in WAYS.items() if bets else ():
         asked = 0
@@ -59,7 +59,7 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
 
 
 def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], asked: int) -> tuple[int, bool]:
-    """Play a game; how many decisions there were, and whether anything was drawn that had two ways to go."""
+    """Play a game; return the number of decisions, and whether any draw had more than one outcome."""
     draw = RecordingDraw(case.draw)
     game, decided = case.game.at(bet.table), 0
     wager = wager_of(game, bet)
@@ -74,9 +74,9 @@ def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], ask
 
 
 def strategy(case: Case) -> Iterator[Finding]:
-    """Where the player decides, the returns of the best and the worst way are stated (QC s.88).
+    """Check that the returns of the best and the worst strategy are stated if the player decides (QC s.88).
 
-    Where what he holds decides the return, the rules he reads speak of it.
+    If the cards or reels held decide the return, the game's rules must say so.
     """
     rules = case.game.rules
     held = isinstance(rules, ReelRules) and any(
@@ -103,10 +103,10 @@ def strategy(case: Case) -> Iterator[Finding]:
 
 
 def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
-    """Each bet can win something, every prize of its pay table, and what the profile asks of other bets'.
+    """Check that each bet can win something and every prize of its pay table, and the profile's other limits.
 
-    A pay table that is shown and of which no figure says how often it pays is refused; where a bet has none
-    and no distribution either, games are played until one wins.
+    A displayed pay table without known frequencies is refused; if a bet has neither frequencies nor a
+    distribution, games are played until one wins.
     """
     requirements = ("B-12", "B-17", "C-22")
     not_bought = case.analysis.not_bought()
@@ -131,7 +131,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
 
 
 def _first_win(case: Case, bet: BetAnalysis) -> int:
-    """How many games of a bet it took until one won more than its stakes; 0: none of many did."""
+    """Return how many games of a bet it took until one won more than its stakes; 0 if none did."""
     game = case.game.at(bet.table)
     for n in range(1, _GAMES_OF_WIN + 1):
         wager = wager_of(game, bet)
@@ -145,7 +145,7 @@ def _first_win(case: Case, bet: BetAnalysis) -> int:
 
 
 def pay_tables(case: Case) -> Iterator[Finding]:
-    """Every row of a pay table that the screen prints has its odds in the figures (B-12)."""
+    """Check that every displayed row of a pay table has its odds in the figures (B-12)."""
     known = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
     known |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
     by_play = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
@@ -167,7 +167,7 @@ def pay_tables(case: Case) -> Iterator[Finding]:
 
 
 def stages_played(case: Case) -> Iterator[Finding]:
-    """Every stage whose prizes are shown is played at some bet."""
+    """Check that every stage whose prizes are displayed is played at some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):
         played = {made.mode.stage for made in rules.stages.values()}

@@ -1,7 +1,7 @@
-"""What a change of a game asks for: nothing new but a theme, a notice, or the whole approval again (AGC 2.1).
+"""The approval a changed game needs: none, a theme approval, a notice, or full approval again (AGC 2.1).
 
-The two definitions are compared leaf by leaf, as data; which leaves are words and pictures and which are the
-rules is said here, and whatever is not said to be less is a rule.
+The two definitions are compared leaf by leaf, as data. This module lists which leaves are texts and pictures;
+every leaf that is not listed counts as a rule.
 """
 
 import json
@@ -17,27 +17,27 @@ Path = tuple[str, ...]
 
 
 class Class(StrEnum):
-    """What a change asks for, the least first."""
+    """The approval a change needs, the least first."""
 
     SAME = "same"
-    """Nothing is another: the same game."""
+    """No change: the same game."""
     THEME = "cloned theme"
-    """Words, names and their ids only: the rules, the prizes and their odds are the approved ones."""
+    """Texts, names and their ids only: the rules, the prizes and their odds are the approved ones."""
     NOTICE = "notice only"
-    """What is told or offered besides, and changes no game that is played: a notice is due."""
+    """Additional information or offers that change no existing game: a notice is required."""
     FULL = "full approval"
     """The rules, the prizes or their odds."""
 
 
-#: Words that say nothing of the rules; ids count as words, where they are replaced alike throughout.
+#: Texts that do not affect the rules; ids count as texts if they are renamed consistently.
 _THEME: Final = frozenset({("game", "id"), ("game", "title"), ("game", "author")})
-#: What the player or the house is told, and what is offered of what was approved.
+#: Information for the player or the operator, and the choice among approved options.
 _NOTICE: Final = frozenset({("game", "version"), ("game", "date"), ("game", "help")})
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One leaf that is another, by its path; None where it is not there."""
+    """One changed leaf, by its path; a side is None if the leaf is missing there."""
 
     path: str
     before: Any
@@ -46,10 +46,10 @@ class Change:
 
 
 def changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
-    """What the new definition of a game asks for, and every leaf that is another.
+    """Return the approval that the new definition of a game needs, and every changed leaf.
 
-    Ids of symbols are held equal place by place, so a theme that renames them throughout is one. The exact
-    return of every bet is compared besides: no change of it passes for less than it is.
+    Symbol ids are matched by their order, so a theme that renames them consistently is recognised. The exact
+    return of every bet is compared too: a change of a return always needs full approval.
     """
     before, after = json.loads(old.text), json.loads(new.text)
     renamed = _renamed(before, after)
@@ -70,9 +70,9 @@ def _figures(game: Game) -> list[tuple[str, int, str]]:
 
 
 def _renamed(before: Any, after: Any) -> dict[str, str]:
-    """Old id -> new, where both have as many symbols, place by place.
+    """Return old id -> new id, matched by their order, if both have equally many symbols.
 
-    Empty where it would be ambiguous: a new id that was a word of the old definition could stand for both.
+    Empty if it would be ambiguous: a new id that already was a word of the old definition.
     """
     old, new = ([s.get("id") for s in data.get("symbol", ())] for data in (before, after))
     if len(old) != len(new) or len(set(new)) != len(new):
@@ -83,7 +83,7 @@ def _renamed(before: Any, after: Any) -> dict[str, str]:
 
 
 def _with_ids(data: Any, renamed: dict[str, str]) -> Any:
-    """The data with ids in the place of ids: whole words of a text, keys too; words for people are left."""
+    """Return the data with ids renamed in keys and as whole words of texts; texts for people stay."""
     if not renamed:
         return data
     if isinstance(data, dict):
@@ -115,5 +115,5 @@ def _asks(path: Path, before: Any, after: Any) -> Class:
     if path[:2] in _NOTICE:
         return Class.NOTICE
     if path == ("game", "denominations_cents") and set(after or ()) < set(before or ()):
-        return Class.NOTICE  # fewer of those approved
+        return Class.NOTICE  # only approved values, fewer of them
     return Class.FULL

@@ -1,9 +1,9 @@
-"""What is depicted has the odds of the real thing: cards, balls, dice, wheels, reels.
+"""The check that depicted objects have their real odds: cards, balls, dice, wheels, reels.
 
-A game is played with numbers given to it. At each draw every number is given in turn, and what the game shows
-from there on is compared: numbers that show the same stand for the same piece. The pieces found are held
-against what the real thing has of each. So a card that no number deals, or that two deal, is found wherever
-the mistake is, and a game that draws by code of its own is held as every other.
+A game is played with given draws. At each draw every possible number is given in turn, and what the game
+shows afterwards is compared: numbers with the same display represent the same piece. The pieces found are
+compared with those of the real object. So a card that no number deals, or that two numbers deal, is found
+wherever the mistake is, also in a game with its own drawing code.
 """
 
 import re
@@ -33,23 +33,24 @@ from paytables.wording import counted
 from tools.lab.certification.finding import Case, Finding, Status, passed
 
 _REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
-#: Ways of deciding: the option taken, from how many were asked before and how many options there are.
+#: Decision policies: the option taken, given the number of earlier decisions and the number of options.
 WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
     "always the first option": lambda _asked, _options: 0,
     "always the last": lambda _asked, options: options - 1,
     "by turns": lambda asked, options: asked % options,
 }
-#: Different cards in a pack, where it is not of 52.
+#: The number of different cards in a pack that has not 52.
 _PACK: Final = {"super-pan-9": 36}
-#: The draw of the position that has the first cards of Pai Gow poker.
+#: The draw that decides which position gets the first cards of Pai Gow poker.
 _FIRST_POSITION: Final = "first position"
 
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """What a draw takes a piece of: how many equal pieces there are of each kind.
+    """The real object of a draw: how many equal pieces there are of each kind.
 
-    ``returned``: a piece is there again for the next draw (a die, a wheel). ``packs``: there may be several.
+    ``returned``: a piece is available again for the next draw (a die, a wheel). ``packs``: there may be
+    several.
     """
 
     pieces: Collection[int]
@@ -57,21 +58,21 @@ class Real:
     packs: bool = False
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
-        """Whether so many pieces may be left after draws below the ``earlier`` bounds."""
+        """Return whether ``bound`` pieces may be left after draws below the ``earlier`` bounds."""
         whole = sum(self.pieces)
         if bound == whole or (self.packs and bound % whole == 0):
             return True
         return not self.returned and bound + 1 in earlier
 
     def are_pieces(self, found: Collection[int]) -> bool:
-        """Whether ``found`` numbers of each kind of piece can be what is left of it."""
+        """Return whether ``found``, the counts of each kind of piece, can be the remainder of the real object."""
         packs = -(-sum(found) // sum(self.pieces))
         both = zip(sorted(found, reverse=True), sorted(self.pieces, reverse=True), strict=False)
         return len(found) <= len(self.pieces) and all(n <= packs * of for n, of in both)
 
 
 def real_of(game: Game, purpose: str) -> Real:
-    """Return what the draw for ``purpose`` is depicted as."""
+    """Return the real object that the draw for ``purpose`` depicts."""
     rules = game.rules
     if isinstance(rules, KenoRules):
         for bonus in rules.definition.bonus:
@@ -87,7 +88,7 @@ def real_of(game: Game, purpose: str) -> Real:
 
 
 def _equal_parts(rules: Rules) -> int | None:
-    """Return the parts of a wheel, the faces of a die or the positions at a table; None of anything else."""
+    """Return the number of parts of a wheel, faces of a die or positions at a table; None for anything else."""
     if isinstance(rules, WheelRules):
         return len(rules.definition.wheel.parts)
     if isinstance(rules, SpunTable):
@@ -100,7 +101,7 @@ def _equal_parts(rules: Rules) -> int | None:
 # ------------------------------------------------------------------ a round with numbers given to it
 @dataclass(slots=True)
 class _Given:
-    """Draws given beforehand; what is drawn after them is always the first of what is left, or the last."""
+    """A source of given draws; later draws always return the first remaining piece, or the last."""
 
     values: list[int]
     last: bool
@@ -126,7 +127,7 @@ class _Watched:
         self._way, self._asked = way, 0
 
     def go_on(self) -> None:
-        """Play one step; before the last given draw is made, as many as it takes to make it."""
+        """Play one step; before the last given draw is made, all steps up to it."""
         given = len(self._draw.values)
         while not self.ended:
             try:
@@ -146,7 +147,7 @@ class _Watched:
 
 @dataclass(frozen=True, slots=True)
 class _Course:
-    """One round as it was played: the game as it was found, the wager, the way of deciding, the draws."""
+    """One round as it was played: the initial game, the wager, the decision policy, the draws."""
 
     game: Game
     wager: Wager
@@ -156,8 +157,8 @@ class _Course:
     def pieces(self, at: int, real: Real) -> Collection[int]:
         """Return how many numbers of the draw ``at`` stand for each piece.
 
-        The rounds are played side by side, and no further than it takes to tell the pieces apart: what is
-        face down is told by what comes later.
+        The rounds are played in parallel, only until the pieces can be distinguished: a piece that is face
+        down is identified by what follows.
         """
         before = [value for _, value, _ in self.draws[:at]]
         runs = [
@@ -176,7 +177,7 @@ class _Course:
 
 
 def _courses(case: Case) -> Iterator[_Course]:
-    """Yield a round of each bet and way of deciding."""
+    """Yield a round of each bet and decision policy."""
     for bet in case.analysis.bets:
         game = case.game if bet.table is None else case.game.at(bet.table)
         wager = wager_of(game, bet)
@@ -197,13 +198,13 @@ def _courses(case: Case) -> Iterator[_Course]:
 
 
 def wager_of(game: Game, bet: BetAnalysis) -> Wager:
-    """Return the wager of a bet, with what has to lie beside it."""
+    """Return the wager of a bet, with the other bets that it requires."""
     laid = {"bets": {**bet.options["bets"], **bet.required_bets}} if bet.required_bets else bet.options
     return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:
-    """What is depicted has the odds of the real thing: each number of each draw is given to the game."""
+    """Check the depicted odds by giving the game every number of each draw."""
     if isinstance(case.game.rules, ReelRules):
         yield from _reels(case, case.game.rules)
         return
@@ -240,13 +241,13 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
 
 
 def _kind(purpose: str) -> str:
-    """Return what a draw is for, whichever of several it is."""
+    """Return the purpose of a draw without its index."""
     return re.sub(r"\d+", "n", purpose)
 
 
 # ------------------------------------------------------------------ reels
 def _reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
-    """Hold what each stage shows of its reels and wheels against what its draws give."""
+    """Compare what each stage shows of its reels and wheels with the result of its draws."""
     for name, stage in rules.shown_stages().items():
         reels = stage.reels if isinstance(stage, Spin | Falls | Holds) else None
         for reel, weights in enumerate(reels.weights if reels else ()):
@@ -271,7 +272,7 @@ def _reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
 
 
 def _misspun(reels: Reels, reel: int) -> str:
-    """Say which stop of a reel is not drawn as often as its weight says; each number is given to it."""
+    """Return which stop of a reel is not drawn as often as its weight says, by giving it each number."""
     weights = reels.weights[reel]
     total = sum(weights)
     spun = Counter(reels.spin(_Given([0] * reel + [value], last=False))[reel] for value in range(total))

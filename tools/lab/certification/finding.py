@@ -1,4 +1,4 @@
-"""What a game is held against and what comes of it: the case, the rule, the finding."""
+"""The types of a certification: the case, the status, the finding."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from paytables import Analysis, Draw, Game
 
 
 class Status(StrEnum):
-    """What became of a rule."""
+    """The result of a rule."""
 
     PASS = "pass"  # noqa: S105 (no password)
     FAIL = "fail"
     NOTED = "noted"
     NOTHING = "n/a"
-    """Not applicable: the game has nothing that the rule could hold."""
+    """Not applicable: the game has nothing that the rule covers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One rule, held against one game: its requirements, and the evidence in words and figures."""
+    """One rule applied to one game: its requirements, and the evidence in text and figures."""
 
     rule: str
     requirements: tuple[str, ...]
@@ -30,7 +30,7 @@ class Finding:
     evidence: str
 
     def to_json(self) -> dict[str, object]:
-        """Return the finding as bundles have it."""
+        """Return the finding in the form that bundles contain."""
         return {
             "rule": self.rule,
             "requirements": list(self.requirements),
@@ -55,5 +55,5 @@ Rule: TypeAlias = Callable[[Case], Iterator[Finding]]
 
 
 def passed(*, ok: bool) -> Status:
-    """PASS where the rule is kept, else FAIL."""
+    """Return PASS if the rule is met, else FAIL."""
     return Status.PASS if ok else Status.FAIL

@@ -1,7 +1,7 @@
-"""A bundle made again: its build from its own source, its figures and tables by the software installed here.
+"""The reproduction of a bundle: its build from its source, its figures and tables by the software installed here.
 
-What chance had a part in (the simulation's figures) is not the same twice; of a game's findings it is the
-verdict of each rule that is held.
+Results that depend on chance (the simulation's figures) differ from run to run; for a game's findings, only
+the verdicts of its rules are compared.
 """
 
 import hashlib
@@ -44,14 +44,14 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One thing made again: what it is, and how it differs; nothing where it does not."""
+    """One reproduced item: its name, and how it differs, or an empty string."""
 
     what: str
     differs: str = ""
 
 
 def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[Made]:
-    """Make what a verified bundle holds again, and say of each thing whether it came out the same.
+    """Reproduce the contents of a verified bundle, and yield whether each item is identical.
 
     ``commands``: the reference of the command line here.
     """
@@ -78,7 +78,7 @@ def _certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[Made]:
 
 
 def _verdict(findings: Path, game: Game, path: Path, profile: Profile, games: int) -> Made:
-    """Hold a game against every rule again; chance had a part in the evidence, and none in a verdict."""
+    """Check a game against every rule again; the evidence depends on chance, the verdicts do not."""
     with start_service().step() as draw:
         found = hold(Case(game, path, analyse(game), profile, draw, games))
     signed = json.loads(findings.read_text(encoding="utf-8"))
@@ -95,7 +95,7 @@ def _compared(folder: Path, name: str, here: bytes) -> Made:
 
 
 def _where(signed: bytes, here: bytes) -> str:
-    """The first line in which two texts differ."""
+    """Return the first line in which two texts differ."""
     pairs = zip(signed.splitlines(), here.splitlines(), strict=False)
     line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
     return f"from line {line} on" if line else f"{len(signed)} bytes signed, {len(here)} made here"
@@ -111,7 +111,7 @@ def _submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterat
         with tarfile.open(folder / archive) as source:
             source.extractall(unpacked, filter="data")
         root = Path(unpacked) / archive.removesuffix(_SOURCE)
-        (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling's own, which it would take for a file more
+        (root / "PKG-INFO").unlink(missing_ok=True)  # hatchling writes its own
         again = built(root)
         for name in (archive, wheel):
             same = again.get(name) == (folder / name).read_bytes()
@@ -133,7 +133,7 @@ def _submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterat
 
 
 def _in_wheel(data: bytes) -> dict[str, str]:
-    """The files of the packages in a wheel, by name, with their digests."""
+    """Return the digests of the package files in a wheel, by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as wheel:
         return {
             name: hashlib.sha256(wheel.read(name)).hexdigest()
@@ -147,6 +147,6 @@ def _listed(inside: Mapping[str, str], listed: Mapping[str, str]) -> str:
 
 
 def _some(names: Iterable[str]) -> str:
-    """The first few of what differs, and how many there are."""
+    """Return the first few of the names, and how many there are."""
     found = list(names)
     return ", ".join(found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if found[_SHOWN:] else "")

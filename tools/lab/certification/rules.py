@@ -1,7 +1,7 @@
-"""The rules a game is held against, each a function that returns its findings with evidence.
+"""The rules that a game is checked against, each a function that yields its findings with evidence.
 
-A finding passes, fails, or is noted: noted is what a laboratory must read but this profile does not forbid.
-A rule that finds nothing in a game to hold says that it is not applicable: it passes nothing unread.
+A finding passes, fails, or is noted: a laboratory must read a note, but this profile does not forbid its
+subject. A rule that does not concern a game reports that it is not applicable, rather than passing.
 """
 
 import math
@@ -33,26 +33,26 @@ from tools.lab.certification.finding import Case, Finding, Rule, Status, passed
 from tools.lab.parsheet import one_in, percent
 from tools.lab.simulation import INTERVAL_Z, Verdict, chi_square_z, judge, play_batch, policy
 
-#: A simulation so many standard errors away is wrong; between this and its interval it is noted, because sums
-#: of few games with rare high prizes are not normal yet.
+#: A simulation this many standard errors away fails; between this and its interval it is noted, because sums
+#: of few games with rare high prizes are not normally distributed yet.
 WRONG_Z = 6
-#: The bets of a game together are nearer to normal than each by itself, and wrong at fewer standard errors.
+#: All bets of a game together are closer to normal than each alone, and fail at fewer standard errors.
 WRONG_TOGETHER_Z = 5
-#: Games that a bet without an exact distribution is played at least, before they are held against its return.
+#: The fewest games of a bet without an exact distribution that are compared with its return.
 _GAMES_LEAST = 100
-#: How the rules speak of a double-up, by language.
+#: Words that the game's rules use for a double-up, by language.
 _DOUBLE_UP = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
-#: What a profile's floor is held against, in words.
+#: What a profile's floor applies to, as text.
 _FLOOR_OF = {"bet": "of each bet", "game": "of the game's best bet", "nothing": "asked of none"}
-#: What a meter of ten digits holds, in minor units.
+#: The largest value of a ten-digit meter, in minor units.
 METER_CENTS_MAX = 9_999_999_999
 
 
 def return_floor(case: Case) -> Iterator[Finding]:
-    """Hold every way to bet against the floor of the game's family, merchandise left out.
+    """Check every bet against the floor of the game's family, without merchandise.
 
-    Of progressive levels the profile counts nothing, their resets, or what play adds as well. Where the floor
-    is not of every bet, those below it are named all the same.
+    Depending on the profile, nothing of progressive levels counts, or their resets, or also what play adds.
+    If the floor does not apply to every bet, those below it are still noted.
     """
     floor = case.profile.returns.floor(case.game.family)
     counted = case.profile.progressives.counted
@@ -70,7 +70,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
 
 
 def return_ceiling(case: Case) -> Iterator[Finding]:
-    """No way to bet returns more than the place allows; more than is wagered is noted wherever it is."""
+    """Check that no bet returns more than the jurisdiction allows; a return above the wager is always noted."""
     ceiling = case.profile.returns.most(case.game.family)
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
@@ -82,10 +82,10 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
 
 
 def largest_win(case: Case) -> Iterator[Finding]:
-    """The largest win of any bet, what a double-up makes of it too, fits a meter and the place's limit.
+    """Check that the largest win of any bet, doubled up too, fits a meter and the jurisdiction's limit.
 
-    The machine does not offer a denomination at which a game could win more than the place allows; where none
-    is left, the game fails.
+    The machine does not offer a denomination at which a game could win more than the jurisdiction allows; if
+    none is left, the game fails.
     """
     rules = case.profile.play
     limit = rules.win_limit_cents
@@ -93,7 +93,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
     within = []
     for cents in case.game.denominations_cents:
         if min(map(case.game.round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
-            continue  # the rule of bets says so
+            continue  # reported by the rule of bets
         most = largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
         if most is None:
             words = "the largest win has no exact figure"
@@ -124,7 +124,7 @@ def _short(value: Fraction) -> str:
 def progressive_levels(case: Case) -> Iterator[Finding]:
     """State every level's odds and returns; every wager of one stake must have the same chance (s.92).
 
-    A level that pays the game for itself at its reset is refused: whoever plays then wins in the long run.
+    A level that already makes the game profitable for the player at its reset value is refused.
     """
     for bet in case.analysis.bets:
         for share in bet.progressives:
@@ -156,12 +156,12 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
 
 
 def _bets_of_their_worth(game: Game, cents: int) -> Iterator[int]:
-    """The bets a game offers whose side bets are of the sum the text names, at a denomination."""
+    """Yield the bets a game offers at a denomination whose side bets have the sum that the text names."""
     return (n for n in game.bet_options if is_of_its_worth(game, game.wager(n), cents))
 
 
 def _unequal_chances(case: Case) -> str:
-    """Return the level that two bets of one stake play for with different chances, or nothing."""
+    """Return the level for which two bets of one stake have different chances, or an empty string."""
     rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
         for share in bet.progressives:
@@ -175,7 +175,7 @@ def _unequal_chances(case: Case) -> str:
 
 
 def prizes_in_kind(case: Case) -> Iterator[Finding]:
-    """Every prize in kind is allowed there, described in each language, and stated apart (s.90; NJ-A(e))."""
+    """Check that prizes in kind are allowed, described in each language, and stated separately (s.90; NJ-A(e))."""
     allowed = case.profile.by_hand.prizes_in_kind != "refused"
     for prize in case.game.prizes_in_kind():
         unsaid = [code for code in case.profile.languages if not prize.description.get(code)]
@@ -199,7 +199,7 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
 
 
 def languages(case: Case) -> Iterator[Finding]:
-    """The title and the rules are there in every language of the profile, each in its own words."""
+    """Check that title and rules exist in every language of the profile, each in its own text."""
     for code in case.profile.languages:
         missing = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
         help_ = case.game.help.get(code, "")
@@ -214,7 +214,7 @@ def languages(case: Case) -> Iterator[Finding]:
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
-    """Refuse a malfunction rule in a game's help: the profile's sentence is shown beside it."""
+    """Refuse a malfunction rule in a game's help, because the profile's own sentence is displayed there."""
     words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
         if code not in words:
@@ -236,7 +236,7 @@ def _letters(text: str) -> str:
 
 
 def longest_odds(case: Case) -> Iterator[Finding]:
-    """No award is rarer than the profile allows."""
+    """Check that no award is rarer than the profile allows."""
     limit = case.profile.awards.longest_one_in
     allowed = "no limit here" if limit is None else f"at most 1 in {limit:,}"
     for bet in case.analysis.bets:
@@ -295,9 +295,9 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
 
 
 def bet_limit(case: Case) -> Iterator[Finding]:
-    """At every denomination, some bet is within the profile's limit, with all that its round may still cost.
+    """Check that every denomination has a bet within the limit, including all that its round may still cost.
 
-    Where that leaves less on a spot than the limit itself, the most that is taken there is noted.
+    If that leaves less for a betting spot than the limit itself, the most that is accepted there is noted.
     """
     limit, layout = case.profile.play.bet_limit_cents, case.game.rules.layout()
     for cents in case.game.denominations_cents:
@@ -320,7 +320,7 @@ def bet_limit(case: Case) -> Iterator[Finding]:
 
 
 def double_up(case: Case) -> Iterator[Finding]:
-    """A double-up is offered where a win can grow, and the rules speak of it."""
+    """Check that a double-up is only offered if it can increase a win, and that the rules mention it."""
     rules = case.game.rules
     if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
         return
@@ -341,11 +341,11 @@ def double_up(case: Case) -> Iterator[Finding]:
 
 
 def simulation(case: Case) -> Iterator[Finding]:
-    """Games played through the production path return what the exact analysis says, within the interval.
+    """Check that games played through the production path return the exact figures, within the interval.
 
-    A z-score means something only where no single win decides it. So both sides count a win as at most the
-    largest one that so many games meet ten times, where the exact distribution is known. The bets, each
-    played by itself, are judged together as well; games too few to show any bet are no evidence, and fail.
+    A z-score is only meaningful if no single win dominates it. If the exact distribution is known, both sides
+    therefore count a win as at most the largest one expected ten times in this number of games. Each bet is
+    judged alone and all together; too few games to show any bet are no evidence, and fail.
     """
     found: list[Verdict] = []
     unshown = 0
@@ -399,7 +399,7 @@ def simulation(case: Case) -> Iterator[Finding]:
 
 
 def _together(found: Sequence[Verdict]) -> Finding:
-    """Judge a game's bets together: whether they lean one way, or stray more than chance does."""
+    """Judge a game's bets together: whether they are biased one way, or vary more than chance explains."""
     bets = len(found)
     leaning = sum(v.z for v in found) / math.sqrt(bets)
     straying = chi_square_z(sum(v.z**2 for v in found), bets)
@@ -413,7 +413,7 @@ def _together(found: Sequence[Verdict]) -> Finding:
 
 
 def replay(case: Case) -> Iterator[Finding]:
-    """Recorded draws and choices give the same outcome, win and display again."""
+    """Check that recorded draws and choices give the same outcome, win and display again."""
     games = min(case.games, 200)
     if not games:
         return
@@ -437,7 +437,7 @@ def replay(case: Case) -> Iterator[Finding]:
 
 
 def same_file(case: Case) -> Iterator[Finding]:
-    """The file on disk is the one that was analysed."""
+    """Check that the file on disk is the one that was analysed."""
     same = load_game(case.path).digest == case.game.digest
     yield Finding("same-file", ("C-26", "R-05"), passed(ok=same), f"definition SHA-256 {case.game.digest}")
 
@@ -462,7 +462,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-#: What a rule is about that a game may have none of, where the rule's name does not say it.
+#: The subject of a rule that may not apply to a game, if the rule's name does not say it.
 _NONE_OF = {
     "double_up": "the game has no double-up",
     "draw_on_every_path": "no bet that is played by itself",
@@ -475,7 +475,7 @@ _NONE_OF = {
 
 
 def hold(case: Case) -> list[Finding]:
-    """Hold a game against every rule; one with nothing to hold says so."""
+    """Check a game against every rule; a rule that does not apply to it says so."""
     return [finding for rule in RULES for finding in tuple(rule(case)) or (_nothing(rule),)]
 
 

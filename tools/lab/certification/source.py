@@ -1,4 +1,4 @@
-"""The source of a submission: the files of one commit of the version control, and none beside them."""
+"""The source of a submission: exactly the files of one commit of the version control."""
 
 import io
 import subprocess
@@ -16,9 +16,9 @@ _SHOWN: Final = 3
 
 
 def commit_of(root: Path, out: Path) -> str:
-    """Return the commit of the checkout at ``root``, which holds nothing that is in no commit.
+    """Return the commit of the checkout at ``root``, which must have no uncommitted files.
 
-    ``out`` is the folder the bundle goes to; it may lie in the checkout. Raises OperatorError.
+    ``out`` is the folder the bundle goes to; it may be in the checkout. Raises OperatorError.
     """
     try:
         top = Path(_git(root, "rev-parse", "--show-toplevel").decode().strip())
@@ -70,7 +70,7 @@ def refuse_unfit(root: Path, out: Path, key: Ed25519PrivateKey) -> None:
 
 
 def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
-    """Raise OperatorError where a file, or one within an archive of them, holds the private key."""
+    """Raise OperatorError if a file, or one within an archive of them, contains the private key."""
     seed = key.private_bytes_raw()
     forms = (seed, seed.hex().encode(), seed.hex().upper().encode())
     for name, data in _all_of(files):
@@ -81,7 +81,7 @@ def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
 
 
 def _all_of(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files, and before an archive the files in it: the first to hold a key is the one to name."""
+    """Yield the files of an archive before the archive itself, so that an error names the inner file."""
     for name, data in files.items():
         if name.endswith((".tar", ".tar.gz")):
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:

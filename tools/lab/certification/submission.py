@@ -1,7 +1,7 @@
-"""The bundle a maker hands a laboratory: source and build, the software's manifest, games, and every table.
+"""The bundle a manufacturer submits to a laboratory: source and build, software manifest, games, and all tables.
 
-All but the source and the build is written from what the machine itself obeys, so that whoever has the same
-software can write it again (:mod:`tools.lab.certification.reproduction`).
+Everything except the source and the build is derived from the machine's own data, so that anybody with the
+same software can write it again (:mod:`tools.lab.certification.reproduction`).
 """
 
 import inspect
@@ -37,17 +37,17 @@ from tools.lab.parsheet import sheet
 from tools.lab.parsheet.forms import to_csv
 from tools.lab.symbol_sheet import symbol_sheet
 
-#: Games with what became of each rule.
+#: Games with the findings of each rule.
 Held: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
-#: The folder of the bundle, and in it the manifest of the software, as a cabinet file may pin it.
+#: The folder of the bundle, and in it the software manifest in the form that a cabinet file may pin.
 FOLDER: Final = "submission"
 SOFTWARE: Final = "software.json"
 SYMBOLS: Final = "symbols.png"
-#: The packages alone: what a build holds. Libraries are pinned with their digests in the source.
+#: The packages alone, as a build contains them. Libraries are pinned with their digests in the source.
 SCOPE: Final = Scope(own=(), libraries=False, bytecode=False)
-#: What a checkout has and no build: developers' tools, and the rigs of tests.
+#: Parts of a checkout that no build contains: developers' tools, and test rigs.
 NOT_BUILT: Final = ("tools/dev/", "egm/testing/")
-#: Pages of the source that go in as they are: security and recovery, what is shown, the generator, wiring.
+#: Pages of the source that are included unchanged: security and recovery, the display, the RNG, wiring.
 PAGES: Final[Mapping[str, str]] = {
     "architecture.md": "ARCHITECTURE.md",
     "changes.md": "CHANGELOG.md",
@@ -59,10 +59,10 @@ PAGES: Final[Mapping[str, str]] = {
 }
 
 
-#: The result of the generator's battery, as `egm rng battery --json` writes it: given, not made here.
+#: The result of the RNG battery, as `egm rng battery --json` writes it: supplied, not made here.
 BATTERY: Final = "battery.json"
 FINDINGS: Final = ".findings.json"
-#: How the source archive is made into the build again; the packages it takes are pinned in the source.
+#: How to build from the source archive; the packages needed are pinned in the source.
 BUILDING: Final = """# building
 
 The source archive and the wheel of this submission are made of the commit its manifest names. To make them
@@ -85,12 +85,12 @@ the same and compares.
 def submitted(
     held: Held, root: Path, out: Path, key: Ed25519PrivateKey, commands: str, battery: bytes | None
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Every file of the bundle of games held against one profile, and what its manifest says of the whole.
+    """Return every file of the bundle for games checked against one profile, and its manifest's facts.
 
-    ``commands``: the reference of the command line. ``battery``: the result of the generator's, if there is
+    ``commands``: the reference of the command line. ``battery``: the result of the RNG battery, if there is
     one.
 
-    Raises OperatorError where ``root`` is no checkout of one commit of the source, or the key is in it.
+    Raises OperatorError if ``root`` is not a checkout of one commit of the source, or contains the key.
     """
     commit = commit_of(root, out)
     games = [(case.game, case.analysis) for case, _ in held]
@@ -123,7 +123,7 @@ def _facts(held: Held) -> dict[str, object]:
 
 
 def built(root: Path, target: str = "") -> dict[str, bytes]:
-    """What hatchling makes of the source below ``root``: its archive and the wheel, or one ``target``."""
+    """Return what hatchling builds from the source below ``root``: its archive and the wheel, or one ``target``."""
     if not (root / "pyproject.toml").exists():
         raise OperatorError(f"{root}: is not the source, which a submission is made from")
     with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +136,7 @@ def built(root: Path, target: str = "") -> dict[str, bytes]:
 
 
 def software(key: Ed25519PrivateKey) -> bytes:
-    """The signed manifest of the software running here."""
+    """Return the signed manifest of the running software."""
     content = manifest.Manifest(
         version=version("open-egm"),
         made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -149,17 +149,17 @@ def software(key: Ed25519PrivateKey) -> bytes:
 
 
 def built_files() -> dict[str, Path]:
-    """The files of the software running here that a build holds."""
+    """Return the files of the running software that a build contains."""
     return {name: path for name, path in files(SCOPE).items() if not name.startswith(NOT_BUILT)}
 
 
 def pages(root: Path) -> dict[str, bytes]:
-    """The pages of the source that go in as they are."""
+    """Return the pages of the source that are included unchanged."""
     return {name: (root / path).read_bytes() for name, path in PAGES.items()}
 
 
 def written(games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: str) -> dict[str, bytes]:
-    """Definitions, profile, sheets, manuals and tables: the same bytes wherever the software is the same."""
+    """Return definitions, profile, sheets, manuals and tables: the same bytes for the same software."""
     found: dict[str, bytes] = {"profile.toml": _source(profile.id, profile.file)}
     for game, analysis in games:
         found[f"{game.id}.toml"] = _source(game.id, game.source)
@@ -190,7 +190,7 @@ def _source(of: str, source: Source | None) -> bytes:
 
 
 def _meters() -> str:
-    """Every meter with the flows it sums, the occurrences counted, and the accounts value flows between."""
+    """Return every meter with its flows, its counted occurrences, and the accounts between which value flows."""
     meters = [
         [
             f"`{meter.name}`",
@@ -216,7 +216,7 @@ def _meters() -> str:
 
 
 def _signals() -> str:
-    """The switches, sensors and buttons the machine reads, by input, and the tower light, by element."""
+    """Return the switches, sensors and buttons the machine reads, by input, and the tower light, by element."""
     inputs = [[str(number), kind, name] for number, (kind, name) in enumerate(INPUTS)]
     lights = [[str(number), name] for number, name in enumerate(TOWER)]
     return "\n\n".join(

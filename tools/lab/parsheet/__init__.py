@@ -1,4 +1,4 @@
-"""The PAR sheet of a game: its exact analysis as laboratories expect it, as data, text, CSV or HTML."""
+"""The PAR sheet of a game: its exact analysis in the form that laboratories expect, as data, text, CSV or HTML."""
 
 from tools.lab.parsheet.figures import one_in, percent
 from tools.lab.parsheet.sheet import sheet

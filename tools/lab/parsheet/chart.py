@@ -1,4 +1,4 @@
-"""The sheet of a blackjack table: its chart by totals, and the returns of ways to play the hand."""
+"""The strategy sheet of a blackjack table: its chart by totals, and the returns of strategies."""
 
 from fractions import Fraction
 
@@ -10,11 +10,11 @@ _KEY = "S stand, H hit, D double else hit, E double else stand, P split, . by it
 
 
 def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
-    """Return the chart as a sheet: a row a total or pair, a column a first card of the dealer's."""
+    """Return the chart as a sheet: a row per total or pair, a column per dealer's first card."""
     from paytables.blackjack.chart import UPS, read  # noqa: PLC0415 (takes numpy, others do not)
 
     proof = proof_of(definition)
-    read(proof.chart)  # refuse what is no chart
+    read(proof.chart)  # refuse an invalid chart
     means = {
         "by the cards of the hand, of a fresh shoe": proof.mean,
         "by this chart": proof.charted,
@@ -41,7 +41,7 @@ def chart_sheet(definition: BlackjackDefinition) -> dict[str, object]:
 
 
 def _insurance(definition: BlackjackDefinition) -> list[list[object]]:
-    """What insurance returns: the dealer's second card is a ten, of a fresh shoe without his ace."""
+    """Return the rows of insurance: the dealer's second card is a ten, of a fresh shoe without the ace."""
     odds = definition.rules.insurance
     if odds is None:
         return []

@@ -1,7 +1,7 @@
-"""A sheet of its own for every feature: Keno, wheel, pick, hold-and-spin, free games, double-up, levels.
+"""The feature sheets of a game: Keno, wheel, pick, hold-and-spin, free games, double-up, levels.
 
-Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that every printed form prints
-all of them alike. Cells are texts, whole numbers, or an exact figure as :func:`exact` makes it.
+Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that every printed form
+handles all of them alike. Cells are texts, whole numbers, or an exact figure as :func:`exact` makes it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ Facts = list[tuple[str, Any]]
 
 
 def feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
-    """Return every feature's sheet, in the order a reader looks for them."""
+    """Return every feature's sheet, in the usual reading order."""
     rules = game.rules
     if isinstance(rules, KenoRules):
         return [*_keno(rules.definition), *_levels(_keno_levels(rules.definition), analysis)]
@@ -191,7 +191,7 @@ def _stage(stages: ModeStages, name: str, table: Any) -> Sheet:
 
 
 def _holding(name: str, stage: Holds) -> Sheet:
-    """What the best strategy holds and what it comes to; the worst beside it."""
+    """Return what the best strategy holds and its return, compared with the worst."""
     held = stage.held()
     best = sum((paid for _, paid in held.values()), Fraction(0))
     facts: Facts = [
@@ -216,7 +216,7 @@ def _title(name: str, table: Any) -> str:
 
 
 def _worth(stages: ModeStages, item: Item, unit: str) -> str:
-    """What an item is worth at level 1 of the first bet."""
+    """Return the value of an item at level 1 of the first bet."""
     words = []
     if item.credits:
         words.append(counted(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
@@ -308,6 +308,6 @@ def _double_up(table: DoubleUp, analysis: Analysis) -> Sheet:
 
 
 def _offered(bet: BetAnalysis, most: int) -> Fraction:
-    assert bet.law is not None  # the caller has looked
+    assert bet.law is not None  # checked by the caller
     counts = bet.law.counts
     return Fraction(sum(n for win, n in counts.items() if win and 2 * win <= most), bet.law.total)

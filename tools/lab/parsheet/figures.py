@@ -1,4 +1,4 @@
-"""How figures are printed: exact fractions beside their decimals, shares, odds."""
+"""Printed forms of figures: exact fractions with their decimals, shares, odds."""
 
 from fractions import Fraction
 from math import log10
@@ -9,12 +9,12 @@ from paytables.wording import percent as stated
 
 
 def percent(value: Fraction, digits: int = 4) -> str:
-    """Return an exact share as a percentage, rounded down as a return always is."""
+    """Return an exact share as a percentage, rounded down as returns always are."""
     return f"{stated(value, digits)} %"
 
 
 def one_in(odds: Fraction | None) -> str:
-    """Return odds as ``1 in n``, also where n is too large for a float."""
+    """Return odds as ``1 in n``, also if n is too large for a float."""
     if odds is None:
         return "-"
     if not odds:
@@ -27,7 +27,7 @@ def one_in(odds: Fraction | None) -> str:
 
 
 def decimal(value: Fraction) -> float | None:
-    """Return the decimal of a fraction, None where it is too small or large to be one."""
+    """Return the decimal of a fraction, or None if it is out of a float's range."""
     if not value:
         return 0.0
     size = log10(abs(value.numerator)) - log10(value.denominator)
@@ -35,7 +35,7 @@ def decimal(value: Fraction) -> float | None:
 
 
 def notes_of(bet: BetAnalysis) -> tuple[str, ...]:
-    """Return what a reader must know of a bet's figures: its own notes, and what they say of themselves."""
+    """Return the notes on a bet's figures: its own, and those that follow from the figures."""
     said = list(bet.notes)
     if bet.multiplied:
         said.append(

@@ -1,4 +1,4 @@
-"""The written forms of a PAR sheet: CSV, and one HTML file with its plots inside."""
+"""The written forms of a PAR sheet: CSV, and one HTML file with embedded plots."""
 
 import base64
 import csv
@@ -13,7 +13,7 @@ from tools.lab.parsheet.sheet import sheet
 
 
 def cell(value: Any) -> str:
-    """Return a cell of a feature's sheet as it is printed: shares below one to twelve significant digits."""
+    """Return a printed cell of a feature's sheet: shares below one to twelve significant digits."""
     if value is None:
         return "-"
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""What a game returns while its progressive levels stand where they stand now.
+"""The return of a game at the present values of its progressive levels.
 
-The return of a level is its odds times what its meter shows, over the stake. On a machine that is read from
-the machine's own journal, level by level and stake by stake; in credits it can be asked for any value.
+The return of a level is its odds times its meter, divided by the stake. For a machine the meters are read
+from its journal, level by level and stake by stake; otherwise any value in credits can be given.
 """
 
 from collections.abc import Mapping
@@ -16,15 +16,15 @@ from paytables.wording import counted
 
 
 class MeterError(Exception):
-    """A meter that no level of the game has, or that shows less than nothing."""
+    """A meter that no level of the game has, or with a negative value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A level as it stands: at what stake, what it shows, and what that returns of a wager.
+    """A level's present state: its stake, the amount it shows, and its share of the return.
 
-    ``shown`` and ``stake`` are in one unit: minor units on a machine, credits where a value was asked for.
-    ``whole`` is the return of the bet with this level as it stands and nothing counted of the others.
+    ``shown`` and ``stake`` are in one unit: minor units on a machine, credits for a given value. ``whole`` is
+    the return of the bet with this level at its present value, and without the other levels.
     """
 
     bet: str
@@ -36,7 +36,7 @@ class Standing:
 
 
 def asked(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing]:
-    """Return every bet's levels at the ``meters`` asked for (credits). Raises :class:`MeterError`."""
+    """Return every bet's levels at the given ``meters`` (credits). Raises :class:`MeterError`."""
     known = {share.level for bet in analysis.bets for share in bet.progressives}
     for level, credits_ in meters.items():
         if level not in known:
@@ -59,7 +59,7 @@ def asked(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing]:
 
 
 def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]:
-    """Return the levels of ``game`` this machine keeps, as its journal shows them (minor units)."""
+    """Return the levels of ``game`` on this machine, as its journal shows them (minor units)."""
     found = []
     for entry in view.entries("progressive.opened"):
         record: Any = entry.record
@@ -70,7 +70,7 @@ def present(game: Game, analysis: Analysis, view: JournalView) -> list[Standing]
         for bet in analysis.bets:
             for share in bet.progressives:
                 if share.level == record["level"]:
-                    # In the credits the analysis counts in: what the base is in the definition.
+                    # Converted to the credits of the analysis: what the base is in the definition.
                     meter = Fraction(level.shown_cents * share.reset_credits, level.terms.base_cents)
                     returned = share.rtp_at(meter, bet.cost_credits)
                     found.append(

@@ -1,6 +1,6 @@
-"""The PAR sheet as JSON data: the one source every other form of it is printed from.
+"""The PAR sheet as JSON data, from which every other form of it is printed.
 
-Exact values are texts of fractions, each beside its decimal; nothing is rounded before the end (NZ 1.47.10).
+Exact values are texts of fractions, each with its decimal; nothing is rounded before the end (NZ 1.47.10).
 """
 
 from bisect import bisect_left
@@ -26,12 +26,12 @@ SIGNATURE = (
     "A sheet bears no signature of its own. In a bundle of `egm certify` the laboratory's key signs it, and "
     "`egm certify --verify` checks that; printed by `egm par` it is signed by nobody."
 )
-#: Upper ends of the classes a distribution is printed in, in bets.
+#: Upper ends of the classes in which a distribution is printed, in bets.
 CLASSES = (Fraction(1), Fraction(2), Fraction(5), Fraction(10), Fraction(20), Fraction(50), Fraction(100))
 
 
 def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[str, Any]:
-    """Return the whole sheet. ``rules`` say which odds are so long that the player is told them."""
+    """Return the whole sheet. ``rules`` say from which odds on the player must be informed of them."""
     return {
         "game": game.id,
         "title": game.title,
@@ -66,7 +66,7 @@ def sheet(game: Game, analysis: Analysis, rules: Awards | None = None) -> dict[s
 
 
 def bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Return the figures of one way to bet; a prize in kind returns something else at each denomination."""
+    """Return the figures of one bet; the return of a prize in kind depends on the denomination."""
     return {
         "bet": bet.bet,
         "cost_credits": bet.cost_credits,
@@ -142,7 +142,7 @@ def _level(p: ProgressiveShare) -> dict[str, Any]:
 
 
 def _when_always_doubled(bet: BetAnalysis) -> dict[str, Any]:
-    """What double-up makes of a bet whose every win is doubled as often as the rules let it be."""
+    """Return the figures of a bet whose every win is doubled up as often as the rules allow."""
     doubled = bet.doubled
     return {
         "most_credits_after_double_up": None if doubled is None else bet.most_credits,
@@ -154,7 +154,7 @@ def _when_always_doubled(bet: BetAnalysis) -> dict[str, Any]:
 
 
 def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
-    """Return the rarest award of a bet, its top awards, and those whose long odds are told (Ontario 10.1)."""
+    """Return the rarest award of a bet, its top awards, and those with long odds to display (Ontario 10.1)."""
     found = awards(bet)
     told = longer(found, rules.top_told_one_in, rules.other_told_one_in)
 
@@ -186,7 +186,7 @@ def volatility(bet: BetAnalysis) -> list[dict[str, Any]]:
 
 
 def classes(law: WinDistribution, cost: int) -> dict[str, Any]:
-    """Return the distribution of the win in classes of the bet, with the return each class holds."""
+    """Return the distribution of the win in classes of the bet, with the return of each class."""
     rows: list[dict[str, Any]] = []
     low: Fraction | None = None
     wins = sorted(win for win in law.counts if win)

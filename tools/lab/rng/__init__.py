@@ -1,1 +1,1 @@
-"""The generator as a laboratory tests it: bulk draws, outcomes, the battery, the report and its evidence."""
+"""Laboratory tests of the RNG: bulk draws, outcomes, the battery, the report and its evidence."""

@@ -1,9 +1,9 @@
-"""Draws by the million, for laboratories: numpy arrays of the very numbers the scalar path draws.
+"""Bulk draws for laboratories: numpy arrays of exactly the numbers that the scalar path draws.
 
 From the same stream of bytes, :class:`BulkDraws` gives draw for draw what :class:`rng.draws.WordDraws` and
-the games' dealing functions give: the same words, the same shares, the same words thrown away, the same
-pieces. It reads no byte more than the draws need, so calls may follow each other on one stream as scalar
-draws do. No cabinet code imports this module.
+the games' dealing functions give: the same words, the same shares, the same rejected words, the same pieces.
+It reads no byte more than the draws need, so calls may follow each other on one stream as scalar draws do. No
+cabinet code imports this module.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ from tools.lab.rng.errors import InvalidSample
 
 #: The largest bound whose words numpy can hold.
 BULK_BOUND_MAX = 2**32
-#: Units of 16 bits one Generate gives.
+#: The number of 16-bit units that one Generate call gives.
 _UNITS = REQUEST_BYTES_MAX // 2
-#: Units of selections worked on at once: enough to be worth an array, few enough for the processor's cache.
+#: Units of selections processed at once: enough to be worth an array, few enough for the processor's cache.
 _UNITS_AT_ONCE = 8 * _UNITS
 _WORDS: dict[int, np.dtype[np.unsignedinteger]] = {2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 
@@ -28,7 +28,7 @@ Array = NDArray[np.unsignedinteger]
 
 
 def smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
-    """The narrowest unsigned type that holds every number below ``bound``."""
+    """Return the narrowest unsigned type that holds every number below ``bound``."""
     return np.dtype(np.min_scalar_type(bound - 1))
 
 
@@ -49,20 +49,20 @@ def selection_bounds(population: int, picks: int) -> range:
 
 
 class BulkDraws:
-    """Many draws at once from a stream of bytes.
+    """A bulk source of draws from a stream of bytes.
 
-    ``read(count)`` gives the next ``count`` bytes; it is never asked for more than one Generate gives.
+    ``read(count)`` gives the next ``count`` bytes; it is never asked for more than one Generate call gives.
     """
 
     __slots__ = ("_read", "rejections")
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
-        #: Words thrown away because no outcome owns them.
+        #: The number of words rejected because no outcome owns them.
         self.rejections = 0
 
     def below(self, bound: int, count: int) -> Array:
-        """``count`` draws below ``bound``: an array of that length, of the word's own type.
+        """Return ``count`` draws below ``bound``: an array of that length, of the word's own type.
 
         Raises :class:`InvalidRange`, :class:`InvalidSample` for a negative count, :class:`RejectionLimit`.
         """
@@ -82,7 +82,7 @@ class BulkDraws:
             misses = misses + len(words) if len(thrown_away) == len(words) else 0
             if misses >= REJECTIONS_MAX:
                 raise RejectionLimit(f"{misses} words in a row were out of range for a draw below {bound}")
-            # Few are thrown away, so the runs between them are copied whole.
+            # Few words are rejected, so the runs between them are copied as a whole.
             start = 0
             for end in (*thrown_away.tolist(), len(values)):
                 outcomes[done : done + end - start] = values[start:end]
@@ -97,7 +97,7 @@ class BulkDraws:
         return np.searchsorted(np.array(cumulative, dtype=np.uint64), numbers, side="right")
 
     def sample(self, population: int, picks: int, count: int) -> Array:
-        """``count`` selections: an array of shape (count, picks), each row in the order drawn.
+        """Return ``count`` selections: an array of shape (count, picks), each row in the order drawn.
 
         Raises :class:`InvalidSample`, :class:`InvalidRange`, :class:`RejectionLimit`.
         """
@@ -112,10 +112,10 @@ class BulkDraws:
         return chosen
 
     def _selections(self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int) -> Array:
-        """Deal ``rows`` decks at once: each draw is a place among the pieces left, which keep their order.
+        """Deal ``rows`` decks at once: each draw is an index into the remaining pieces, which keep their order.
 
-        The i-th piece is found from its place by putting the pieces before it back, the last one first: a
-        piece put back at or before that place moves it on by one.
+        The i-th piece is found from its index by putting the pieces before it back, the last one first: a
+        piece put back at or before that index moves it on by one.
         """
         places = [offset.astype(dtype) for offset in self._rows_of_draws(bounds, rows)]
         dealt = np.empty((len(places), rows), dtype=dtype)
@@ -127,7 +127,7 @@ class BulkDraws:
         return dealt.T
 
     def _rows_of_draws(self, bounds: Sequence[int], rows: int) -> list[Array]:
-        """``rows`` times the draws below ``bounds``, in that order: for each bound an array of ``rows``."""
+        """Return ``rows`` times the draws below ``bounds``, in that order: for each bound an array of ``rows``."""
         pattern = _Pattern(bounds)
         if not pattern.units:
             return [np.zeros(rows, dtype=np.uint8) for _ in bounds]
@@ -142,10 +142,10 @@ class BulkDraws:
         return draws
 
     def _accepted_units(self, pattern: "_Pattern", rows: int) -> NDArray[np.uint16]:
-        """The units of ``rows`` rows of words, without the words thrown away.
+        """Return the units of ``rows`` rows of words, without the rejected words.
 
-        Which word a unit belongs to depends on how many were thrown away before it. Only a unit close to
-        65,535 can end such a word, so those few are looked at one by one.
+        Which word a unit belongs to depends on how many were rejected before it. Only a unit close to 65,535
+        can end such a word, so those few are processed one by one.
         """
         units = self._units(rows * pattern.units)
         dropped: list[int] = []
@@ -164,7 +164,7 @@ class BulkDraws:
         raise RejectionLimit(f"{self.rejections} words were thrown away for {rows} rows of draws")
 
     def _units(self, count: int) -> NDArray[np.uint16]:
-        """The next ``count`` units of 16 bits."""
+        """Return the next ``count`` units of 16 bits."""
         blocks = [self._read(2 * min(_UNITS, count - at)) for at in range(0, count, _UNITS)]
         return np.frombuffer(blocks[0] if len(blocks) == 1 else b"".join(blocks), dtype=_WORDS[2])
 
@@ -175,7 +175,7 @@ def _check_count(count: int) -> None:
 
 
 class _Pattern:
-    """How the words of one row of draws lie in units of 16 bits, most significant unit last."""
+    """The layout of one row's words in units of 16 bits, most significant unit last."""
 
     __slots__ = ("_at_end", "lowest_thrown_away", "units", "words")
 
@@ -186,10 +186,10 @@ class _Pattern:
     def __init__(self, bounds: Sequence[int]) -> None:
         #: For each draw: first unit, units, share of each outcome.
         self.words: list[tuple[int, int, int]] = []
-        #: By the place of a word's last unit: its units, its bound, its share.
+        #: By the index of a word's last unit: its units, its bound, its share.
         self._at_end: dict[int, tuple[int, int, int]] = {}
         self.units = 0
-        #: No word is thrown away whose last unit is below this.
+        #: No word is rejected whose last unit is below this.
         self.lowest_thrown_away = 0xFFFF
         for bound in bounds:
             width, share = _planned(bound)
@@ -202,9 +202,9 @@ class _Pattern:
                 self.lowest_thrown_away = min(self.lowest_thrown_away, top)
 
     def thrown_away(self, units: NDArray[np.uint16], end: int, place: int) -> int:
-        """Units of the word that ends at ``end`` where no outcome owns it, else 0.
+        """Return the number of units of the word that ends at ``end`` if no outcome owns it, else 0.
 
-        ``place`` counts units that were not thrown away.
+        ``place`` counts units that were not rejected.
         """
         width, bound, share = self._at_end.get(place % self.units, (0, 0, 0))
         if not width:

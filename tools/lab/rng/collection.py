@@ -1,7 +1,7 @@
 """Raw output for laboratories: what the generator in service gives before scaling.
 
-The same service, mechanism, seeding and policy as a cabinet's; the one difference is that a request asks
-for as many bytes as one request may give, where a game asks for a few. No cabinet code imports this module.
+The service, mechanism, seeding and policy are those of a cabinet; the one difference is that a request asks
+for as many bytes as one request may give, while a game asks for a few. No cabinet code imports this module.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,9 +12,9 @@ from tools.lab.rng.errors import InvalidSample
 
 
 def raw_bytes(service: RandomService, count: int | None = None) -> Iterator[bytes]:
-    """``count`` bytes of raw output, in blocks; without end when ``count`` is None.
+    """Yield ``count`` bytes of raw output, in blocks; without end if ``count`` is None.
 
-    Raises :class:`~tools.lab.rng.errors.InvalidSample` for a negative count, and what the service raises.
+    Raises :class:`~tools.lab.rng.errors.InvalidSample` for a negative count, and the service's own errors.
     """
     if count is not None and count < 0:
         raise InvalidSample(f"cannot collect {count} bytes")
@@ -26,5 +26,5 @@ def raw_bytes(service: RandomService, count: int | None = None) -> Iterator[byte
 
 
 def raw_reader(service: RandomService) -> Callable[[int], bytes]:
-    """What bulk draws read from: up to one Generate's worth of raw output a call."""
+    """Return the reader for bulk draws: up to one Generate call's worth of raw output a call."""
     return service._generate  # noqa: SLF001 (a tap no game is offered)

@@ -1,11 +1,11 @@
-"""What a laboratory asks for and cannot be drawn."""
+"""Errors for draws that a laboratory requests and that are not possible."""
 
 from rng.errors import RngError
 
 
 class InvalidSample(RngError):
-    """Outcomes that cannot be: more pieces than there are, no plays, a defect that does not fit the game."""
+    """Outcomes that are not possible: more pieces than there are, no plays, a defect that does not fit the game."""
 
 
 class InvalidWeights(RngError):
-    """A table of weights holds something else than whole numbers of 0 or more, or misses its stated total."""
+    """A table of weights that are not all whole numbers of 0 or more, or whose stated total is wrong."""

@@ -1,10 +1,10 @@
-"""Final outcomes for laboratories: what games draw, by the very functions games deal, throw and spin with.
+"""Final outcomes for laboratories: what games draw, by the functions that games deal, throw and spin with.
 
-A selection of ``k`` from ``n`` pieces is one draw a piece, below the pieces left, and takes the piece at that
-place of those left, which keep their order: :func:`paytables.contract.deal_one`, and
-:meth:`paytables.cards.Shoe.deal` for cards that are counted. ``draw_many`` is the same rule compiled, written
-a second time on purpose: the battery holds each play of a game against it. No cabinet code imports this
-module.
+A selection of ``k`` from ``n`` pieces is one draw a piece, below the number of remaining pieces, and takes
+the piece at that index of the remaining ones, which keep their order: :func:`paytables.contract.deal_one`,
+and :meth:`paytables.cards.Shoe.deal` for cards that are counted. ``draw_many`` is the same rule compiled,
+written a second time on purpose: the battery compares each play of a game with it. No cabinet code imports
+this module.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,14 +28,14 @@ from tools.lab.rng.errors import InvalidSample, InvalidWeights
 _BATCH: Final = 10_000
 
 Deal: TypeAlias = Callable[[Draw], Sequence[int]]
-"""How a game draws one play."""
+"""A function that draws one play of a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """``positions`` independent numbers below ``bound`` a play: reels, dice, wheels.
+    """A game of ``positions`` independent numbers below ``bound`` a play: reels, dice, wheels.
 
-    ``deal`` is the game's own function; without one each number is drawn by itself.
+    ``deal`` is the game's own function; without one each number is drawn separately.
     """
 
     bound: int
@@ -49,7 +49,7 @@ class Numbers:
 
     @property
     def bounds(self) -> Sequence[int]:
-        """What the draws of one play are below, in order."""
+        """Return the bounds of the draws of one play, in order."""
         return (self.bound,) * self.positions
 
     def draw(self, draws: Draw) -> list[int]:
@@ -65,7 +65,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``picks`` of ``population`` without replacement, in the order drawn: keno, bingo, cards.
+    """A game of ``picks`` of ``population`` without replacement, in the order drawn: keno, bingo, cards.
 
     ``deal`` is the game's own function; without one the pieces are dealt as Keno balls and tiles are.
     """
@@ -81,7 +81,7 @@ class Selection:
 
     @property
     def bounds(self) -> Sequence[int]:
-        """What the draws of one play are below, in order."""
+        """Return the bounds of the draws of one play, in order."""
         return selection_bounds(self.population, self.picks)
 
     def draw(self, draws: Draw) -> list[int]:
@@ -97,7 +97,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """One index of a table of weights a play, whose total is stated, as a PAR sheet states it."""
+    """A game of one index of a table of weights a play; the total is stated, as a PAR sheet states it."""
 
     weights: tuple[int, ...]
     total: int
@@ -125,7 +125,7 @@ Game = Numbers | Selection | Weighted
 
 
 def _reels(stops: int, reels: int) -> Numbers:
-    """Equally likely stops, as a reel game's stages are spun."""
+    """Return equally likely stops, as a reel game's stages are spun."""
     strips = (tuple(range(stops)),) * reels
     spun = Reels(
         name="base", heights=(1,) * reels, strips=strips, weights=((1,) * stops,) * reels, multiplier=1,
@@ -148,13 +148,13 @@ def _cylinder() -> Any:
 
 
 def _pocket(draws: Draw) -> list[int]:
-    """The part of a roulette's cylinder in which the ball comes to rest."""
+    """Draw the pocket of a roulette wheel in which the ball stops."""
     _, _, shown = _cylinder().drawn(draws)
     return [shown["part"]]
 
 
 def _deck(draws: Draw) -> list[int]:
-    """A whole deck, dealt card by card."""
+    """Deal a full deck, card by card."""
     shoe = Shoe.of()
     return [shoe.deal(draws, f"card {n}") for n in range(1, shoe.left + 1)]
 
@@ -168,7 +168,7 @@ CARDS: Final = Selection(52, 52, _deck)
 
 
 def collect(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
-    """Yield ``plays`` outcomes, each drawn in a step of its own, as in a cabinet."""
+    """Yield ``plays`` outcomes, each drawn in a separate step, as in a cabinet."""
     for _ in range(plays):
         with service.step() as draws:
             yield game.draw(draws)

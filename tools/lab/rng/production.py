@@ -1,7 +1,7 @@
-"""Final outcomes drawn by the very objects a machine draws with: the service, one step a play.
+"""Final outcomes drawn by the objects that a machine draws with: the service, one step a play.
 
-What is compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) proves nothing about a machine by itself.
-So the battery's data are the machine's own plays, each held draw for draw against the compiled rule on the
+The code compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) alone proves nothing about a machine. So
+the battery's data are the machine's own plays, each compared draw for draw with the compiled rule on the
 bytes that the generator gave for it, and :func:`exhaust` gives every word to the code a machine scales with.
 """
 
@@ -23,14 +23,14 @@ _AT_ONCE: Final = 10_000
 
 
 class _Tap:
-    """A mechanism whose output is written down as it goes to the service."""
+    """A mechanism whose output is recorded on its way to the service."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.output = bytearray()
         self._mechanism = mechanism
 
     def generate(self, count: int, *more: object, **by_name: object) -> bytes:
-        """As the mechanism's."""
+        """Generate as the mechanism does, and record the output."""
         output = self._mechanism.generate(count, *more, **by_name)  # type: ignore[arg-type]
         self.output += output
         return output
@@ -40,7 +40,7 @@ class _Tap:
 
 
 class Production:
-    """Plays drawn by one service, each in a step of its own, as a machine draws them."""
+    """A source of plays drawn by one service, each in a separate step, as a machine draws them."""
 
     __slots__ = ("_service", "_tap")
 
@@ -51,13 +51,13 @@ class Production:
 
     @property
     def rejections(self) -> int:
-        """Words thrown away because no outcome owns them."""
+        """Return the number of words rejected because no outcome owns them."""
         return int(self._service.statistics()["rejected_words"])
 
     def play(self, name: str, game: Numbers | Selection, plays: int) -> Array:
-        """Return ``plays`` plays, a row each, every one of them held against the compiled rule.
+        """Return ``plays`` plays, a row each, every one compared with the compiled rule.
 
-        Raises :class:`~rng.errors.SelfTestFailed` at the first that differs: one of the two draws otherwise.
+        Raises :class:`~rng.errors.SelfTestFailed` at the first that differs.
         """
         batches = range(0, plays, _AT_ONCE)
         return np.concatenate(
@@ -65,7 +65,7 @@ class Production:
         )
 
     def _held(self, name: str, game: Numbers | Selection, first: int, plays: int) -> Array:
-        """Play, and compare: the plays without a word thrown away all at once, the few others one by one."""
+        """Play, and compare: the plays without a rejected word all at once, the few others one by one."""
         words = sum(plan(bound)[0] for bound in game.bounds)
         drawn: list[list[int]] = []
         outputs: list[bytes] = []
@@ -92,7 +92,7 @@ class Production:
 
 
 def _compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list[int]]:
-    """Return what the compiled rule draws of these bytes; nothing where they do not serve."""
+    """Return what the compiled rule draws from these bytes, or an empty list if they are not enough."""
     try:
         found: list[list[int]] = game.draw_many(BulkDraws(reader(output)), plays).tolist()
     except EOFError:
@@ -103,7 +103,7 @@ def _compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list
 def exhaust(bound: int) -> Exhaustion:
     """Draw below ``bound`` with each of the 65,536 words by the code a machine draws with.
 
-    Raises :class:`~rng.errors.SelfTestFailed` where some outcome owns more words than another.
+    Raises :class:`~rng.errors.SelfTestFailed` if some outcome owns more words than another.
     """
     _, share = plan(bound)
     draws, counts = WordDraws(reader(every_word(16))), [0] * bound
@@ -116,5 +116,5 @@ def exhaust(bound: int) -> Exhaustion:
 
 
 def ranges_of(game: Numbers | Selection) -> list[int]:
-    """Return the ranges a game draws in that have an outcome to choose."""
+    """Return the ranges a game draws in that have more than one outcome."""
     return sorted({bound for bound in game.bounds if bound > 1})

@@ -1,4 +1,4 @@
-"""Judges of raw output that nobody here wrote: ent and rngtest where installed, dieharder's kept run."""
+"""Third-party tests of raw output: ent and rngtest if installed, and the stored dieharder run."""
 
 import ast
 import shutil
@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-#: The full dieharder run kept in the repository, with its command and date in its first lines.
+#: The full dieharder run stored in the repository, with its command and date in its first lines.
 DIEHARDER: Final = Path(__file__).with_name("evidence") / "dieharder.txt"
 
 _MADE_BY: Final = "made by "
@@ -23,7 +23,7 @@ _ENT_BYTES: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawTest:
-    """One tool's finding on raw output, in its own words."""
+    """One tool's finding on raw output, in its own text."""
 
     tool: str
     command: str
@@ -33,7 +33,7 @@ class RawTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DieharderLine:
-    """One p-value of the kept run."""
+    """One p-value of the stored run."""
 
     test: str
     ntuple: int
@@ -43,13 +43,13 @@ class DieharderLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dieharder:
-    """The kept run: what its first lines say of it, and every p-value."""
+    """The stored run: its description from its first lines, and every p-value."""
 
     provenance: tuple[str, ...]
     lines: tuple[DieharderLine, ...]
 
     def count(self, assessment: str) -> int:
-        """How many p-values dieharder called ``assessment``."""
+        """Return how many p-values dieharder assessed as ``assessment``."""
         return sum(line.assessment == assessment for line in self.lines)
 
     def changed_since(self, root: Path = _ROOT) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def read_dieharder(path: Path = DIEHARDER) -> Dieharder:
-    """Parse dieharder's table. Raises ValueError, naming the line, for what is no table of its."""
+    """Parse dieharder's table. Raises ValueError, naming the line, if it is not a valid one."""
     provenance, lines = [], []
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         cells = [cell.strip() for cell in text.split("|")]
@@ -102,7 +102,7 @@ def read_dieharder(path: Path = DIEHARDER) -> Dieharder:
 
 
 def installed_tests(raw: Callable[[int], bytes]) -> list[RawTest]:
-    """Run what is installed here on fresh raw output; ``raw(count)`` gives it."""
+    """Run the installed tests on fresh raw output; ``raw(count)`` gives it."""
     found = []
     for tool, arguments, size in (("rngtest", (), _RNGTEST_BYTES), ("ent", (), _ENT_BYTES)):
         if path := shutil.which(tool):

@@ -1,6 +1,6 @@
-"""The laboratory's report on the generator: gathered as data, written as JSON or as one HTML page with plots.
+"""The laboratory's report on the RNG: gathered as data, written as JSON or as one HTML page with plots.
 
-The shape is that of accredited laboratories' reports; the content is a self-assessment and says so first.
+The structure is that of accredited laboratories' reports; the content is a self-assessment and says so first.
 """
 
 import base64
@@ -55,7 +55,7 @@ Report = dict[str, Any]
 
 
 def most_common_value(samples: bytes) -> float:
-    """Min-entropy a sample by the most common value, at its upper 99 % bound (SP 800-90B 6.3.1)."""
+    """Return the min-entropy a sample by the most common value, at its upper 99 % bound (SP 800-90B 6.3.1)."""
     share = Counter(samples).most_common(1)[0][1] / len(samples)
     bound = min(1.0, share + 2.576 * math.sqrt(share * (1 - share) / (len(samples) - 1)))
     return -math.log2(bound)
@@ -89,7 +89,7 @@ def _entropy() -> list[dict[str, Any]]:
 def gather(
     verdicts: Sequence[Verdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
 ) -> Report:
-    """The report as JSON data: everything measured, and what it means."""
+    """Return the report as JSON data: everything measured, and what it means."""
     dieharder = read_dieharder()
     scaling = _scaling(verdicts)
     passed = all(verdict.passed for verdict in verdicts) and not any(row["error"] for row in scaling)
@@ -148,9 +148,9 @@ def gather(
 
 
 def _scaling(verdicts: Sequence[Verdict]) -> list[Report]:
-    """Every word of each range: by the machine's own draws those of the games tested, all by the compiled.
+    """Draw every word of each range: by the machine's own draws for the games tested, all by the compiled ones.
 
-    One that is not even is a line with its error: a report without it would say nothing of it.
+    A range that is not uniform becomes a line with its error rather than stopping the report.
     """
     own = sorted({bound for verdict in verdicts for bound in production.ranges_of(GAMES[verdict.game][0])})
     rows: list[Report] = []
@@ -166,7 +166,7 @@ def _scaling(verdicts: Sequence[Verdict]) -> list[Report]:
 
 
 def _collective(verdicts: Sequence[Verdict], alpha: float) -> Report:
-    """All games judged together: p-values expected and found below the level, and each level's findings."""
+    """Judge all games together: p-values expected and found below the level, and each level's findings."""
     p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
     return {
         "p_values": len(p_values),
@@ -187,12 +187,12 @@ def _collective(verdicts: Sequence[Verdict], alpha: float) -> Report:
 
 
 def to_json(report: Report) -> str:
-    """The report as JSON."""
+    """Return the report as JSON."""
     return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
 
 
 def to_html(report: Report) -> str:
-    """The report as one HTML page that needs nothing beside it."""
+    """Return the report as one self-contained HTML page."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 (laboratory package)
 
     environment = Environment(
@@ -207,7 +207,7 @@ def to_html(report: Report) -> str:
 
 
 def _plots(report: Report) -> dict[str, list[str]]:
-    """For each game, plots of its last run as data addresses."""
+    """Return plots of each game's last run, as data URLs."""
     last = {game["game"]: game["runs"][-1] for game in report["games"]}
     return {name: [_p_values(run), *_counts(run)] for name, run in last.items()}
 
@@ -228,7 +228,7 @@ def _address(figure: Any) -> str:
 
 
 def _p_values(run: Report) -> str:
-    """The p-values in order, against the line that chance draws."""
+    """Plot the p-values in order, against the line of a uniform distribution."""
     figure = _figure()
     axes = figure.subplots()
     values = sorted(result["p_value"] for result in run["results"])
@@ -240,7 +240,7 @@ def _p_values(run: Report) -> str:
 
 
 def _counts(run: Report) -> list[str]:
-    """How often each number came, of the first test that kept its counts."""
+    """Plot how often each number was drawn, for the first test that stored its counts."""
     for result in run["results"]:
         if result["observed"]:
             figure = _figure()

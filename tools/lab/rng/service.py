@@ -1,4 +1,4 @@
-"""A generator for laboratories: started as a cabinet starts it."""
+"""A generator for laboratories, started as a cabinet starts it."""
 
 import os
 import time
@@ -8,7 +8,7 @@ import rng
 
 
 def start_service() -> rng.RandomService:
-    """A generator as a cabinet has it, made this process's own by the time in place of a boot counter."""
+    """Return a generator as in a cabinet, personalised with the time instead of a boot counter."""
     return rng.RandomService.start(
         personalization=rng.Personalization(
             product="open-egm",

@@ -1,6 +1,6 @@
 """A deterministic stream for laboratories: calibration, simulation and regression, never play.
 
-Nothing a cabinet runs can reach this module: it is no mechanism a profile may name, the service takes no
+No cabinet code can reach this module: it is not a mechanism that a profile may name, the service takes no
 seed, and ``make check`` follows every import of the cabinet's code and refuses one that leads here.
 """
 
@@ -13,7 +13,7 @@ _COUNTER_START: Final = bytes(16)
 
 
 class LaboratoryStream:
-    """The AES-256 key stream of a number, the same on every machine: ``read`` gives the next bytes of it."""
+    """The AES-256 key stream of a seed, the same on every machine: ``read`` gives its next bytes."""
 
     __slots__ = ("_stream",)
 
@@ -22,5 +22,5 @@ class LaboratoryStream:
         self._stream = Cipher(algorithms.AES256(key), modes.CTR(_COUNTER_START)).encryptor()
 
     def read(self, count: int) -> bytes:
-        """The next ``count`` bytes."""
+        """Return the next ``count`` bytes."""
         return self._stream.update(bytes(count))

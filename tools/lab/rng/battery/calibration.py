@@ -1,7 +1,7 @@
-"""Is each test what it says? Run it many times on good data and count its false alarms.
+"""The calibration of the tests: each is run many times on good data, and its false alarms are counted.
 
-The data is the laboratory's deterministic stream, one seed a replication, so that every figure can be
-computed again. A test is calibrated when its p-values are even: as many below each level as the level says.
+The data is the laboratory's deterministic stream, one seed a replication, so that every figure is
+reproducible. A test is calibrated if its p-values are uniform: the share below each level equals the level.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.outcomes import KENO, Numbers, Selection
 from tools.lab.rng.stream import LaboratoryStream
 
-#: Games and plays a replication uses: enough for every test's distribution to hold, and no more.
+#: The game and number of plays of a replication: enough for every test's distribution to hold, and no more.
 CALIBRATED: Final[dict[str, tuple[Numbers | Selection, int]]] = {
     "reels": (Numbers(22, 5), 20_000),
     "keno": (KENO, 32_000),
@@ -28,7 +28,7 @@ LEVELS: Final = (0.05, 0.01)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseAlarms:
-    """False alarms of one test on good data: at each of :data:`LEVELS`, and the evenness of its p-values."""
+    """False alarms of one test on good data: at each of :data:`LEVELS`, and the uniformity of its p-values."""
 
     test: str
     detail: str
@@ -50,13 +50,13 @@ class Calibration:
 
 
 def band(replications: int, level: float, outside: float) -> tuple[int, int]:
-    """The false alarms a test of that level gives, but for a chance of ``outside``."""
+    """Return the range of false alarms a test of that level gives, except with probability ``outside``."""
     low, high = stats.binom.interval(1 - outside, replications, level)
     return int(low), int(high)
 
 
 def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
-    """Run every test of a game of :data:`CALIBRATED` on good data of so many seeds, from ``first_seed``."""
+    """Run every test of a game of :data:`CALIBRATED` on good data, one seed a replication."""
     game, plays = CALIBRATED[name]
     p_values: dict[tuple[str, str], list[float]] = defaultdict(list)
     family = [0] * len(LEVELS)
@@ -85,16 +85,16 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
     )
 
 
-#: A calibrated test falls outside its band this rarely.
+#: The probability that a calibrated test is outside its band.
 _OUTSIDE: Final = 1e-4
-#: A count of repeated plays is a whole number, so its p-values have steps and are never quite even.
+#: A count of repeated plays is a whole number, so its p-values are discrete and never quite uniform.
 _STEPPED: Final = "duplicates"
 
 
 def off_level(calibration: Calibration) -> list[str]:
-    """What does not reject good data at its stated rate, each in one sentence.
+    """Return a sentence for each test that does not reject good data at its stated rate.
 
-    A single test may stray from its level either way; a family may only reject too often.
+    A single test may deviate from its level either way; a family only by rejecting too often.
     """
     found = []
     for i, level in enumerate(LEVELS):

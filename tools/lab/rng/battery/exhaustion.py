@@ -1,4 +1,4 @@
-"""The proof that statistics cannot give: every word a cabinet draws from, and whose it is."""
+"""The proof that statistics cannot give: every word a cabinet draws from, and the outcome it gives."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ BOUNDS: Final = range(2, 257)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhaustion:
-    """A range of which all words were drawn: words that each outcome owns, words thrown away."""
+    """The result for a range of which all words were drawn: words per outcome, words rejected."""
 
     bound: int
     words_each: int
@@ -24,7 +24,7 @@ class Exhaustion:
 
 
 def every_word(bits: int) -> bytes:
-    """Each word of 8 or 16 bits once, small and large by turns, so that no long run is thrown away."""
+    """Return each word of 8 or 16 bits once, small and large alternating, so that no long run is rejected."""
     words = np.zeros(1 << bits, dtype=np.uint32)
     for bit in range(bits):
         words |= ((np.arange(1 << bits, dtype=np.uint32) >> bit) & 1) << (bits - 1 - bit)
@@ -32,7 +32,7 @@ def every_word(bits: int) -> bytes:
 
 
 def reader(stream: bytes) -> Callable[[int], bytes]:
-    """``read`` of a given stream; past its end it raises EOFError."""
+    """Return ``read`` of a given stream, which raises EOFError past its end."""
     at = 0
 
     def read(count: int) -> bytes:

@@ -27,14 +27,14 @@ from tools.lab.rng.battery.result import (
     whole_lengths,
 )
 
-#: Games apart at which the same position is compared with itself.
+#: Distances, in games, at which the same position is compared with itself.
 LAGS = (1, 2, 3)
-#: The coupon collector walks outcome by outcome; more of them than this add little but time.
+#: The coupon collector works outcome by outcome; more outcomes than this only take time.
 _COUPON_OUTCOMES_MAX = 2_000_000
 
 
 def distribution(data: Ints, bound: int) -> Iterator[Result]:
-    """Each number at each position as often as the others."""
+    """Test that each number at each position is as frequent as the others."""
     plays, positions = data.shape
     for i in range(positions):
         observed = np.bincount(data[:, i], minlength=bound)
@@ -45,9 +45,9 @@ def distribution(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def overlaps(data: Ints, bound: int) -> Iterator[Result]:
-    """Overlapping pairs of the numbers in the order drawn: the difference of Good's statistics.
+    """Test overlapping pairs of the numbers in the order drawn: the difference of Good's statistics.
 
-    Source: I. J. Good, The serial test for sampling numbers (1953): the statistic of overlapping pairs is no
+    Source: I. J. Good, The serial test for sampling numbers (1953): the statistic of overlapping pairs is not
     chi-square, its excess over that of single numbers is.
     """
     flat = data.ravel()
@@ -65,9 +65,9 @@ def overlaps(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def coupon_lengths(bound: int) -> Floats:
-    """The chance that the last of ``bound`` numbers comes with draw 0, 1, 2, ...; at the end the rest.
+    """Return the chance that the last of ``bound`` numbers arrives with draw 0, 1, 2, ...; the remainder last.
 
-    Followed draw by draw over how many different numbers were seen, which loses nothing to cancellation.
+    It is computed draw by draw over the count of different numbers seen, which loses nothing to cancellation.
     """
     seen = np.zeros(bound + 1)
     seen[0] = 1.0
@@ -84,10 +84,10 @@ def coupon_lengths(bound: int) -> Floats:
 
 
 def collections(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> list[int]:
-    """How many plays each of the first ``wanted`` whole collections of all outcomes took.
+    """Return how many plays each of the first ``wanted`` complete collections of all outcomes took.
 
-    Good data completes all of them; one that was never completed, for an outcome that does not come, took all
-    the plays there are.
+    Good data completes all of them; a collection that never completes, because an outcome is missing, took
+    all the plays there are.
     """
     finished: list[int] = []
     seen: set[int] = set()
@@ -104,14 +104,14 @@ def collections(plays: Iterable[Iterable[int]], outcomes: int, wanted: int) -> l
 
 
 def moments(lengths: Floats) -> tuple[float, float]:
-    """Mean and variance of a distribution over 0, 1, 2, ..."""
+    """Return mean and variance of a distribution over 0, 1, 2, ..."""
     at = np.arange(len(lengths))
     mean = float((lengths * at).sum())
     return mean, float((lengths * (at - mean) ** 2).sum())
 
 
 def coupon_collector(data: Ints, bound: int) -> Iterator[Result]:
-    """How many numbers it takes until each has come."""
+    """Test how many numbers it takes until each has been drawn."""
     flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
     chances = coupon_lengths(bound)
     wanted = whole_lengths(*moments(chances), len(flat))
@@ -128,13 +128,13 @@ def coupon_collector(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def runs_low_high(data: Ints, bound: int) -> Iterator[Result]:
-    """Runs of low and high numbers at each position."""
+    """Test the runs of low and high numbers at each position."""
     for i in range(data.shape[1]):
         yield runs("runs", f"position {i + 1}", data[:, i], bound)
 
 
 def contingency(test: str, detail: str, left: Ints, right: Ints, bound: int) -> Result:
-    """Whether two numbers know of each other: the table of their pairs against its own margins."""
+    """Test whether two numbers are independent: the table of their pairs against its own margins."""
     count = len(left)
     groups = groups_for(bound, count)
     table = np.bincount(
@@ -149,14 +149,14 @@ def contingency(test: str, detail: str, left: Ints, right: Ints, bound: int) -> 
 
 
 def interplay(data: Ints, bound: int) -> Iterator[Result]:
-    """Every two positions of the same play."""
+    """Test the independence of every two positions of the same play."""
     for i, j in combinations(range(data.shape[1]), 2):
         detail = f"positions {i + 1} and {j + 1}"
         yield contingency("interplay correlation", detail, data[:, i], data[:, j], bound)
 
 
 def serial(data: Ints, bound: int) -> Iterator[Result]:
-    """Each position with itself some plays later."""
+    """Test the independence of each position from itself some plays later."""
     for i in range(data.shape[1]):
         for lag in LAGS:
             detail = f"position {i + 1}, {lag} later"
@@ -164,7 +164,7 @@ def serial(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def repeated(data: Ints, bound: int) -> Iterator[Result]:
-    """Whole plays that come again; of short plays, several in a row taken together."""
+    """Test how often complete plays repeat; of short plays, several in a row taken together."""
     flat, positions = data.ravel(), data.shape[1]
     joined = positions
     while bound**joined < 10 * (len(flat) // joined):
@@ -179,7 +179,7 @@ def repeated(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def gap(data: Ints, bound: int) -> Iterator[Result]:
-    """How many numbers lie between two from the lowest part of the range."""
+    """Test how many numbers are between two from the lowest part of the range."""
     flat = data.ravel()
     marked = max(1, bound // 8)
     chance = marked / bound
@@ -201,14 +201,14 @@ def gap(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def _stirling_second(n: int, k: int) -> int:
-    """Ways to part ``n`` things into ``k`` heaps."""
+    """Return the number of ways to divide ``n`` things into ``k`` groups."""
     if k in {1, n}:
         return 1
     return k * _stirling_second(n - 1, k) + _stirling_second(n - 1, k - 1)
 
 
 def poker(data: Ints, bound: int) -> Iterator[Result]:
-    """How many different numbers five in a row hold."""
+    """Test how many different numbers five in a row contain."""
     flat = data.ravel()
     hands = np.sort(flat[: len(flat) // 5 * 5].reshape(-1, 5), axis=1)
     different = 1 + (hands[:, 1:] != hands[:, :-1]).sum(axis=1)
@@ -219,7 +219,7 @@ def poker(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def pattern_codes(rows: Ints) -> Ints:
-    """For each row of four different numbers, which of the 24 orders it is in."""
+    """Return for each row of four different numbers which of the 24 orders it is in."""
     code = np.zeros(len(rows), dtype=np.int64)
     for i in range(4):
         smaller = np.zeros(len(rows), dtype=np.int64)
@@ -230,7 +230,7 @@ def pattern_codes(rows: Ints) -> Ints:
 
 
 def permutation(data: Ints, bound: int) -> Iterator[Result]:
-    """The order of four in a row, rows with equal numbers left out."""
+    """Test the order of four in a row, rows with equal numbers left out."""
     if bound < 4:
         return
     flat = data.ravel()
@@ -244,7 +244,7 @@ def permutation(data: Ints, bound: int) -> Iterator[Result]:
 
 
 def maximum(data: Ints, bound: int) -> Iterator[Result]:
-    """The largest of five in a row."""
+    """Test the largest of five in a row."""
     flat = data.ravel()
     largest = flat[: len(flat) // 5 * 5].reshape(-1, 5).max(axis=1)
     chances = np.diff((np.arange(bound + 1) / bound) ** 5)
@@ -259,5 +259,5 @@ TESTS = (
 
 
 def battery(data: Ints, bound: int) -> list[Result]:
-    """Every test, in order."""
+    """Return the results of every test, in order."""
     return [result for test in TESTS for result in test(data, bound)]

@@ -1,8 +1,8 @@
-"""Judging a family of results together, by rules fixed before the first of them is seen.
+"""The judgement of a family of results together, by rules fixed before any of them is seen.
 
-A perfect generator fails one test in a hundred at 99 %, so tests are never judged one by one. Every p-value
-enters the family twice, as itself and as its complement (at the other end, a fit too good is a finding as
-well), and the evenness of all p-values enters once; Holm's step-down keeps the chance of any false alarm in
+A perfect generator fails one test in a hundred at 99 %, so tests are never judged alone. Every p-value enters
+the family twice, as itself and as its complement (at the other end, a fit that is too good is a finding as
+well), and the uniformity of all p-values enters once; Holm's step-down keeps the chance of any false alarm in
 the family below ``alpha``.
 """
 
@@ -15,13 +15,13 @@ from scipy import stats
 from rng.errors import InvalidPolicy
 from tools.lab.rng.battery.result import Result
 
-#: With fewer degrees of freedom a perfect fit is no rare thing, for counts are whole numbers.
+#: With fewer degrees of freedom a perfect fit is not rare, because counts are whole numbers.
 _DOF_BOTH_ENDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One member of the family that Holm's rule rejects: what, which way, and its adjusted p-value."""
+    """One member of the family that Holm's rule rejects: its name, its direction, and its adjusted p-value."""
 
     what: str
     adjusted: float
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a family of results comes to at level ``alpha``.
+    """The result of a family of tests at level ``alpha``.
 
     ``below_alpha`` counts the single p-values under ``alpha``, of which chance alone explains
     ``below_alpha_expected``; ``evenness`` is the Kolmogorov-Smirnov p-value of all p-values.
@@ -44,12 +44,12 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was found."""
+        """Return whether there are no findings."""
         return not self.findings
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order given. Source: S. Holm, Scand. J. Statist. 6 (1979)."""
+    """Return Holm's adjusted p-values, in the order given. Source: S. Holm, Scand. J. Statist. 6 (1979)."""
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     adjusted = [1.0] * len(p_values)
     largest = 0.0

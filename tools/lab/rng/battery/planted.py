@@ -1,4 +1,4 @@
-"""Planted defects: generators that are wrong in known ways, on which the battery must fail.
+"""Planted defects: generators with known faults, on which the battery must fail.
 
 A battery that has never failed has shown nothing. Each defect turns good outcomes into bad ones.
 """
@@ -17,7 +17,7 @@ Defect = Callable[[BulkDraws, Game, int], Ints]
 
 
 def modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """The remainder of a byte in place of rejection."""
+    """Take the remainder of a byte instead of rejecting words."""
     if not isinstance(game, Numbers):
         raise InvalidSample("modulo bias is planted in independent numbers")
     words = draws.below(256, plays * game.positions)
@@ -25,7 +25,7 @@ def modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 def sticky(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """One play in fifty repeats the play before it: every number stays exactly as likely as it was."""
+    """Repeat the previous play in one play of fifty: every number stays exactly as likely as it was."""
     data = game.draw_many(draws, plays)
     stuck = draws.below(50, plays) == 0
     stuck[0] = False
@@ -35,7 +35,7 @@ def sticky(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 def correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """In one play of thirty the second reel stops where the first did."""
+    """Stop the second reel where the first did, in one play of thirty."""
     if not isinstance(game, Numbers) or game.positions < 2:
         raise InvalidSample("a correlated pair is planted in two positions or more")
     data = game.draw_many(draws, plays)
@@ -45,7 +45,7 @@ def correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 def biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """Each place is swapped with any place, not with one of those still to fill."""
+    """Swap each place with any place, instead of one of those still to fill."""
     if not isinstance(game, Selection):
         raise InvalidSample("a biased shuffle is planted in selections")
     members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))

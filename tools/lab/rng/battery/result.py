@@ -10,7 +10,7 @@ from scipy import stats
 
 from rng.errors import RngError
 
-#: Cells expected less often than this are joined with their neighbours.
+#: Cells expected less often than this are merged with their neighbours.
 EXPECTED_MIN: Final = 5.0
 
 Ints = NDArray[np.integer[Any]]
@@ -18,17 +18,17 @@ Floats = NDArray[np.floating[Any]]
 
 
 class TooFewOutcomes(RngError):
-    """A statistical test was given too few outcomes for its distribution to hold."""
+    """Too few outcomes for the distribution of a statistical test to hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One statistic and how likely chance alone makes it as large, or as telling.
+    """One statistic, and the probability that chance alone makes it as large.
 
-    Small p-values tell of values that fit badly, cling together, or come again too often; a p-value close to
-    1 of the opposite: values that fit too well, alternate, or do not come again. Both ends are judged.
-    ``test`` is the laboratory's name for the test, ``detail`` what it was applied to; ``dof`` is None where
-    the statistic is not a chi-square; ``outcomes`` is how many observations went in.
+    Small p-values mean that values fit badly, cluster, or repeat too often; a p-value close to 1 the
+    opposite: values fit too well, alternate, or do not repeat. Both ends are judged. ``test`` is the
+    laboratory's name for the test, ``detail`` what it was applied to; ``dof`` is None if the statistic is not
+    a chi-square; ``outcomes`` is the number of observations.
     """
 
     test: str
@@ -42,7 +42,7 @@ class Result:
 
 
 def joined(observed: Sequence[float] | Ints, expected: Sequence[float] | Floats) -> tuple[Floats, Floats]:
-    """Both, with neighbouring cells joined until each is expected :data:`EXPECTED_MIN` times."""
+    """Return both, with neighbouring cells merged until each is expected :data:`EXPECTED_MIN` times."""
     kept: list[tuple[float, float]] = []
     seen = wanted = 0.0
     for o, e in zip(observed, expected, strict=True):
@@ -70,7 +70,7 @@ def chi_square(
     outcomes: int,
     keep: bool = False,
 ) -> Result:
-    """Pearson's chi-square against known expectations, small cells joined."""
+    """Return Pearson's chi-square against known expectations, small cells merged."""
     seen, wanted = joined(observed, expected)
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
     dof = len(seen) - 1
@@ -87,16 +87,16 @@ def chi_square(
 
 
 def scaled_chi_square(test: str, detail: str, statistic: float, dof: int, outcomes: int) -> Result:
-    """A statistic already known to follow chi-square with ``dof``."""
+    """Return the result of a statistic already known to follow chi-square with ``dof``."""
     p_value = float(stats.chi2.sf(statistic, dof))
     return Result(test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcomes)
 
 
 def runs(test: str, detail: str, values: Ints, bound: int) -> Result:
-    """Wald and Wolfowitz: the number of runs of low and high values, the middle one of an odd range left out.
+    """Return the Wald-Wolfowitz test: runs of low and high values, the middle one of an odd range left out.
 
-    The p-value is small where runs are few, close to 1 where they are many.
-    Runs up and down are no test of small ranges: equal neighbours break their distribution.
+    The p-value is small if runs are few, close to 1 if they are many. Runs up and down cannot test small
+    ranges: equal neighbours break their distribution.
     """
     doubled = 2 * values.astype(np.int64) + 1
     high = (doubled > bound)[doubled != bound]
@@ -114,10 +114,10 @@ def runs(test: str, detail: str, values: Ints, bound: int) -> Result:
 
 
 def duplicates(test: str, detail: str, codes: Ints, cells: int) -> Result:
-    """Repeated whole outcomes: pairs of equal codes, which follow Poisson's law while they are few.
+    """Return the test of repeated outcomes: pairs of equal codes, Poisson-distributed while they are few.
 
-    Only the first tenth of ``cells`` plays are used, so that they are. The p-value is small where pairs are
-    many; the probability of the very count seen is shared between the two ends.
+    Only the first tenth of ``cells`` plays are used, so that they are few. The p-value is small if pairs are
+    many; the probability of the observed count itself is shared between the two ends.
     """
     used = codes[: max(2, cells // 10)]
     counts = np.unique(used, return_counts=True)[1].astype(np.int64)
@@ -130,13 +130,13 @@ def duplicates(test: str, detail: str, codes: Ints, cells: int) -> Result:
 
 
 def grouped(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
-    """``values`` in ``groups`` of neighbours, and how many of the ``bound`` values each group has."""
+    """Return ``values`` in ``groups`` of neighbours, and how many of the ``bound`` values each group has."""
     table = np.arange(bound) * groups // bound
     return table[values], np.bincount(table, minlength=groups).astype(float)
 
 
 def groups_for(bound: int, outcomes: int) -> int:
-    """As many groups as leave ten observations to each pair of them, and no more than there are values."""
+    """Return the number of groups that leaves ten observations to each pair of them, at most ``bound``."""
     groups = min(bound, int((outcomes / 10) ** 0.5))
     if groups < 2:
         raise TooFewOutcomes(f"{outcomes} observations are too few for a table of pairs")
@@ -144,13 +144,13 @@ def groups_for(bound: int, outcomes: int) -> int:
 
 
 def completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Ints, Floats]:
-    """How often each length came, and was to be expected, for lengths up to the table's end and beyond."""
+    """Return observed and expected counts of each length, up to the table's end and beyond."""
     observed = np.bincount(np.minimum(finished, len(lengths_pmf) - 1), minlength=len(lengths_pmf))
     return observed, lengths_pmf * len(finished)
 
 
 def whole_lengths(mean: float, variance: float, available: int) -> int:
-    """How many lengths surely fit in ``available`` observations.
+    """Return how many lengths surely fit in ``available`` observations.
 
     Taking all that happen to fit would favour short ones; the number is fixed beforehand instead.
     """

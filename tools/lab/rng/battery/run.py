@@ -1,4 +1,4 @@
-"""The whole battery: games, data from the production path, judgement, and the retest rule.
+"""The complete battery: games, data from the production path, judgement, and the retest rule.
 
 The rule, fixed beforehand: a game whose family has a finding is tested once more, with a fresh instance of
 the generator and ten times the plays. Both runs are reported; the game fails only if the second has a finding
@@ -18,7 +18,7 @@ from tools.lab.rng.errors import InvalidSample
 from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, Numbers, Selection
 from tools.lab.rng.production import Production
 
-#: The games tested unless others are named: what it is, and plays.
+#: The games tested by default, each with its number of plays.
 GAMES: Final[Mapping[str, tuple[Numbers | Selection, int]]] = {
     "reels": (REELS, 400_000),
     "long-reels": (LONG_REELS, 400_000),
@@ -27,7 +27,7 @@ GAMES: Final[Mapping[str, tuple[Numbers | Selection, int]]] = {
     "keno": (KENO, 200_000),
     "cards": (CARDS, 100_000),
 }
-#: How many times the plays of the first run a retest has.
+#: The factor from the plays of the first run to those of a retest.
 RETEST_FACTOR: Final = 10
 
 
@@ -45,19 +45,19 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A game's runs: one, or two where the first had a finding."""
+    """A game's runs: one, or two if the first had a finding."""
 
     game: str
     runs: tuple[Run, ...]
 
     @property
     def passed(self) -> bool:
-        """Whether the last run, which decides, found nothing."""
+        """Return whether the last run, which decides, has no findings."""
         return self.runs[-1].judgement.passed
 
 
 def results_of(game: Numbers | Selection, data: Ints) -> list[Result]:
-    """Every test that applies to the game, on its data."""
+    """Return the results of every test that applies to the game, on its data."""
     if isinstance(game, Numbers):
         return independent.battery(data, game.bound)
     return selection.battery(data, game.population)
@@ -69,7 +69,7 @@ Source = Callable[[int], bytes] | Production
 
 
 def honest(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
-    """The game's outcomes as they are."""
+    """Return the game's outcomes unchanged."""
     return game.draw_many(draws, plays)
 
 
@@ -83,8 +83,8 @@ def run_game(
 ) -> Verdict:
     """Test one game. ``fresh`` starts a new instance of the generator.
 
-    Where that is the machine's own objects, their outcomes are the data. Of raw output ``outcomes`` makes it;
-    a planted defect may stand in its place.
+    If that is the machine's own objects, their outcomes are the data. From raw output, ``outcomes`` makes the
+    data; a planted defect may replace it.
     """
     check_level(alpha)
     if plays < 1:

@@ -1,7 +1,7 @@
 """Tests of selections without replacement, in the order drawn: keno, bingo, cards.
 
 The data is an array of shape (plays, picks) of different numbers below ``population``. Within a play numbers
-are not independent, and a statistic that forgets it is blind: each one here carries its correction.
+are not independent, and a statistic that ignores this is invalid: each test here includes its correction.
 """
 
 from collections.abc import Iterator
@@ -27,21 +27,21 @@ from tools.lab.rng.battery.result import (
     whole_lengths,
 )
 
-#: Numbers from the front of a selection whose repetition and order are looked at.
+#: The count of numbers at the front of a selection that are tested for repetition and order.
 _HAND = 5
 _ORDERED = 4
-#: Plays worked on at once, where whole plays are taken apart.
+#: Plays processed at once, in tests that split plays up.
 _PART = 100_000
 
 
 def _parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
-    """The plays in parts, each beginning with the last ``shared`` plays of the part before."""
+    """Yield the plays in parts, each starting with the last ``shared`` plays of the part before."""
     for first in range(0, max(1, len(data) - shared), _PART):
         yield data[first : first + _PART + shared]
 
 
 def _tally(data: Ints, cells: int, places: Ints | int = 0) -> Ints:
-    """How often each number (moved by ``places``) came."""
+    """Return how often each number (shifted by ``places``) was drawn."""
     counts: Ints = np.zeros(cells, dtype=np.int64)
     for part in _parts(data):
         counts += np.bincount((part + places).ravel(), minlength=cells)
@@ -49,9 +49,9 @@ def _tally(data: Ints, cells: int, places: Ints | int = 0) -> Ints:
 
 
 def distribution(data: Ints, population: int) -> Iterator[Result]:
-    """Each number selected as often as the others; of a full deck, each card at each place.
+    """Test that each number is as frequent as the others; of a full deck, each card at each place.
 
-    A play cannot hold a number twice, so counts vary less than independent ones: the plain statistic times
+    A play cannot contain a number twice, so counts vary less than independent ones: the plain statistic times
     (N - 1) / (N - k) follows chi-square with N - 1; that of a deck's table times (N - 1) / N with (N - 1)**2.
     """
     plays, picks = data.shape
@@ -84,7 +84,7 @@ def distribution(data: Ints, population: int) -> Iterator[Result]:
 
 
 def overlaps(data: Ints, population: int) -> Iterator[Result]:
-    """Ordered pairs of neighbours, one from each play, from each place in turn."""
+    """Test ordered pairs of neighbours, one from each play, from each place in turn."""
     plays, picks = data.shape
     cells = population * (population - 1)
     if plays < EXPECTED_MIN * cells:
@@ -100,7 +100,7 @@ def overlaps(data: Ints, population: int) -> Iterator[Result]:
 
 
 def coupon_lengths(population: int, picks: int) -> Floats:
-    """The chance that the last number comes with play 0, 1, 2, ...; the rest at the end."""
+    """Return the chance that the last number arrives with play 0, 1, 2, ...; the remainder last."""
     seen = np.zeros(population + 1)
     seen[0] = 1.0
     sizes = np.arange(picks + 1)
@@ -119,7 +119,7 @@ def coupon_lengths(population: int, picks: int) -> Floats:
 
 
 def coupon_collector(data: Ints, population: int) -> Iterator[Result]:
-    """How many plays it takes until each number has come; of a full deck, until each card was on top."""
+    """Test how many plays it takes until each number was drawn; of a full deck, until each card was on top."""
     plays, picks = data.shape
     if picks == population:
         yield from independent.coupon_collector(data[:, :1], population)
@@ -138,13 +138,13 @@ def _some_places(picks: int) -> tuple[int, ...]:
 
 
 def runs_low_high(data: Ints, population: int) -> Iterator[Result]:
-    """Runs of low and high numbers at the first, a middle and the last place."""
+    """Test the runs of low and high numbers at the first, a middle and the last place."""
     for place in _some_places(data.shape[1]):
         yield runs("runs", f"place {place + 1}", data[:, place], population)
 
 
 def interplay(data: Ints, population: int) -> Iterator[Result]:
-    """Neighbouring places, and first with last, of the same play, against the exact chance of each pair."""
+    """Test neighbouring places, and first with last, of the same play, against the exact chance of each pair."""
     plays, picks = data.shape
     groups = groups_for(population, plays)
     _, sizes = grouped(data[:1, 0], population, groups)
@@ -158,9 +158,9 @@ def interplay(data: Ints, population: int) -> Iterator[Result]:
 
 
 def common_counts(data: Ints, population: int) -> tuple[Ints, Floats]:
-    """Between each play and the next, what they have in common, and the chance of 0, 1, 2, ...
+    """Count what each play and the next have in common, and return the chance of 0, 1, 2, ...
 
-    Of selections, how many numbers: hypergeometric. Of full decks, how many cards lie at the same place: the
+    Of selections, how many numbers: hypergeometric. Of full decks, how many cards are at the same place: the
     fixed points of a permutation.
     """
     picks = data.shape[1]
@@ -178,12 +178,12 @@ def common_counts(data: Ints, population: int) -> tuple[Ints, Floats]:
 
 
 def _derangements(n: int) -> int:
-    """Permutations of ``n`` things that leave none in its place."""
+    """Return the number of permutations of ``n`` things without a fixed point."""
     return 1 if n == 0 else n * _derangements(n - 1) + (-1) ** (n % 2)
 
 
 def serial(data: Ints, population: int) -> Iterator[Result]:
-    """What a play has in common with the next."""
+    """Test what a play has in common with the next."""
     same, chances = common_counts(data, population)
     observed = np.bincount(same, minlength=len(chances))
     yield chi_square(
@@ -192,7 +192,7 @@ def serial(data: Ints, population: int) -> Iterator[Result]:
 
 
 def repeated(data: Ints, population: int) -> Iterator[Result]:
-    """Hands, in any order, that come again."""
+    """Test how often hands, in any order, repeat."""
     size = min(_HAND, data.shape[1])
     hands = np.sort(data[:, :size].astype(np.int64), axis=1)
     codes = np.zeros(len(hands), dtype=np.int64)
@@ -203,7 +203,7 @@ def repeated(data: Ints, population: int) -> Iterator[Result]:
 
 
 def permutation(data: Ints, _population: int) -> Iterator[Result]:
-    """The order of the first four."""
+    """Test the order of the first four."""
     if data.shape[1] < _ORDERED:
         return
     codes = independent.pattern_codes(data[:, :_ORDERED].astype(np.int64))
@@ -212,7 +212,7 @@ def permutation(data: Ints, _population: int) -> Iterator[Result]:
 
 
 def cycle_counts(data: Ints) -> Ints:
-    """How many cycles each deck has, read as a permutation of the deck it came from."""
+    """Return how many cycles each deck has, read as a permutation of the deck it came from."""
     rows = np.arange(len(data))[:, None]
     leader: Ints = np.broadcast_to(np.arange(data.shape[1]), data.shape).copy()
     jump = data.astype(np.int64)
@@ -224,7 +224,7 @@ def cycle_counts(data: Ints) -> Ints:
 
 
 def cycles(data: Ints, population: int) -> Iterator[Result]:
-    """The number of cycles of a shuffle: Stirling's numbers of the first kind. Full decks only."""
+    """Test the number of cycles of a shuffle: Stirling's numbers of the first kind. Full decks only."""
     if data.shape[1] < population:
         return
     ways = [1]
@@ -242,5 +242,5 @@ TESTS = (
 
 
 def battery(data: Ints, population: int) -> list[Result]:
-    """Every test, in order."""
+    """Return the results of every test, in order."""
     return [result for test in TESTS for result in test(data, population)]
