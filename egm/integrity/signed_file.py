@@ -39,7 +39,7 @@ _SEAL_PURPOSE: Final = b"cabinet file"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who has signed a cabinet file; ``digest`` is the SHA-256 of its bytes, ``at`` ISO 8601 UTC."""
+    """A signature of a cabinet file; ``digest`` is the SHA-256 of its bytes, ``at`` ISO 8601 UTC."""
 
     digest: str
     persons: tuple[str, ...]

@@ -36,7 +36,7 @@ class HandpayForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidInCoins:
-    """What was owed when the hopper began to pay a cash-out, and how much of it has been paid."""
+    """The amount owed when the hopper began to pay a cash-out, and how much of it has been paid."""
 
     owed_cents: int
     paid_cents: int

@@ -1,10 +1,12 @@
-"""The machine on a clock that jumps, on cables in memory, with people and hosts at it: for tests, and public.
+"""Test rigs: the machine on a clock that jumps, on in-memory lines, with simulated people and hosts.
 
-* :mod:`~egm.testing.machine` is the machine without its process, :mod:`~egm.testing.service_menu` its staff;
-* :mod:`~egm.testing.jumping_loop` is a loop on which an hour takes no time, :mod:`~egm.testing.cable` a line;
-* :mod:`~egm.testing.device` tries a driver on its twin, :mod:`~egm.testing.crash` kills it as it records;
-* :mod:`~egm.testing.sas` is one host's channel, :mod:`~egm.testing.controller` a controller of linked levels,
-  :mod:`~egm.testing.clearing` an authorised clear.
+This package is public: tests of operator-supplied games and devices may use it. :mod:`~egm.testing.machine`
+is the machine without its process, :mod:`~egm.testing.service_menu` its staff,
+:mod:`~egm.testing.jumping_loop` an event loop on which an hour takes no time, :mod:`~egm.testing.cable` a
+line. :mod:`~egm.testing.device` runs a driver on its twin, :mod:`~egm.testing.crash` kills it while it
+records. :mod:`~egm.testing.sas` is one host's channel, :mod:`~egm.testing.controller` a controller of linked
+levels, :mod:`~egm.testing.clearing` an authorised memory clear.
 
-A twin stays beside its driver in :mod:`egm.devices`. Nothing of this is installed with a machine.
+A device's twin is next to its driver in :mod:`egm.devices`. Nothing of this package is installed on a
+machine.
 """

@@ -1,6 +1,6 @@
-"""Admission of games to test machines, computed once per process for equal definitions, rules and levels.
+"""Admit games to test machines, computed once per process for equal definitions, rules and levels.
 
-Thousands of test machines are built of the same few games. :func:`egm.play.installed_games.admit` is a pure
+Thousands of test machines are built from the same few games. :func:`egm.play.installed_games.admit` is a pure
 function of what it reads, and its results are immutable, so they are shared.
 """
 
@@ -15,13 +15,13 @@ from egm.profiles import Profile
 from paytables.definition import source_of
 from paytables.errors import PaytableError
 
-#: Admissions to keep; a large table's analysis holds some ten megabytes.
+#: Number of admissions cached; the analysis of a large table takes about ten megabytes.
 _ADMISSIONS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of an admission, equal when everything it reads is equal."""
+    """The arguments of an admission; two are equal if everything they lead to reading is equal."""
 
     content: tuple[str, ...]
     slots: tuple[GameSlot, ...] = field(compare=False)
@@ -32,10 +32,10 @@ class _Request:
 def admit_once(
     slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...]
 ) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
-    """Return what ``admit`` returns for a cabinet with a wheel."""
+    """Return the result of ``admit`` for a cabinet with a wheel."""
     try:
         digests = tuple(source_of(slot.game).digest for slot in slots)
-    except PaytableError:  # a missing definition: admit says so
+    except PaytableError:  # a missing definition: admit reports it
         return admit(slots, profile, levels, has_wheel=True)
     content = (repr(slots), repr(levels), profile.model_dump_json(), *digests)
     return _admit(_Request(content, slots, profile, levels))

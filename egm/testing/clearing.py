@@ -1,4 +1,4 @@
-"""An authorised clear as two people carry it out, each claim carried over unless they decide otherwise."""
+"""Perform an authorised memory clear as two people do; each claim is carried over unless decided otherwise."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,22 +14,22 @@ WHO = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "both copie
 
 
 def now() -> datetime:
-    """When the clear is made."""
+    """Return the time of the clear."""
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def carried() -> Decision:
-    """To carry a claim over."""
+    """Return the decision to carry a claim over."""
     return Decision(act=CARRIED)
 
 
 def paid(cents: int) -> Decision:
-    """To have paid a claim by hand."""
+    """Return the decision that a claim was paid by hand."""
     return Decision(act=PAID, amount_cents=cents, by="A. Tremblay")
 
 
 def decided(found: Found, **decisions: Decision) -> Clearance:
-    """What is not named in ``decisions`` (with ``_`` for a colon) is carried over."""
+    """Return the decisions on all claims; any not named in ``decisions`` (with ``_`` for a colon) is carried over."""
     named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
     acts = {each.id: named.pop(each.id, carried()) for each in found.proposals}
     return clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
@@ -38,7 +38,7 @@ def decided(found: Found, **decisions: Decision) -> Clearance:
 def clear_it(
     folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: Decision
 ) -> Path:
-    """Look, decide and clear; returns where the old memory lies."""
+    """Examine the memory, decide and clear it; return the folder of the old memory."""
     return clear(
         folder,
         decided(look(folder, features, second_dir=second), **decisions),

@@ -1,4 +1,4 @@
-"""A device on a cable: its twin, its line of any quality, and as many lives of its driver as a test wants."""
+"""A device rig: a twin, its line of any quality, and any number of successive runs of its driver."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from egm.testing.cable import Cable, Quality
 
 @dataclass
 class DeviceRig:
-    """A twin and its cable; ``react`` is the machine's answer to an event. Use inside ``jump``."""
+    """A twin and its cable; ``react`` is the machine's reaction to an event. Use inside ``jump``."""
 
     protocol: str
     line: Quality = "perfect"
@@ -30,25 +30,25 @@ class DeviceRig:
         self._task: asyncio.Task[None] | None = None
 
     def serial_line(self) -> SerialLine:
-        """The machine's end of the cable."""
+        """Return the machine's end of the cable."""
         return SerialLine("cable", PROTOCOLS[self.protocol].line, self.cable.open)
 
     def sink(self, event: DeviceEvent) -> None:
-        """Where the driver's events go."""
+        """Receive an event from the driver."""
         self.events.append(event)
         self.react(event)
 
     def of(self, *kinds: type[DeviceEvent]) -> list[object]:
-        """The events of these kinds so far."""
+        """Return the events of these kinds so far."""
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
-        """Let a driver live, and its device do what nobody asks of it."""
+        """Start a driver, and the device's own activity."""
         self.twin.begin()
         self._task = asyncio.ensure_future(driver.run())
 
     async def stop(self) -> None:
-        """Stop the driver as it stands; raises what ended it, if anything did."""
+        """Stop the driver; raise the error that ended it, if any."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -56,11 +56,11 @@ class DeviceRig:
                 await task
 
     def died(self) -> bool:
-        """Whether the driver has ended by itself."""
+        """Return whether the driver has ended by itself."""
         return self._task is not None and self._task.done()
 
     async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
-        """Let time pass until the condition holds; fails after that much of it."""
+        """Let time pass until the condition holds; fail after the given number of seconds."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not condition():
@@ -70,9 +70,9 @@ class DeviceRig:
             await asyncio.sleep(0.01)
 
     def hand(self, action: str, **values: int | str | bool) -> str:
-        """Work the twin by hand; what it says of it."""
+        """Operate the twin by hand; return its response."""
         return self.twin.act(action, values)
 
     def close(self) -> None:
-        """Pull the plug."""
+        """Disconnect the cable."""
         self.cable.unplug()

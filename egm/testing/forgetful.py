@@ -1,10 +1,10 @@
-"""Media that forget: what was not synced when the power went is lost, torn or reordered.
+"""Storage media that lose, tear or reorder writes not synced before a power loss.
 
-The files lie in a real folder and hold what programs see, so that whatever else reads them there does;
-beside each stands how to undo what no sync has made durable. At a cut any subset of the unsynced writes
-survives, the newest survivor torn at any byte, and of the names that were made, renamed or removed in a
-folder that was not synced since, any prefix. SQLite reaches its files through a VFS (apsw), all else through
-:class:`ForgetfulStorage`.
+The files are in a real folder with the content that programs see, so that other readers work. For each file
+the medium records how to undo writes that no sync has made durable. At a power loss any subset of the
+unsynced writes survives, the newest survivor torn at any byte. Of the names created, renamed or removed in a
+folder since its last sync, any prefix survives. SQLite accesses its files through a VFS (apsw), everything
+else through :class:`ForgetfulStorage`.
 """
 
 import random
@@ -24,7 +24,7 @@ _numbers: Final = count()
 
 @dataclass(slots=True)
 class _Change:
-    """One unsynced change of a file: what it replaced, and what was written (None: another size only)."""
+    """One unsynced change of a file: the bytes it replaced and the bytes written (None: only the size changed)."""
 
     offset: int
     replaced: bytes
@@ -34,13 +34,13 @@ class _Change:
 
 @dataclass(slots=True)
 class _File:
-    """A file under whatever name: its unsynced changes, and its bytes while it has no name."""
+    """A file under any name: its unsynced changes, and its bytes while it has no name."""
 
     changes: list[_Change] = field(default_factory=list)
     nameless: bytes = b""
 
     def found(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
-        """What the medium holds of it after a cut."""
+        """Return the content that the medium has after a power loss."""
         content = bytearray(seen)
         for change in reversed(self.changes):
             _put(content, change.offset, change.replaced)
@@ -68,14 +68,14 @@ def _resize(content: bytearray, size: int) -> None:
 
 
 _Naming = tuple[Path | None, Path | None, _File]
-"""A file's name before (None: it is made) and after (None: it is removed)."""
+"""A file's name before (None: created) and after (None: removed)."""
 
 
 class Medium:
-    """What a computer's disks have not made durable yet, and the computer's power.
+    """A computer's disks with all writes that are not durable yet, and its power.
 
-    At operation ``cut_at`` the power goes and ``gone`` is called; nothing that the dying process still does
-    to the disks has an effect.
+    At operation ``cut_at`` the power fails and ``gone`` is called; later operations of the dying process have
+    no effect on the disks.
     """
 
     def __init__(self, dice: random.Random) -> None:
@@ -100,7 +100,7 @@ class Medium:
             self.gone()
 
     def restore(self) -> None:
-        """Make the files what the media hold, after a cut or without one. Nobody may have them open."""
+        """Set the files to what the media contain, after a power loss or without one. No file may be open."""
         survival = self._dice.choice((0.0, 0.5, 0.9, 1.0))
         after = dict(self._durable)
         for naming in self._namings:
@@ -122,10 +122,10 @@ class Medium:
 
     # ------------------------------------------------------------ what happens to files
     def opened(self, path: Path, *, made: bool) -> _File:
-        """A file was opened under a name, that was free before if it was ``made``."""
+        """Return the file opened under a name; ``made`` says that it did not exist before."""
         if made and not self.dead:
             self._named((None, path, _File()))
-        if path not in self._names:  # from before: it is durable
+        if path not in self._names:  # existed before: durable
             self._names[path] = self._durable[path] = _File()
         return self._names[path]
 
@@ -168,17 +168,17 @@ class Medium:
         self._namings = waiting
 
     def write(self, file: _File, fd: "_Bytes", offset: int, data: bytes) -> None:
-        """Write bytes: from a cut on they may be lost, torn or whole."""
+        """Write bytes; at a later power loss they may be lost, torn or complete."""
         if not self.dead:
             file.changes.append(_Change(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
             fd.write(offset, data)
             self._count()
 
     def truncate(self, file: _File, fd: "_Bytes", size: int) -> None:
-        """Give a file another size."""
+        """Change the size of a file."""
         if not self.dead:
-            before = fd.size()
-            file.changes.append(_Change(size, fd.read(size, max(0, before - size)), before, None))
+            old_size = fd.size()
+            file.changes.append(_Change(size, fd.read(size, max(0, old_size - size)), old_size, None))
             fd.resize(size)
             self._count()
 
@@ -200,7 +200,7 @@ def _name(names: dict[Path, _File], naming: _Naming) -> None:
 
 @dataclass(slots=True)
 class _Bytes:
-    """An open file's bytes, by whichever calls reach them."""
+    """The bytes of an open file, independent of the calls used to access them."""
 
     read: Callable[[int, int], bytes]
     write: Callable[[int, bytes], object]
@@ -209,7 +209,7 @@ class _Bytes:
 
 
 class _ForgetfulFile:
-    """:class:`~meters.storage.StorageFile` on a medium that forgets."""
+    """A :class:`~meters.storage.StorageFile` on a forgetful medium."""
 
     def __init__(self, medium: Medium, path: Path, beneath: StorageFile, file: _File) -> None:
         self._medium, self._path, self._beneath, self._file = medium, path, beneath, file
@@ -225,7 +225,7 @@ class _ForgetfulFile:
         self._medium.truncate(self._file, self._bytes, size)
 
     def allocate(self, size: int) -> None:
-        """Set the size, and have the medium keep it."""
+        """Set the size and allocate the space on the medium."""
         self.truncate(size)
         self.sync()
 
@@ -235,9 +235,9 @@ class _ForgetfulFile:
 
 
 class ForgetfulStorage(DiskStorage):
-    """The journal's storage on a medium that forgets. Its random bytes are the seed's.
+    """The journal's storage on a forgetful medium. Its random bytes come from the seed.
 
-    One for each life of a process: :meth:`leave` ends what it has open.
+    Each run of a process needs one; :meth:`leave` closes what it has open.
     """
 
     def __init__(self, medium: Medium, random_bytes: Callable[[int], bytes]) -> None:
@@ -247,18 +247,18 @@ class ForgetfulStorage(DiskStorage):
         self._databases: list[_ForgetfulDatabase] = []
 
     def leave(self) -> None:
-        """Close what its process left open."""
+        """Close everything the process left open."""
         for database in self._databases:
             database.close()
         self._vfs.unregister()
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open ``path``, making it unless ``read_only``."""
+        """Open the database ``path``, creating it unless ``read_only``."""
         self._databases.append(_ForgetfulDatabase(path, self._vfs.name, read_only=read_only))
         return self._databases[-1]
 
     def open_file(self, path: Path, *, write: bool) -> StorageFile:
-        """Open ``path``, making it when ``write``."""
+        """Open ``path``, creating it if ``write``."""
         made = write and not path.exists()
         beneath = super().open_file(path, write=write)
         if not write:
@@ -279,28 +279,28 @@ class ForgetfulStorage(DiskStorage):
         self._medium.sync_folder(folder)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """One after the other: a cut falls between any two."""
+        """Sync the files one after the other: a power loss may fall between any two."""
         for file in files:
             file.sync()
 
     def random_bytes(self, count: int) -> bytes:
-        """Return bytes of the seed's."""
+        """Return bytes from the seed."""
         return self._random_bytes(count)
 
 
 class _ForgetfulDatabase:
-    """:class:`~meters.storage.Database` by apsw. Locks and the WAL's index are the process's, no medium's."""
+    """A :class:`~meters.storage.Database` by apsw. Locks and the WAL index belong to the process, not to the medium."""
 
     def __init__(self, path: Path, vfs: str, *, read_only: bool) -> None:
         write = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = apsw.SQLITE_OPEN_READONLY if read_only else write
-        with _told():
+        with _converted_errors():
             self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         """Run one statement."""
-        with _told():
+        with _converted_errors():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))
 
     def close(self) -> None:
@@ -309,8 +309,8 @@ class _ForgetfulDatabase:
             self._connection.close(force=True)
 
 
-class _told:  # noqa: N801 (a context manager, as those of contextlib)
-    """SQLite's refusals, in the words of :mod:`meters.storage`."""
+class _converted_errors:  # noqa: N801 (a context manager, as those of contextlib)
+    """A context manager that converts SQLite's errors to those of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:
         pass
@@ -321,19 +321,19 @@ class _told:  # noqa: N801 (a context manager, as those of contextlib)
 
 
 class _Rows(list[tuple[object, ...]]):
-    """All the rows of a statement."""
+    """The rows of a statement."""
 
     def fetchone(self) -> tuple[object, ...] | None:
-        """Take the first."""
+        """Remove and return the first row, or None."""
         return self.pop(0) if self else None
 
     def fetchall(self) -> list[tuple[object, ...]]:
-        """Take all."""
+        """Remove and return all rows."""
         return list(self)
 
 
 class _Vfs(apsw.VFS):
-    """SQLite's view of a medium: its own VFS of unix, and what forgets between the two."""
+    """SQLite's view of a medium: its own unix VFS, with the forgetful medium in between."""
 
     def __init__(self, medium: Medium) -> None:
         self.name = f"forgetful{next(_numbers)}"
@@ -355,7 +355,7 @@ class _Vfs(apsw.VFS):
 
 
 class _VfsFile(apsw.VFSFile):
-    """One file of SQLite's."""
+    """One file of an SQLite database."""
 
     def __init__(self, medium: Medium, path: Path, name: str | apsw.URIFilename, flags: list[int]) -> None:
         made = not path.exists()
@@ -363,7 +363,7 @@ class _VfsFile(apsw.VFSFile):
         self._medium = medium
         self._file = medium.opened(path, made=made)
         self._folder = path.parent
-        # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
+        # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL that it created.
         journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
         self._sync_name = made and bool(flags[0] & journals)
         self._bytes = _Bytes(self._read, self._write, super().xTruncate, super().xFileSize)
@@ -391,5 +391,5 @@ class _VfsFile(apsw.VFSFile):
             self._sync_name = False
 
     def xDeviceCharacteristics(self) -> int:  # noqa: N802
-        """No promise at all: no atomic writes, no ordered appends, no safe overwrite."""
+        """Return 0, which promises nothing: no atomic writes, no ordered appends, no safe overwrite."""
         return 0

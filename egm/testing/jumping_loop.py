@@ -1,6 +1,6 @@
-"""A loop on which time jumps: when nothing is ready, its clock moves to the next timer instead of waiting.
+"""An event loop whose time jumps: when nothing is ready, its clock moves to the next timer instead of waiting.
 
-Work given to threads is done on the spot, so that a run is the same every time.
+Work submitted to threads is done immediately, so that every run is the same.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _JumpingSelector:
-    """Never waits: when no descriptor is ready, the clock moves on instead."""
+    """A selector that never waits: when no descriptor is ready, the clock advances instead."""
 
     def __init__(self) -> None:
         self._real = selectors.DefaultSelector()
@@ -36,18 +36,18 @@ class _JumpingSelector:
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):
-    """The loop; :meth:`time` is its own."""
+    """The event loop with its own :meth:`time`."""
 
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
         super().__init__(self._jumping)  # type: ignore[arg-type]  # all of a selector that a loop needs
 
     def time(self) -> float:
-        """Seconds, as far as this loop has jumped."""
+        """Return the seconds by which this loop has advanced."""
         return self._jumping.now
 
     def run_in_executor(self, executor: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Do it at once: a thread would be done whenever it likes, and no two runs would be the same."""
+        """Run the function immediately: a thread would finish at an arbitrary time, so runs would differ."""
         del executor
         done: asyncio.Future[T] = self.create_future()
         try:
@@ -58,21 +58,21 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 
 
 class LoopClock:
-    """The machine's clock, as the loop jumps: an hour of it may take a second."""
+    """The machine's clock, driven by the loop: an hour of it may take a second."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
     def now(self) -> datetime:
-        """The time of day, UTC."""
+        """Return the time of day, UTC."""
         return BEGINNING + timedelta(seconds=self._loop.time())
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds since the loop's beginning."""
+        """Return the nanoseconds since the loop began."""
         return int(self._loop.time() * 1e9)
 
 
 def jump(coroutine: Coroutine[object, object, T]) -> T:
-    """Run to the end on a loop whose time jumps."""
+    """Run a coroutine to its end on a loop whose time jumps."""
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         return runner.run(coroutine)

@@ -1,7 +1,8 @@
-"""A machine without its process: the real engine, journal, games and generator, and a hand on its ports.
+"""A machine without its process: the real engine, journal, games and generator, with stub devices and screen.
 
-:class:`MachineRig` is what most tests of features work with. Devices are a hand that moves the real drivers'
-ledgers; time is a clock that moves when told; every generator of a test has the same bytes in every run.
+:class:`MachineRig` is the base of most feature tests. :class:`Hands` replaces the devices and updates the
+real drivers' ledgers; the clock moves only when a test advances it; every generator has the same bytes in
+every run.
 """
 
 import hashlib
@@ -56,36 +57,37 @@ from rng import (
 from rng.draws import Draw
 
 GAME = "maple-classic"
-#: Small log segments: each is laid out whole on both media, for every one of thousands of machines.
+#: Small log segments: each is allocated in full on both media, for every one of thousands of machines.
 _POLICY: Final = Policy(segment_bytes=1 << 18)
 _KINDS: Final = {"printer": "ticket_printer", "hopper": "hopper"}
-#: One of each role, by staff number; nobody has a PIN, for what is tested with them is what follows from one.
+#: One person of each role, by staff number; nobody has a PIN, because these tests are about what follows from
+#: one.
 STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
 
 
 class StoppedClock:
-    """Time that moves only when told."""
+    """A clock that moves only when a test advances it."""
 
     def __init__(self) -> None:
         self.wall = datetime(2026, 1, 1, tzinfo=UTC)
         self.ns = 0
 
     def now(self) -> datetime:
-        """The wall clock."""
+        """Return the wall-clock time."""
         return self.wall
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds since the clock was made."""
+        """Return the nanoseconds since the clock was created."""
         return self.ns
 
     def pass_seconds(self, seconds: float) -> None:
-        """Move both on."""
+        """Advance both clocks."""
         self.wall += timedelta(seconds=seconds)
         self.ns += int(seconds * 1e9)
 
 
 class ScriptedStep:
-    """A step whose numbers are chosen by the test, recorded like the real one's."""
+    """A generator step whose numbers are chosen by the test, recorded like those of the real one."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values
@@ -98,7 +100,7 @@ class ScriptedStep:
         pass
 
     def below(self, bound: int, purpose: str = "") -> int:
-        """The next number of the script."""
+        """Return the next number of the script."""
         value = self._values.pop(0)
         assert 0 <= value < bound
         self.draws.append(Draw(bound, value, purpose))
@@ -106,17 +108,17 @@ class ScriptedStep:
 
 
 class ScriptedChance:
-    """For outcomes a test must have; everything else uses the real generator."""
+    """A generator with scripted numbers, for outcomes a test needs; other tests use the real generator."""
 
     def __init__(self, *values: int) -> None:
         self.values = list(values)
 
     def step(self) -> ScriptedStep:
-        """A step that draws on from the script."""
+        """Return a step that continues the script."""
         return ScriptedStep(self.values)
 
     def reseed(self, reason: str) -> None:
-        """Refused, as a profile may."""
+        """Refuse to reseed, as a profile may."""
         raise ReseedNotAllowed(reason)
 
 
@@ -124,11 +126,11 @@ class FailingChance:
     """A generator that is out of service."""
 
     def step(self) -> ScriptedStep:
-        """Raises OutOfService."""
+        """Raise OutOfService."""
         raise OutOfService("planted")
 
     def reseed(self, reason: str) -> None:  # noqa: ARG002 (the generator's)
-        """Raises OutOfService."""
+        """Raise OutOfService."""
         raise OutOfService("planted")
 
 
@@ -136,7 +138,7 @@ class BreakingChance(FailingChance):
     """A generator that fails in the middle of a step."""
 
     def step(self) -> ScriptedStep:
-        """A step whose first draw fails."""
+        """Return a step whose first draw fails."""
         return _BreakingStep([])
 
 
@@ -146,7 +148,7 @@ class _BreakingStep(ScriptedStep):
 
 
 class Hands:
-    """Where orders and messages arrive; an order to stack reaches the ledger as a driver's would."""
+    """The stub devices and screen; an order to stack reaches the ledger as from a driver."""
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -157,36 +159,36 @@ class Hands:
         self.payouts: list[tuple[str, int]] = []
 
     def show(self, message: object) -> None:
-        """A message to the screen."""
+        """Receive a message to the screen."""
         self.told.append(message)
 
     def stack(self, escrow: int) -> None:
-        """The order to stack, recorded as a driver records it."""
+        """Receive the order to stack, and record it as a driver does."""
         self.orders.append(("stack", escrow))
         assert self.ledgers is not None
         self.ledgers.paper.stack_ordered(self.offered[escrow], 0)
 
     def return_bill(self, escrow: int) -> None:
-        """The order to give back."""
+        """Receive the order to return a bill or ticket."""
         self.orders.append(("return", escrow))
 
     def hold(self, escrow: int) -> None:
-        """The order to keep it in escrow."""
+        """Receive the order to hold a bill or ticket in escrow."""
         self.orders.append(("hold", escrow))
 
     def print_ticket(self, job: TicketJob) -> None:
-        """The order to print, recorded as a driver records it."""
+        """Receive the order to print, and record it as a driver does."""
         assert self.ledgers is not None
         self.jobs.append(job)
         self.ledgers.printing.opened(job)
 
     def pay(self, payout_id: str, coins: int) -> None:
-        """The order to pay coins."""
+        """Receive the order to pay coins."""
         self.payouts.append((payout_id, coins))
 
 
 class SameEveryRun(KernelSource):
-    """Bytes that each generator of a test has again in every run: chance breaks no test now and then."""
+    """An entropy source that gives each generator of a test the same bytes in every run."""
 
     _started: Final[Counter[str]] = Counter()
 
@@ -197,28 +199,28 @@ class SameEveryRun(KernelSource):
         self._asked = 0
 
     def samples(self, count: int) -> bytes:
-        """``count`` bytes, none given before."""
+        """Return ``count`` bytes that were not returned before."""
         self._asked += 1
         return hashlib.shake_256(f"{self._name} {self._asked}".encode()).digest(count)
 
 
 def generator() -> RandomService:
-    """The real generator, on bytes that are the test's own and a clock that stands."""
+    """Return the real generator with the test's own entropy bytes and a stopped clock."""
     who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
     policy = ReseedPolicy(fresh_input_each_step=False)
     return RandomService.start(personalization=who, sources=[SameEveryRun()], policy=policy, clock=lambda: 0)
 
 
 class PowerCutError(Exception):
-    """Planted: the power goes before this entry is written."""
+    """Planted by a test: the power fails before this entry is written."""
 
 
-#: Machines that a test has made; whatever it leaves running is put away after it (see tests/conftest.py).
+#: Machines created by the current test; what they leave open is closed after it (see tests/conftest.py).
 OPENED: list["MachineRig"] = []
 
 
 class MachineRig:
-    """One machine on one state folder; build a second on the same folder to restart it."""
+    """One machine on one state folder; create a second on the same folder to restart it."""
 
     def __init__(
         self,
@@ -240,14 +242,13 @@ class MachineRig:
         holders: tuple[str, ...] = ("host:main", "progressive"),
         features: Features = FEATURES,
     ) -> None:
-        """``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: of its money.
+        """Create the machine, with its first power-up still to come (:meth:`boot`).
 
-        ``acceptor``: whether it has one; ``holders``: who may hold it, of those its cabinet file names;
-        ``features``: all that it can do.
-
-        ``beside``: the first position of the same machine, with whom the journal and more is shared.
-        ``storage``: the medium of the journal, where it is not the folder's own. ``wall``: its clock's time.
-        ``day``: the venue's gaming day.
+        ``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: the host of its money;
+        ``acceptor``: whether it has a bill acceptor; ``holders``: the sources that may disable it, as its
+        cabinet file names them; ``features``: the machine's features; ``beside``: the first position of the
+        same machine, which shares its journal; ``storage``: the medium of the journal if it is not the
+        folder; ``wall``: the clock's time; ``day``: the venue's gaming day.
         """
         self.beside = beside
         self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock
@@ -301,7 +302,7 @@ class MachineRig:
     def _install(
         self, installed: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
     ) -> None:
-        """What features find at the machine."""
+        """Install what features expect at the machine."""
         hands: Any = self.hands
         returns = {game_id: r.least_return for game_id, r in installed.items()}
         for each in (
@@ -315,7 +316,7 @@ class MachineRig:
             self.machine.install(each)
 
     def _remember(self, folder: Path) -> None:
-        """Open what lies beside the journal, and put right what was left open there."""
+        """Open the files next to the journal, and recover what was left open there."""
         why = ""
         if self.beside is None:
             self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)
@@ -352,7 +353,7 @@ class MachineRig:
 
     # ------------------------------------------------------------------ what happens to it
     def boot(self) -> "MachineRig":
-        """Start as the machine's process does, to the end of the self-test."""
+        """Start as the machine's process does, up to the end of the self-test."""
         self.engine.handle(EventType.MEMORY_READY)
         settle_absent(self.machine, self.ledgers, self.engine.handle, self.kinds, self.holders)
         open_levels(self.machine)
@@ -360,17 +361,17 @@ class MachineRig:
         return self
 
     def happen(self, event: Event) -> None:
-        """Let something happen, as an attachment does."""
+        """Handle an event as an attachment does."""
         self.engine.handle(event.type, **event.data)
 
     def offer(self, amount_cents: int) -> None:
-        """A bill arrives in escrow."""
+        """Put a bill into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Note(amount_cents)
         self.engine.handle(EventType.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
 
     def insert(self, amount_cents: int) -> "MachineRig":
-        """A bill goes all the way into the box."""
+        """Insert a bill and have it stacked."""
         self.offer(amount_cents)
         assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.machine.notice}"
         self.ledger.vended()
@@ -378,52 +379,52 @@ class MachineRig:
         return self
 
     def offer_ticket(self, digits: str) -> None:
-        """A ticket arrives in escrow."""
+        """Put a ticket into escrow."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Barcode(digits)
         self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
 
     def printer_says(self, state: PrintState, detail: str = "") -> None:
-        """The printer's driver reports on the open ticket."""
+        """Report the printer's state of the open ticket."""
         record = self.ledgers.printing.pending()
         assert record is not None
         self.ledgers.printing.moved(record.job.job_id, state, detail)
 
     def cash_out_ticket(self) -> str:
-        """Cash out by ticket, to the end; its number."""
+        """Cash out by ticket, to the end; return the ticket's number."""
         self.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
             self.printer_says(state)
         return self.hands.jobs[-1].barcode
 
     def play(self) -> None:
-        """PLAY is pressed."""
+        """Press PLAY."""
         self.engine.handle(EventType.PLAY)
 
     def shown(self) -> None:
-        """The screen has shown the outcome."""
+        """Report that the screen has shown the outcome."""
         game = self.machine.memory.get(PlayKey.GAME)
         self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
 
     def cut_power_after(self, entries: int) -> None:
-        """Let so many more entries become durable, and the machine stop at the next one."""
-        append, left = self.journal.append, iter(range(entries))
+        """Let this number of further entries become durable, and cut the power at the next one."""
+        append, remaining = self.journal.append, iter(range(entries))
 
         def failing(transaction: Transaction) -> Any:
-            if next(left, None) is None:
+            if next(remaining, None) is None:
                 raise PowerCutError(transaction.id)
             return append(transaction)
 
         self.journal.append = failing  # type: ignore[method-assign]
 
     def close(self) -> None:
-        """Switch it off."""
+        """Switch the machine off."""
         if self.open and self.beside is None:
             self.journal.close()
             self.lose()
 
     def lose(self) -> None:
-        """The power is gone from the journal's disk, and its process with it; other disks are let go."""
+        """Cut the power of the journal's disk and of the process; other disks are released."""
         self.open = False
         if self.store is not None:
             self.store.close()
@@ -435,19 +436,19 @@ class MachineRig:
     # ------------------------------------------------------------------ what it says
     @property
     def state(self) -> State:
-        """The engine's state."""
+        """Return the engine's state."""
         return self.engine.state
 
     @property
     def credit_cents(self) -> int:
-        """The player's credit."""
+        """Return the player's credit in minor units."""
         return self.machine.credit_cents
 
     @property
     def notice(self) -> str | None:
-        """The code of what the player is told."""
+        """Return the code of the notice shown to the player, or None."""
         return None if self.machine.notice is None else self.machine.notice.code
 
     def records(self, kind: str) -> list[Mapping[str, Any]]:
-        """The records of every entry of a kind."""
+        """Return the records of every entry of a kind."""
         return [entry.record for entry in self.journal.entries(kind)]  # type: ignore[misc]

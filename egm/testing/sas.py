@@ -1,4 +1,4 @@
-"""A machine and the pure channel of one host, without a line: bytes heard go in, bytes sent come out."""
+"""A machine and the pure channel of one host, without a line: received bytes go in, sent bytes come out."""
 
 import asyncio
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ FILE = {
 
 
 def machine_context(room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]) -> MachineContext:
-    """What an attachment sees of a room."""
+    """Return the context that an attachment of the machine gets."""
 
     def handle(event: Event) -> None:
         room.engine.handle(event.type, **event.data)
@@ -43,7 +43,7 @@ def machine_context(room: MachineRig, folder: Path, sas: dict[str, dict[str, obj
 
 
 def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
-    """Have the lines follow what happens in a room."""
+    """Connect the lines to the machine's events."""
     lines = list(lines)
 
     def changed() -> None:
@@ -58,7 +58,7 @@ class LoopLine(SasChannel):
     """A host's line on the machine's own loop, without a thread."""
 
     served = False
-    """Whether its machine is at work."""
+    """Whether the line's machine is being served."""
 
     async def run(self) -> None:
         """Serve the line until cancelled."""
@@ -73,7 +73,7 @@ class LoopLine(SasChannel):
 
 
 class HostWire:
-    """One host's end of a line without its thread: bytes in, bytes out, and effects at once."""
+    """One host's end of a line without its thread: bytes in, bytes out, effects immediately."""
 
     def __init__(self, line: SasChannel, clock: Clock) -> None:
         self.line = line
@@ -90,7 +90,7 @@ class HostWire:
 
     @property
     def address(self) -> int:
-        """The machine's address on this line."""
+        """Return the machine's address on this line."""
         return self.host.settings.address
 
     def _take_news(self) -> None:
@@ -109,7 +109,7 @@ class HostWire:
                     self.channel.real_time = on
 
     def hear(self, data: bytes) -> bytes:
-        """Bytes as they come from the line, and what the machine sends."""
+        """Receive bytes from the line, and return what the machine sends."""
         out = b""
         for heard in self._framing.hear(data, self.clock.monotonic_ns()):
             self._take_news()
@@ -117,7 +117,7 @@ class HostWire:
         return out
 
     def tick(self) -> list[Send]:
-        """Time has passed: what the channel sends of itself."""
+        """Return what the channel sends by itself as time passes."""
         sent = []
         for action in self.channel.tick(self.clock.monotonic_ns()):
             if isinstance(action, Send):
@@ -152,33 +152,33 @@ class HostWire:
 
     # ------------------------------------------------------------------ as a host
     def send(self, message: bytes) -> bytes:
-        """One message, and the answer's bytes."""
+        """Send one message, and return the bytes of the reply."""
         return self.hear(marked(message) if self._strict else message)
 
     def general(self) -> int:
-        """A general poll, and the exception it gives."""
+        """Send a general poll, and return the exception in its reply."""
         answer = self.send(bytes((0x80 | self.address,)))
         assert len(answer) == 1, answer.hex(" ")
         return answer[0]
 
     def sync(self) -> None:
-        """A poll to nobody: acknowledges."""
+        """Poll an unused address, which acknowledges the last reply."""
         assert self.send(b"\x80") == b""
 
     def exceptions(self) -> list[int]:
-        """Every exception that waits, in order."""
-        found = []
+        """Return all waiting exceptions in order."""
+        exceptions = []
         while code := self.general():
-            found.append(code)
+            exceptions.append(code)
             self.sync()
-        return found
+        return exceptions
 
     def read(self, code: int) -> str:
-        """A poll of type R; the data of its answer in hex, '' for silence."""
+        """Send a poll of type R; return the data of its reply in hex, or '' without a reply."""
         return self._data(code, self.send(bytes((self.address, code))))
 
     def long(self, code: int, data: str = "") -> str:
-        """A poll with a CRC, its data in hex; the data of the answer, or the one byte of it."""
+        """Send a poll with a CRC and data in hex; return the data of the reply, or its single byte."""
         return self._data(code, self.send(sealed(bytes((self.address, code)) + bytes.fromhex(data))))
 
     def _data(self, code: int, answer: bytes) -> str:
@@ -192,7 +192,7 @@ class HostWire:
 
 
 class Bench(HostWire):
-    """One host's channel over a real machine; time is the room's clock."""
+    """One host's channel to a real machine; time is the machine's clock."""
 
     def __init__(
         self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object

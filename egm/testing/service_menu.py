@@ -1,4 +1,4 @@
-"""The staff's hands on the service menu of a machine: turn keys, type, touch, read."""
+"""Simulated staff at a machine's service menu: turn keys, type, touch, read."""
 
 from collections.abc import Iterator
 
@@ -13,19 +13,20 @@ from egm.staff.service.menu import SUBJECTS
 from egm.testing.machine import MachineRig
 
 TEXTS = {language: Texts(language) for language in LANGUAGES}
-#: The main menu and its subjects, by their titles.
+#: The titles of the main menu and its subjects.
 TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
-#: Staff number of each role; the PIN is the number, four times over with a digit that breaks the row.
+#: The staff number of each role. The PIN repeats the number, four times over, with a digit that breaks the
+#: row.
 NUMBERS = {role: str(place) for place, role in enumerate(Role, 1)}
 
 
 def pin_of(number: str) -> str:
-    """The PIN of a staff number, too long to turn up in a digest by chance: it is looked for in journals."""
+    """Return a staff number's PIN, too long to appear in a digest by chance: tests search journals for it."""
     return f"90{number}748159362"[:12]
 
 
 def staff() -> Roster:
-    """One person a role, with PINs digested as cheaply as scrypt lets one."""
+    """Return a roster with one person per role, whose PINs are digested as cheaply as scrypt allows."""
     people = {number: Person(number, role.value.title(), role) for role, number in NUMBERS.items()}
     return Roster(people=people, pins={number: PinDigest.of(pin_of(number), cost=2) for number in people})
 
@@ -45,7 +46,7 @@ class Menu:
 
     @property
     def page(self) -> ServicePage:
-        """The page shown; every text of it must exist in both languages."""
+        """Return the page shown, after checking that all its texts exist in both languages."""
         page = self.machine.state(ServiceDesk).page(self.machine)
         assert page is not None, "no page is open"
         for words in words_of(page):
@@ -55,12 +56,12 @@ class Menu:
 
     @property
     def is_open(self) -> bool:
-        """Whether a page is shown."""
+        """Return whether a page is shown."""
         return self.machine.state(ServiceDesk).page(self.machine) is not None
 
     @property
     def notice(self) -> str:
-        """The key of what the page says of the last answer."""
+        """Return the key of the page's notice about the last action."""
         notice = self.page.notice
         return "" if notice is None else str(notice.value)
 
@@ -70,9 +71,9 @@ class Menu:
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
-        """Touch an action, with what is typed into the prompt; it must be offered and lit.
+        """Touch an action, with the text typed into the prompt; it must be offered and enabled.
 
-        What stands in another subject of the menu is walked to, as a person would.
+        If the action is in another subject of the menu, navigate there first, as a person would.
         """
         if page is None and action not in offered(self.page) and self.page.title.value in TITLES:
             self._walk_to(action)
@@ -94,13 +95,13 @@ class Menu:
                 self.touch("back")
 
     def everything(self) -> set[str]:
-        """What can be reached from the main menu: the lines of every subject."""
-        found: set[str] = set()
+        """Return what can be reached from the main menu: the lines of every subject."""
+        actions: set[str] = set()
         for subject in [each for each in offered(self.home().page) if each.startswith("subject:")]:
             self.touch(subject)
-            found |= {row.action for table in self.page.tables for row in table.rows}
+            actions |= {row.action for table in self.page.tables for row in table.rows}
             self.home()
-        return found
+        return actions
 
     def enter(self, text: str) -> "Menu":
         """Type into the prompt and confirm."""
@@ -111,35 +112,35 @@ class Menu:
         """Type a staff number and its PIN."""
         number = NUMBERS[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
-            self.touch("back")  # a wrong PIN is asked for again; this is for another number
+            self.touch("back")  # the menu asks again for a wrong PIN; go back for another number
         return self.enter(number).enter(pin_of(number) if pin is None else pin)
 
     def sign_in(self, role: Role) -> "Menu":
-        """Turn the key and prove who one is."""
+        """Turn the key and sign in."""
         self.open().prove(role)
         assert self.page.person is not None, f"{role} was not let in: {self.notice}"
         return self
 
     def home(self) -> "Menu":
-        """Back to the main menu."""
+        """Go back to the main menu."""
         while self.page.title.value != "service.menu.title":
             self.touch("back")
         return self
 
     def fill(self, form: str, *values: str, second: Role | None = None) -> "Menu":
-        """Fill a form in from the main menu and confirm it."""
+        """Fill in a form from the main menu and confirm it."""
         self.touch(f"form:{form}")
         return self.complete(*values, second=second)
 
     def complete(self, *values: str, second: Role | None = None) -> "Menu":
-        """Fill in the form that is open and confirm it."""
+        """Fill in the open form and confirm it."""
         for value in values:
             self.enter(value)
         self.touch("confirm")
         return self if second is None else self.prove(second)
 
     def lines(self) -> dict[str, str]:
-        """The page's two-column lines, in English."""
+        """Return the page's two-column lines, in English."""
         return {
             said(row.cells[0], "en"): said(row.cells[-1], "en")
             for table in self.page.tables
@@ -148,7 +149,7 @@ class Menu:
 
 
 def words_of(page: ServicePage) -> Iterator[Words]:
-    """Every text of a page."""
+    """Yield every text of a page."""
     yield page.title
     yield from (words for words in (page.person, page.notice) if words is not None)
     if page.prompt is not None:
@@ -165,7 +166,7 @@ def words_of(page: ServicePage) -> Iterator[Words]:
 
 
 def said(words: Words, language: str) -> str:
-    """A text in words. Raises CatalogueError where the catalogue has none."""
+    """Return a text in a language. Raises CatalogueError if the catalogue does not have it."""
     return _said(words, TEXTS[language])
 
 
@@ -174,9 +175,9 @@ def _said(words: Words, texts: Texts) -> str:
 
 
 def offered(page: ServicePage) -> list[str]:
-    """The actions that may be touched."""
-    found = [action.id for action in page.actions if action.enabled]
-    found += [row.action for table in page.tables for row in table.rows if row.action]
+    """Return the actions that may be touched."""
+    actions = [action.id for action in page.actions if action.enabled]
+    actions += [row.action for table in page.tables for row in table.rows if row.action]
     if page.pattern == "calibrate":
-        found.append("crosses")
-    return [*found, "enter"] if page.prompt is not None else found
+        actions.append("crosses")
+    return [*actions, "enter"] if page.prompt is not None else actions

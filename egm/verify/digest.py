@@ -23,7 +23,7 @@ _UNREADABLE: Final = "unreadable: "
 
 
 class Algorithm(StrEnum):
-    """How a component is signed: HMAC (RFC 2104) with the verifier's seed, or a plain digest without one."""
+    """The signature algorithm: HMAC (RFC 2104) with the verifier's seed, or a plain digest without one."""
 
     SHA1_HMAC = "sha1-hmac"
     SHA256_HMAC = "sha256-hmac"
