@@ -1,7 +1,7 @@
-"""Serial line for asyncio: open a path, write bytes, read with a time limit.
+"""An asyncio serial line: open a path, write bytes, read with a time limit.
 
-The path is a real port or a pseudo-terminal; nothing here or above knows which. Losing the line (unplugged,
-hung up, taken by another process) is a :class:`LineLostError`; whoever owns the line closes it and opens it
+The path is a real port or a pseudo-terminal; no code here or above distinguishes them. A lost line
+(unplugged, hung up, taken by another process) raises :class:`LineLostError`; its owner closes it and opens it
 again when it is back.
 """
 
@@ -19,12 +19,12 @@ import serial
 from egm.errors import PeerError
 
 _READ_BYTES = 4096
-#: Device numbers of the slaves of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt).
+#: Major device numbers of pseudo-terminal slaves (Linux, Documentation/admin-guide/devices.txt).
 _PTY_MAJORS = range(136, 144)
 
 
 class LineLostError(PeerError):
-    """The line cannot be used: which path, and why."""
+    """A line that cannot be used: which path, and why."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -34,7 +34,7 @@ class LineLostError(PeerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineSettings:
-    """How a protocol wants its UART."""
+    """The UART settings of a protocol."""
 
     baud: int = 9600
     bits: Literal[7, 8] = 8
@@ -43,34 +43,34 @@ class LineSettings:
 
     @property
     def character_seconds(self) -> float:
-        """Time one character takes on the wire: start, data, parity and stop bits."""
+        """Return the time one character takes on the wire: start, data, parity and stop bits."""
         return (1 + self.bits + (self.parity != "N") + self.stop_bits) / self.baud
 
 
 class Handle(Protocol):
-    """An open port: what :class:`SerialLine` needs of one (``serial.Serial`` is one)."""
+    """An open port as needed by :class:`SerialLine` (``serial.Serial`` is one)."""
 
     def fileno(self) -> int:
-        """The descriptor, in non-blocking mode."""
+        """Return the descriptor, in non-blocking mode."""
 
     def close(self) -> None:
-        """Give the port back."""
+        """Release the port."""
 
 
 Opener = Callable[[str, LineSettings], Handle]
-"""Opens a port by its path. Raises :class:`LineLostError` where it cannot be had."""
+"""Opens a port by its path. Raises :class:`LineLostError` if it is not available."""
 
 
 def is_pseudo_terminal(path: str) -> bool:
-    """Whether ``path`` is the slave of one, and has no parity. Raises OSError where nothing is there."""
+    """Return whether ``path`` is a pseudo-terminal's slave, without parity. Raises OSError if there is none."""
     return os.major(Path(path).stat().st_rdev) in _PTY_MAJORS
 
 
 def open_port(path: str, settings: LineSettings) -> Handle:
-    """Open a serial port for this process alone. Raises :class:`LineLostError` where it cannot be had.
+    """Open a serial port exclusively for this process. Raises :class:`LineLostError` if it is not available.
 
-    A pseudo-terminal has neither parity nor a character size to set, and the kernel refuses (EINVAL) a
-    request that differs from what is in force by nothing else; it is asked for none.
+    A pseudo-terminal has no parity or character size. The kernel rejects (EINVAL) a request that would change
+    nothing else, so none is requested.
     """
     try:
         pseudo = is_pseudo_terminal(path)
@@ -88,10 +88,10 @@ def open_port(path: str, settings: LineSettings) -> Handle:
 
 
 class SerialLine:
-    """A line that may come and go. One driver owns it, or several share it as a bus.
+    """A line that may be lost and reopened. One driver owns it, or several share it as a bus.
 
-    On a bus each takes its ``turn`` for one question and its answer; whoever finds the line lost closes it
-    for all, and the first to come back opens it.
+    On a bus each driver takes its ``turn`` for one query and its reply. The first driver that finds the line
+    lost closes it for all, and the first to try again opens it.
     """
 
     def __init__(self, path: str, settings: LineSettings, opener: Opener = open_port) -> None:
@@ -103,11 +103,11 @@ class SerialLine:
         self._lost: str | None = None
         self._arrived = asyncio.Event()
         self.turn = asyncio.Lock()
-        #: Told every portion of bytes, and whether it was sent: for whoever must see the line itself.
+        #: Called with every portion of bytes and whether it was sent, for monitoring the line.
         self.tap: Callable[[bytes, bool], None] = lambda _data, _sent: None
 
     def open(self) -> None:
-        """Open the port and begin to listen; an open port stays so. Raises :class:`LineLostError`."""
+        """Open the port and start listening; an open port stays open. Raises :class:`LineLostError`."""
         if self._handle is not None and self._lost is None:
             return
         self.close()
@@ -119,14 +119,14 @@ class SerialLine:
         asyncio.get_running_loop().add_reader(handle.fileno(), self._readable)
 
     def close(self) -> None:
-        """Give the port back; closing a closed line is nothing."""
+        """Release the port; a closed line is ignored."""
         handle, self._handle = self._handle, None
         if handle is not None:
             asyncio.get_running_loop().remove_reader(handle.fileno())
             handle.close()
 
     def write(self, data: bytes) -> None:
-        """Send all of ``data``. Raises :class:`LineLostError` when the line is gone or takes no more."""
+        """Send all of ``data``. Raises :class:`LineLostError` if the line is lost or accepts no more."""
         try:
             taken = os.write(self._fileno(), data)
         except OSError as error:
@@ -136,9 +136,9 @@ class SerialLine:
         self.tap(data, True)
 
     async def read(self, seconds: float) -> bytes:
-        """What has arrived, waiting for the first byte at most ``seconds``; empty when nothing came.
+        """Return the bytes received, waiting at most ``seconds`` for the first; empty if none came.
 
-        Raises :class:`LineLostError` when the line is gone.
+        Raises :class:`LineLostError` if the line is lost.
         """
         self._fileno()
         if not self._received and self._lost is None:
@@ -166,7 +166,7 @@ class SerialLine:
             return
         except OSError as error:
             data, why = b"", f"cannot be read: {error}"
-        if not data:  # a hung-up line stays readable for ever: stop listening, the owner will reopen
+        if not data:  # a hung-up line stays readable for ever: stop listening; the owner reopens it
             self._lost = why
             asyncio.get_running_loop().remove_reader(fileno)
         else:

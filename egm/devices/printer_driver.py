@@ -1,19 +1,19 @@
-"""Printer contract: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED or DISPUTED on the way.
+"""The printer contract: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED or DISPUTED instead.
 
-The value is in exactly one place at each state. Until BARCODE_DONE it is the player's credit; from there on
-it is the ticket. The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the
-printer says so, and the validation number is redeemable only from BARCODE_DONE on. A print command is sent
+In each state the value is in exactly one place. Until BARCODE_DONE it is the player's credit; from then on it
+is the ticket. The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the
+printer reports it, and the validation number is redeemable only from BARCODE_DONE on. A print command is sent
 once and never repeated.
 
-A printer without power forgets that a bar code was done, so its silence about one is no answer unless it has
-been on since the order. FAILED is said only where this run of the machine gave the order and the printer has
-answered every question since, none of them with a ticket that no fault explains. In every other case a whole
-ticket may be in somebody's hand: the ticket is DISPUTED, and a person decides.
+A printer loses the mark "bar code done" without power, so a missing mark proves nothing unless the printer
+has been on since the order. FAILED is recorded only if this run of the machine gave the order and the printer
+has replied to every query since, without a ticket in its path that no fault explains. In every other case a
+complete ticket may have been taken: the ticket is DISPUTED, and staff decide.
 
-States move only on two equal answers in a row, for printers have no check over their answers. Faults that
-stop printing are waited for while PENDING, at most :data:`PENDING_SECONDS`; a job that cannot start by then
-fails and the machine pays by other means. A printer that stays busy over a ticket for
-:data:`~egm.devices.driver.ORDER_SECONDS` leaves it DISPUTED.
+States change only on two equal replies in a row, because printers' replies have no checksum. While PENDING,
+the driver waits for faults that stop printing to clear, at most :data:`PENDING_SECONDS`; a job that cannot
+start by then fails and the machine pays by other means. If a printer stays busy with a ticket for
+:data:`~egm.devices.driver.ORDER_SECONDS`, the ticket is DISPUTED.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from egm.devices.printer_status import PrinterStatus
 
 #: How long a ticket waits for the printer to become ready.
 PENDING_SECONDS: Final = 10.0
-#: How long a printer may neither print nor have printed what it was sent.
+#: How long a printer may take to start printing.
 START_SECONDS: Final = 2.0
-#: How long a printer that fell silent while printing is waited for.
+#: How long to wait for a printer that has stopped replying while printing.
 SILENT_SECONDS: Final = 15.0
-#: No printer loses power and answers again within this.
+#: Minimum time in which a printer can lose power, restart and reply.
 _RESTART_SECONDS: Final = 0.5
 _IDLE_POLL_SECONDS: Final = 0.2
 _OPEN_POLL_SECONDS: Final = 0.05
@@ -50,7 +50,7 @@ _FAULTS: Final = {
 
 
 class PrinterDriver(LineDriver[M]):
-    """The contract, for any protocol that can say a :class:`PrinterStatus`."""
+    """The contract, for any protocol that can report a :class:`PrinterStatus`."""
 
     def __init__(
         self,
@@ -65,20 +65,20 @@ class PrinterDriver(LineDriver[M]):
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
         self._since: float | None = None  # when the present state began, in this run
-        self._answered_at: float | None = None  # the last of unbroken answers since the order to print
+        self._answered_at: float | None = None  # the last of the uninterrupted replies since the print order
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
     def _print_command(self, job: TicketJob) -> bytes:
-        """The bytes that print ``job``. Raises ValueError for what the printer cannot print."""
+        """Return the bytes that print ``job``. Raises ValueError for what the printer cannot print."""
 
     @abstractmethod
     async def _ask_status(self) -> PrinterStatus | None:
-        """Ask once; None for silence or nonsense."""
+        """Query the status once; return None without a valid reply."""
 
     @abstractmethod
     async def _ready_again(self) -> None:
-        """Throw away any job in the printer, and forget that a bar code was done."""
+        """Cancel any job in the printer, and clear the mark that a bar code was done."""
 
     # ------------------------------------------------------------ the machine's side
     def print_ticket(self, job: TicketJob) -> None:
@@ -96,7 +96,7 @@ class PrinterDriver(LineDriver[M]):
 
     # ------------------------------------------------------------ the cycle
     def _session_begins(self) -> None:
-        """Nothing is believed of a printer: every cycle asks."""
+        """Do nothing: the printer's state is queried in every cycle."""
 
     async def _cycle(self) -> None:
         first = await self._ask_status()
@@ -116,7 +116,7 @@ class PrinterDriver(LineDriver[M]):
         await self._pause()
 
     def _hold_against_power(self, *, answered: bool) -> None:
-        """Note whether the printer can have been without power since the order to print."""
+        """Record whether the printer may have been without power since the print order."""
         now = asyncio.get_running_loop().time()
         last = self._answered_at
         unbroken = answered and last is not None and now - last <= _RESTART_SECONDS
@@ -129,7 +129,7 @@ class PrinterDriver(LineDriver[M]):
             self._unknown(record)
 
     def _waited(self) -> float:
-        """Seconds since the open ticket came to its present state, as far as this run knows."""
+        """Return the seconds since the open ticket reached its present state, as far as this run knows."""
         now = asyncio.get_running_loop().time()
         if self._since is None:
             self._since = now
@@ -141,7 +141,7 @@ class PrinterDriver(LineDriver[M]):
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _unknown(self, record: PrintRecord) -> None:
-        """The printer does not say how it is: wait for it, not for ever."""
+        """Wait, for a limited time, for a printer that does not report its status."""
         limits = {
             PrintState.PENDING: (PENDING_SECONDS, PrintState.FAILED),
             PrintState.PRINTING: (SILENT_SECONDS, PrintState.DISPUTED),
@@ -180,7 +180,7 @@ class PrinterDriver(LineDriver[M]):
             self._move(record, PrintState.PRINTING)
             command = self._print_command(record.job)
             self._line.write(command)
-            # A question behind a ticket still on the wire would be answered too late.
+            # A query sent while the ticket is still on the wire would be answered too late.
             await asyncio.sleep(len(command) * self._line.settings.character_seconds)
             self._answered_at = asyncio.get_running_loop().time()
 

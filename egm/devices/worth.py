@@ -1,8 +1,9 @@
-"""Channel worth: what an acceptor says its channels take, held against the cabinet file.
+"""Channel values: compare what an acceptor reports that its channels accept with the cabinet file.
 
-Each channel is asked about, in every protocol that can say it. Where one takes another value, another
-currency or nothing, no money is taken in any: the machine would make money up, or lose it. A channel of which
-no worth is known is reported and taken as the cabinet file says; it keeps no other from being compared.
+Each channel is queried, in every protocol that can report it. If one accepts another value or currency, or
+nothing, the acceptor takes no money at all: the machine would credit too much or too little. A channel
+without a known value raises a fault and is used as the cabinet file says; it does not prevent the comparison
+of the others.
 """
 
 from collections.abc import Mapping
@@ -14,19 +15,19 @@ from babel.numbers import get_currency_precision, get_territory_currencies
 
 from egm.devices.interface import FaultCode
 
-#: Currencies that a device may be programmed for where no profile says which: dollars are taken for granted.
+#: Default currencies of a device if no profile names one.
 DOLLARS: Final = frozenset({"USD", "CAD"})
 WORTH_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNTOLD)
-#: No country: what ccTalk devices call a token.
+#: The country code of ccTalk devices for a token.
 _TOKENS: Final = "TK"
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedWorth:
-    """What a device says that a channel takes.
+    """A device's report of what a channel accepts.
 
-    ``text``: its own words. ``amount_cents``: 0 for nothing, None where no amount can be made of it.
-    ``currencies``: those it may be, empty where it is not said or not known.
+    ``text``: the device's own text. ``amount_cents``: 0 for nothing, None if no amount can be derived from
+    it. ``currencies``: the possible currencies, empty if unknown.
     """
 
     text: str
@@ -35,10 +36,10 @@ class ReportedWorth:
 
 
 class Worth:
-    """What an acceptor has said so far of its channels."""
+    """The values an acceptor has reported so far for its channels."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLARS) -> None:
-        """``channels`` maps each to what it is worth here, in minor units of one of ``currencies``."""
+        """Expect ``channels``: the configured value of each, in minor units of one of ``currencies``."""
         self._channels = dict(channels)
         self._currencies = currencies
         self._unasked = list(channels)
@@ -47,28 +48,28 @@ class Worth:
 
     @property
     def next_channel(self) -> int | None:
-        """The next channel to ask about; None once all are known."""
+        """Return the next channel to query, or None once all are done."""
         return self._unasked[0] if self._unasked else None
 
     @property
     def is_known(self) -> bool:
-        """Whether every channel has been asked about."""
+        """Return whether every channel has been queried."""
         return not self._unasked
 
     @property
     def differs(self) -> bool:
-        """Whether a channel takes other money than the cabinet file says."""
+        """Return whether a channel accepts other money than the cabinet file says."""
         return bool(self._differs)
 
     @property
     def faults(self) -> dict[FaultCode, str]:
-        """The faults to show."""
+        """Return the faults to raise, with their details."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
         return {FaultCode.VALUES_UNTOLD: _channels(self._untold)} if self._untold else {}
 
     def note(self, channel: int, reported: ReportedWorth | None) -> None:
-        """Note what is said of a channel; None where the device does not answer."""
+        """Record the report about a channel, or None if the device does not reply."""
         if channel not in self._unasked:
             return
         self._unasked.remove(channel)

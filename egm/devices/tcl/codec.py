@@ -1,15 +1,16 @@
 """TCL-style printer commands in bytes. Pure.
 
 Commands are framed by carets and their fields by bars: ``^S^`` status, ``^C|a|^`` clear everything,
-``^P|template|field|...|^`` print by template. The printer answers a status with asterisks instead of carets::
+``^P|template|field|...|^`` print by template. The printer replies to a status query with asterisks instead of
+carets::
 
     *S|version|f1|f2|f3|*
 
-The line is 9600 8N1; there is no check in either direction.
+The line is 9600 8N1; there is no checksum in either direction.
 
-Confidence: the commands are seen in one public source. **The status answer's layout is in licensed manuals**;
-the one above, its three flag characters (0x40 plus five bits, so none is a bar) and the meaning of their bits
-are this project's stand-in. :data:`FLAGS` is the only place that knows them.
+Confidence: the commands are seen in one public source. **The layout of the status reply is in licensed
+manuals**; the one above, its three flag characters (0x40 plus five bits, so that none is a bar) and the
+meaning of their bits are this project's stand-in. :data:`FLAGS` is the only place that defines them.
 """
 
 from collections.abc import Sequence
@@ -35,31 +36,31 @@ FLAGS: Final[Sequence[str]] = (
 
 @dataclass(frozen=True, slots=True)
 class AskStatus:
-    """``^S^``."""
+    """The status query ``^S^``."""
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return the command's bytes on the line."""
         return b"^S^"
 
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """``^C|a|^``: throw everything away, and forget that a bar code was done."""
+    """The command ``^C|a|^``: clear everything, including the mark that a bar code was done."""
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return the command's bytes on the line."""
         return b"^C|a|^"
 
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """``^P|template|field|...|^``."""
+    """The print command ``^P|template|field|...|^``."""
 
     template: str
     fields: tuple[str, ...]
 
     def encode(self) -> bytes:
-        """Its bytes on the line. Raises ValueError for a field that cannot travel."""
+        """Return the command's bytes on the line. Raises ValueError for a field that cannot be transmitted."""
         for field in (self.template, *self.fields):
             if not set("^|*").isdisjoint(field) or not field.isprintable():
                 raise ValueError(f"{PROTOCOL}: a field may not hold ^ | * or control characters: {field!r}")
@@ -80,7 +81,7 @@ class Answer:
     status: PrinterStatus
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return the reply's bytes on the line."""
         flags = [
             chr(0x40 | sum(getattr(self.status, name) << place for place, name in enumerate(names.split())))
             for names in FLAGS
@@ -89,7 +90,7 @@ class Answer:
 
 
 def cut_answer(buffer: bytes) -> Cut[Answer] | None:
-    """Cut what a printer says (see :mod:`egm.devices.framing`)."""
+    """Cut a message from a printer (see :mod:`egm.devices.framing`)."""
     framed = _framed(buffer, _STAR)
     if not isinstance(framed, bytes):
         return framed
@@ -106,7 +107,7 @@ def cut_answer(buffer: bytes) -> Cut[Answer] | None:
 
 
 def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
-    """Cut what a machine says (see :mod:`egm.devices.framing`)."""
+    """Cut a message from a machine (see :mod:`egm.devices.framing`)."""
     framed = _framed(buffer, _CARET)
     if not isinstance(framed, bytes):
         return framed
@@ -123,7 +124,7 @@ def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
 
 
 def _framed(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
-    """The bytes from one mark to the next."""
+    """Return the bytes from one frame mark to the next, or None if they are not complete yet."""
     if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
         return garbage
     end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)

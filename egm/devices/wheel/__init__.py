@@ -1,1 +1,1 @@
-"""A roulette wheel with a reader: it says where its game stands, and the number its ball came to rest on."""
+"""A roulette wheel with a reader, which reports the wheel's phase and the number the ball fell on."""

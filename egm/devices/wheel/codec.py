@@ -1,16 +1,17 @@
-"""What a roulette wheel's reader says in bytes. Pure.
+"""The byte protocol of a roulette wheel's reader. Pure.
 
-The reader speaks by itself, every half second and at each change, a line of fields between semicolons::
+The reader sends unsolicited reports, every half second and at each change: a line of fields between
+semicolons::
 
     *X;state;game number;last number;warnings;rotor speed;direction CR LF
     *X;5;117;13;0;002;0
 
 ``state`` is 1 to 6 (:class:`Phase`), ``warnings`` the hexadecimal sum of :class:`Warnings`. Between such
-lines it may say the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no check.
+lines it may send the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no checksum.
 
-Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels write
-them down from the owner's handbook (p. 49) and from their own logs; the handbook itself has not been seen.
-How a wheel with a double zero says it is not known: :data:`NUMBERS` are those of a single zero.
+Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels
+document them from the owner's handbook (p. 49) and from their own logs; the handbook itself has not been
+seen. How a wheel with a double zero reports it is not known: :data:`NUMBERS` are those of a single zero.
 """
 
 import re
@@ -28,37 +29,37 @@ _ASIDE: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
 
 
 class Phase(IntEnum):
-    """Where the game of the wheel stands."""
+    """The phase of the wheel's game."""
 
     WAITING = 1
-    """The rotor turns; the game before is over."""
+    """The rotor turns; the previous game is over."""
     BETTING = 2
     BALL_IN_TRACK = 3
     NO_MORE_BETS = 4
     NUMBER = 5
-    """The ball lies in a pocket: all sensors have seen it there, and nothing was wrong."""
+    """The ball is in a pocket: all sensors have detected it there, without a warning."""
     CLOSED = 6
 
 
 class Warnings(IntFlag):
-    """What is wrong with the game that runs."""
+    """Warnings about the current game."""
 
     NO_BALL = 1
     SAME_DIRECTION = 2
-    """The ball runs with the rotor."""
+    """The ball runs in the direction of the rotor."""
     FAILURE = 4
-    """Of a sensor in the rim, the motor or its encoder."""
+    """A failure of a rim sensor, the motor or its encoder."""
     VOID = 8
-    """The launch failed: the ball is launched again."""
+    """The launch failed; the ball is launched again."""
 
 
-#: Nothing is wrong.
+#: No warnings.
 NOTHING: Final = Warnings(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One report: ``number`` is that of game ``game`` in phase NUMBER, and of the one before till then."""
+    """One report: ``number`` belongs to game ``game`` in phase NUMBER, and to the previous game before that."""
 
     phase: Phase
     game: int
@@ -68,14 +69,14 @@ class Status:
     direction: int = 0
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return the report's bytes on the line."""
         fields = f"{self.phase:d};{self.game:03d};{self.number:02d};{self.warnings:X}"
         return f"*X;{fields};{self.speed:03d};{self.direction}\r\n".encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The number said once more by itself, or an error in the reader's own words."""
+    """The number sent by itself, or an error text of the reader."""
 
     text: str
 
@@ -84,7 +85,7 @@ Report = Status | Aside
 
 
 def cut(buffer: bytes) -> Cut[Report] | None:
-    """Cut what a reader says (see :mod:`egm.devices.framing`)."""
+    """Cut a message from a reader (see :mod:`egm.devices.framing`)."""
     end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
     if end is None:
         if len(buffer) < _LINE_MAX:

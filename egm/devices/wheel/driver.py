@@ -1,4 +1,4 @@
-"""The driver of a wheel's reader: it listens. The wheel has a game of its own and is not commanded."""
+"""The driver of a wheel's reader. It only listens: the wheel runs independently and takes no commands."""
 
 from typing import Final
 
@@ -21,9 +21,9 @@ _VOID: Final = Warnings.NO_BALL | Warnings.SAME_DIRECTION | Warnings.VOID
 
 
 class WheelDriver(LineDriver[Report]):
-    """A :class:`~egm.devices.interface.Device` that tells each turn (:class:`WheelTurned`)."""
+    """A :class:`~egm.devices.interface.Device` that reports each change of the wheel (:class:`WheelTurned`)."""
 
-    #: It speaks every half second; this long without a word counts as a question without an answer.
+    #: The reader sends every half second; this long without a message counts as a missing reply.
     reply_seconds = 0.75
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:

@@ -1,4 +1,4 @@
-"""A simulated wheel with a reader: it spins by itself, game after game, and says so every half second."""
+"""A simulated wheel with a reader: it spins by itself, game after game, and reports every half second."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -7,7 +7,7 @@ from egm.devices.twin import ActionError, Port, Twin, Values, flag, number
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import NOTHING, NUMBERS, Phase, Report, Status, Warnings
 
-#: How long each phase lasts, in seconds, and what follows it.
+#: Duration of each phase, in seconds, and the phase that follows.
 COURSE: Final[Mapping[Phase, tuple[float, Phase]]] = {
     Phase.WAITING: (3.0, Phase.BETTING),
     Phase.BETTING: (15.0, Phase.BALL_IN_TRACK),
@@ -17,12 +17,12 @@ COURSE: Final[Mapping[Phase, tuple[float, Phase]]] = {
 }
 _SAYS_SECONDS: Final = 0.5
 _GAMES: Final = 256
-#: A simulator has no chance of its own: its balls go round all the numbers in steps of so many.
+#: A simulator has no randomness of its own: its numbers advance through the wheel in steps of this size.
 _STEP: Final = 14
 
 
 class WheelTwin(Twin[Report]):
-    """See the module. It keeps its last game and number without power."""
+    """A simulated wheel. It keeps its last game and number without power."""
 
     kind = "roulette wheel"
 
@@ -37,14 +37,14 @@ class WheelTwin(Twin[Report]):
         self._begun = False
 
     def begin(self) -> None:
-        """Begin to turn."""
+        """Start spinning."""
         if not self._begun:
             self._begun = True
             self._enter(Phase.WAITING)
             self._say()
 
     def received(self, message: Report) -> None:
-        """Take no notice: it is not commanded."""
+        """Ignore commands; a wheel reader only reports."""
 
     def _say(self) -> None:
         warnings = self._warnings | self._stuck
@@ -67,29 +67,29 @@ class WheelTwin(Twin[Report]):
     def _go_on(self, following: Phase) -> None:
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
             self._enter(following)
-        else:  # a spin with something wrong is none: the ball is launched again, in the same game
+        else:  # the spin is void: launch the ball again, in the same game
             self._warnings = NOTHING
             self._enter(Phase.NO_MORE_BETS)
 
     def power_lost(self) -> None:
-        """The rotor runs down: the game that ran is none."""
+        """Stop the rotor; the current game is void."""
 
     def power_restored(self) -> None:
-        """It begins with the next game."""
+        """Start with the next game."""
         self._begun = False
         self._warnings = NOTHING
         self.begin()
 
     def memory(self) -> dict[str, object]:
-        """Its last game and number."""
+        """Return the last game and number."""
         return {"game": self._game, "number": self._number}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Become the wheel that :meth:`memory` described."""
+        """Restore the state returned by :meth:`memory`."""
         self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
 
     def state(self) -> dict[str, object]:
-        """What a person beside it sees."""
+        """Return the visible state of the wheel."""
         return {
             "phase": self._phase.name.lower(),
             "game": self._game,
@@ -98,7 +98,7 @@ class WheelTwin(Twin[Report]):
         }
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """What a hand can do to it."""
+        """Return the manual actions on the wheel."""
         return {
             "land": self._land,
             "void": self._void,
@@ -111,7 +111,7 @@ class WheelTwin(Twin[Report]):
         }
 
     def _land(self, values: Values) -> str:
-        """Let the next ball come to rest on ``number``."""
+        """Let the next ball fall on ``number``."""
         lands = number(values, "number")
         if lands not in NUMBERS:
             raise ActionError(f"number: a pocket from 0 to {NUMBERS[-1]} is needed, not {lands}")
@@ -127,7 +127,7 @@ class WheelTwin(Twin[Report]):
         return self._warn(Warnings.NO_BALL, "the ball is out of the wheel")
 
     def _wrong_way(self, _: Values) -> str:
-        """Let the ball run with the rotor."""
+        """Let the ball run in the direction of the rotor."""
         return self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
     def _warn(self, warning: Warnings, said: str) -> str:
@@ -135,22 +135,22 @@ class WheelTwin(Twin[Report]):
         return said
 
     def _jam(self, values: Values) -> str:
-        """Break a sensor of the rim (``on``), or mend it."""
+        """Break a rim sensor (``on``), or repair it."""
         self._stuck = Warnings.FAILURE if flag(values, "on", default=True) else NOTHING
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
     def _lie(self, values: Values) -> str:
-        """Say once that the ball lies on ``number``, wherever it is."""
+        """Report once that the ball is on ``number``, wherever it is."""
         told = number(values, "number", default=0) % len(NUMBERS)
         self._send(Status(Phase.NUMBER, self._game, told).encode())
         return f"said that the ball lies on {told}"
 
     def _close(self, _: Values) -> str:
-        """Close the table: the rotor stands."""
+        """Close the table and stop the rotor."""
         return self._stand(Phase.CLOSED, "closed")
 
     def _open(self, _: Values) -> str:
-        """Open the table: the next game begins."""
+        """Open the table and begin the next game."""
         return self._stand(Phase.WAITING, "open")
 
     def _stand(self, phase: Phase, said: str) -> str:

@@ -218,7 +218,7 @@ def test_what_cannot_be_signed_is_refused(tmp_path):
         signatures(here, Algorithm.SHA256, b"", ["fonts"])
     with pytest.raises(LocalError, match="cannot be read"):
         signatures({"rng/gone.py": tmp_path / "gone.py"}, Algorithm.SHA256, b"")
-    with pytest.raises(LocalError, match="no component"):
+    with pytest.raises(LocalError, match="not belong to any component"):
         component_of("elsewhere/x")
     with pytest.raises(OperatorError, match="not hexadecimal"):
         read_seed("xy")
