@@ -1,11 +1,11 @@
-"""Device interfaces: what the machine sees of its peripherals, one small interface a kind, and typed events.
+"""Device interfaces: the machine's view of its peripherals, one small interface per kind, and typed events.
 
-A driver owns its line: :meth:`Device.run` opens it, keeps it, recovers it, and ends only when cancelled.
-Commands state a wish (``enable``, ``lamps``) which the driver makes so, again after every loss of the line.
-Events go to an :data:`EventSink`, called on the loop, in the order of the line.
+A driver owns its line: :meth:`Device.run` opens it, keeps it open, recovers it, and ends only when cancelled.
+Commands such as ``enable`` and ``lamps`` set a target state, which the driver establishes again after every
+loss of the line. Events go to an :data:`EventSink`, called on the event loop in the order of the line.
 
-Money does not travel in events. What must happen exactly once passes through a *ledger* the machine supplies
-(:mod:`egm.devices.ledgers`); the events here tell screens, state table and log about it afterwards.
+Events do not carry money. What must happen exactly once passes through a *ledger* supplied by the machine
+(:mod:`egm.devices.ledgers`); the events here inform screens, state table and log afterwards.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ from egm.errors import InvariantError
 
 
 class FaultCode(StrEnum):
-    """What can be wrong with a device. Each is raised and cleared by a :class:`Fault` event."""
+    """The faults of a device. Each is raised and cleared by a :class:`Fault` event."""
 
-    COMMUNICATION = "communication"  # silent, or bytes that are no protocol
-    FAILURE = "failure"  # the device says it is broken
+    COMMUNICATION = "communication"  # no reply, or invalid bytes
+    FAILURE = "failure"  # the device reports that it is broken
     JAM = "jam"
     POWER = "power"  # mains failing, or the device's own supply
     # bill acceptor
@@ -29,14 +29,14 @@ class FaultCode(StrEnum):
     STACKER_REMOVED = "stacker_removed"
     CHEAT = "cheat"
     # bill and coin acceptor
-    WRONG_VALUES = "wrong_values"  # a channel takes other money than the cabinet file and the profile say
-    VALUES_UNTOLD = "values_untold"  # it cannot say what a channel takes
+    WRONG_VALUES = "wrong_values"  # a channel accepts other money than the cabinet file and the profile say
+    VALUES_UNTOLD = "values_untold"  # the device cannot report what a channel accepts
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
     DIVERTER = "diverter"
     SENSOR_STUCK = "sensor_stuck"
-    WRONG_LANE = "wrong_lane"  # a coin fell where it was not sent
-    UNINVITED = "uninvited"  # a coin came in while coins were refused
+    WRONG_LANE = "wrong_lane"  # a coin fell into the wrong lane
+    UNINVITED = "uninvited"  # a coin came in while coins were disabled
     # hopper
     HOPPER_EMPTY = "hopper_empty"
     HOPPER_FULL = "hopper_full"  # its upper level sensor is covered
@@ -48,12 +48,12 @@ class FaultCode(StrEnum):
     CHASSIS_OPEN = "chassis_open"
     # input and output board
     BATTERY_LOW = "battery_low"
-    HARD_METER = "hard_meter"  # the counters cannot be brought to what the machine has metered
+    HARD_METER = "hard_meter"  # the counters cannot be advanced to the metered totals
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A bank note in escrow."""
+    """A bill in escrow."""
 
     amount_cents: int
 
@@ -71,33 +71,33 @@ Content = Note | Barcode
 # ---------------------------------------------------------------- events of every device
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceEvent:
-    """Something a device did; ``device`` is its name in the cabinet file."""
+    """An event of a device; ``device`` is its name in the cabinet file."""
 
     device: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommUp(DeviceEvent):
-    """The device answers, for the first time or again; clears :attr:`FaultCode.COMMUNICATION`."""
+    """The device replies, for the first time or again; clears :attr:`FaultCode.COMMUNICATION`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommLost(DeviceEvent):
-    """The device does not answer, or its line is gone: ``why`` in words. Raises ``COMMUNICATION``."""
+    """The device does not reply, or its line is lost; ``why`` is a text. Raises ``COMMUNICATION``."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identified(DeviceEvent):
-    """What the device says it is: free text of its maker, for the inventory and the software page."""
+    """The device's identity: its maker's free text, for the inventory and the software page."""
 
     identity: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault(DeviceEvent):
-    """A fault begins (``active``) or has gone. ``detail`` adds the device's own words."""
+    """A fault was raised (``active``) or cleared. ``detail`` adds the device's own text."""
 
     code: FaultCode
     active: bool
@@ -106,7 +106,7 @@ class Fault(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineError(DeviceEvent):
-    """Bytes were refused by the codec. Counted and logged; the driver has already recovered."""
+    """The codec rejected bytes. Counted and logged; the driver has already recovered."""
 
     text: str
 
@@ -114,14 +114,14 @@ class LineError(DeviceEvent):
 # ---------------------------------------------------------------- bill acceptor
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready(DeviceEvent):
-    """The acceptor now takes (``accepting``) or refuses what is offered: the wish has become true."""
+    """The acceptor has been enabled (``accepting``) or disabled, as last commanded."""
 
     accepting: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escrowed(DeviceEvent):
-    """A note or ticket waits in escrow. Answer ``stack``, ``hold`` or ``return_bill`` with ``escrow``."""
+    """A bill or ticket is in escrow. Reply with ``stack``, ``hold`` or ``return_bill`` and its ``escrow``."""
 
     escrow: int
     content: Content
@@ -129,23 +129,23 @@ class Escrowed(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked(DeviceEvent):
-    """The content is irrevocably in the box and the ledger has recorded it (this time or before)."""
+    """The content is irrevocably in the box and the ledger has recorded it (now or earlier)."""
 
     content: Content
 
 
 class ReturnReason(StrEnum):
-    """Why an offered note or ticket was not kept."""
+    """The reason why an offered bill or ticket was returned."""
 
-    ORDERED = "ordered"  # the machine asked for it
+    ORDERED = "ordered"  # the machine ordered it
     NOT_ENABLED = "not_enabled"  # a denomination that is not accepted now
     NO_ANSWER = "no_answer"  # the machine did not decide in time
-    DEVICE = "device"  # the acceptor gave it back by itself (power loss, pulled back, time-out)
+    DEVICE = "device"  # the acceptor returned it by itself (power loss, pulled back, time-out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned(DeviceEvent):
-    """An escrowed content went back to the player. ``content`` is None when the driver never saw it."""
+    """An escrowed content was returned to the player. ``content`` is None if the driver never knew it."""
 
     content: Content | None
     reason: ReturnReason
@@ -153,14 +153,14 @@ class Returned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected(DeviceEvent):
-    """Something offered was not recognised, or refused by the device; ``reason`` in the protocol's words."""
+    """Something was not recognised, or refused by the device; ``reason`` is the protocol's term."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disputed(DeviceEvent):
-    """The bytes cannot tell who owes whom: nothing was credited, and the ledger keeps it for a person."""
+    """It is unknown whether money was taken or paid; nothing was credited, and the ledger opened a dispute."""
 
     text: str
 
@@ -168,7 +168,7 @@ class Disputed(DeviceEvent):
 # ---------------------------------------------------------------- coins
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinAccepted(DeviceEvent):
-    """A coin passed the acceptor and the ledger has it; ``to_hopper`` says where the diverter sent it."""
+    """A coin passed the acceptor and the ledger has recorded it; ``to_hopper`` is the diverter's position."""
 
     amount_cents: int
     to_hopper: bool
@@ -193,9 +193,9 @@ class PayoutFinished(DeviceEvent):
 
 # ---------------------------------------------------------------- printer
 class PrintState(StrEnum):
-    """The life of one printed ticket, the same for every printer.
+    """The states of a printed ticket, the same for every printer.
 
-    DISPUTED: nobody can tell whether it came out whole.
+    DISPUTED: it is unknown whether it came out complete.
     """
 
     PENDING = "pending"
@@ -208,7 +208,7 @@ class PrintState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintProgress(DeviceEvent):
-    """A ticket moved to ``state``; the ledger has recorded it first."""
+    """A ticket changed to ``state``, which the ledger has recorded before."""
 
     job_id: str
     state: PrintState
@@ -228,7 +228,7 @@ class TicketJob:
 # ---------------------------------------------------------------- input and output board
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChanged(DeviceEvent):
-    """A door opened or closed; ``unattended`` when no machine was listening (power-off access)."""
+    """A door opened or closed; ``unattended`` if no machine was listening (power-off access)."""
 
     door: str
     open: bool
@@ -246,14 +246,14 @@ class KeyTurned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButtonPressed(DeviceEvent):
-    """A button went down. A press nobody was listening to is never reported: it is no wish any more."""
+    """A button was pressed. A press while no machine was listening is never reported: it is out of date."""
 
     button: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputsKnown(DeviceEvent):
-    """The board's whole state, at start and after every loss of the line: doors open and keys on, by name."""
+    """The board's complete state, at start and after every loss of the line: open doors and keys on, by name."""
 
     doors_open: frozenset[str]
     keys_on: frozenset[str]
@@ -261,7 +261,7 @@ class InputsKnown(DeviceEvent):
 
 # ---------------------------------------------------------------- wheel
 class WheelPhase(StrEnum):
-    """Where the game of a real wheel stands."""
+    """The phase of a real wheel's game."""
 
     WAITING = "waiting"
     BETTING = "betting"
@@ -272,10 +272,10 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelTurned(DeviceEvent):
-    """A wheel has come to another phase of its game ``spin``, or something is wrong with it.
+    """A wheel has reached another phase of its game ``spin``, or reports a problem with it.
 
-    ``number`` is the pocket, where the ball came to rest and the spin is valid. ``void``: this spin counts
-    for nothing, and the ball is launched again. Validity is the wheel's own: it counts the turns.
+    ``number`` is the pocket, if the ball is in one and the spin is valid. ``void``: this spin is void, and
+    the ball is launched again. The wheel itself decides on validity: it counts the turns.
     """
 
     phase: WheelPhase
@@ -289,59 +289,59 @@ EventSink = Callable[[DeviceEvent], None]
 
 # ---------------------------------------------------------------- the interfaces
 class Device(Protocol):
-    """What every driver is."""
+    """The interface of every driver."""
 
     @property
     def name(self) -> str:
-        """Its name in the cabinet file."""
+        """Return the device's name in the cabinet file."""
 
     def stood(self, codes: frozenset[FaultCode]) -> None:
-        """The faults it had when the machine was last up: each is cleared once the device has it no more."""
+        """Set the faults that were active before the restart; each is cleared once the device no longer has it."""
 
     async def run(self) -> None:
         """Own the line until cancelled: open, poll, recover, reopen. Only a ledger that fails ends it."""
 
 
 class BillAcceptor(Device, Protocol):
-    """Takes notes and tickets into escrow, and stacks or returns them as told."""
+    """Takes bills and tickets into escrow, and stacks or returns them as commanded."""
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these notes as far as the acceptor knows them, and tickets if ``barcodes``."""
+        """Accept these bills as far as the acceptor knows them, and tickets if ``barcodes``."""
 
     def disable(self) -> None:
-        """Accept nothing more. What is already in escrow still waits for its answer."""
+        """Accept nothing more. What is already in escrow still waits for its command."""
 
     def stack(self, escrow: int) -> None:
-        """Keep what is in ``escrow``; ignored when that escrow is no longer the present one."""
+        """Stack what is in ``escrow``; ignored if that escrow is no longer the current one."""
 
     def return_bill(self, escrow: int) -> None:
-        """Give back what is in ``escrow``; ignored when that escrow is no longer the present one."""
+        """Return what is in ``escrow``; ignored if that escrow is no longer the current one."""
 
     def hold(self, escrow: int) -> None:
-        """Keep it in escrow until ``stack`` or ``return_bill`` (a host is being asked)."""
+        """Hold it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
 
 
 class CoinAcceptor(Device, Protocol):
-    """Takes coins; there is no escrow, a coin that passed is in."""
+    """Takes coins; there is no escrow: a coin that has passed is in."""
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
         """Accept these coins, as far as the acceptor has a slot for them."""
 
     def disable(self) -> None:
-        """Accept none: coins fall through to the tray."""
+        """Accept no coins: they fall through to the tray."""
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Where accepted coins go: the hopper, or the drop box in the base."""
+        """Send accepted coins to the hopper, or to the drop box in the base."""
 
 
 class Hopper(Device, Protocol):
     """Pays coins of one denomination."""
 
     def pay(self, payout_id: str, coins: int) -> None:
-        """Pay ``coins``; exactly once per ``payout_id`` (the ledger remembers). Refused while one is open."""
+        """Pay ``coins``; exactly once per ``payout_id``, as recorded in the ledger. Refused while one is open."""
 
     def stop(self) -> None:
-        """Emergency stop; what was paid is reported by :class:`PayoutFinished`."""
+        """Stop in an emergency; what was paid is reported by :class:`PayoutFinished`."""
 
 
 class TicketPrinter(Device, Protocol):
@@ -361,25 +361,25 @@ class IoBoard(Device, Protocol):
         """Light exactly these tower elements."""
 
     def bell(self, *, on: bool) -> None:
-        """The alarm that does not need the screen's loudspeaker."""
+        """Switch the alarm bell, which does not need the screen's loudspeaker."""
         ...
 
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
-        """The pulses each hard meter was given since the board was fitted; None until the board has said."""
+        """Return the pulses given to each hard meter since the board was fitted, or None before its report."""
         ...
 
     def watch_hard_meters(self) -> None:
-        """This board drives hard meters: ask it where they are."""
+        """Query the board for its hard meters from now on."""
         ...
 
     def hard_meters(self, totals: tuple[int, ...]) -> None:
-        """Bring the hard meters to these totals, never back, and each pulse once. Raises ValueError."""
+        """Advance the hard meters to these totals, never back, and each pulse once. Raises ValueError."""
 
 
 @dataclass(slots=True)
 class Devices:
-    """The devices of a player position that take and pay out money, as far as it has them."""
+    """The money-handling devices of a player position; None for each it does not have."""
 
     acceptor: BillAcceptor | None = None
     printer: TicketPrinter | None = None
@@ -387,7 +387,7 @@ class Devices:
 
     @property
     def the_acceptor(self) -> BillAcceptor:
-        """The bill acceptor, where one must be."""
+        """Return the bill acceptor, which must exist."""
         if self.acceptor is None:
             raise InvariantError("a paper without an acceptor")
         return self.acceptor

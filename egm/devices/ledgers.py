@@ -1,11 +1,11 @@
-"""Device ledger interfaces: what must be remembered so that money in a device counts exactly once.
+"""Device ledger interfaces: the state that must be durable so that money in a device counts exactly once.
 
-The drivers write nothing to disk. The machine hands each driver a ledger, and every method of a ledger that
+The drivers write nothing to disk. The machine gives each driver a ledger, and every method of a ledger that
 changes it **returns only when the change is durable**. If a method raises, the driver sends nothing and its
-``run`` ends with that error: a machine that cannot remember must not go on.
+``run`` ends with that error: a machine that cannot record must not continue.
 
-Where the bytes cannot tell who owes whom, the ledger opens a *disputed amount*: a person decides it, between
-the bounds the driver knows.
+If a device's reports do not settle whether money was paid or taken, the ledger opens a *disputed amount*:
+staff decide it, within the bounds known to the driver.
 """
 
 from collections.abc import Mapping
@@ -17,22 +17,22 @@ from egm.devices.interface import Content, PrintState, TicketJob
 
 
 class LedgerOrderError(Exception):
-    """A ledger was told a step out of order: says which step, and what is open."""
+    """A ledger method was called out of order: which step, and what is open."""
 
 
 # ---------------------------------------------------------------- notes and tickets
 class EscrowPhase(StrEnum):
-    """How far the machine knows an ordered stacking to have come."""
+    """The progress of an ordered stacking, as far as the machine knows."""
 
-    ORDERED = "ordered"  # we have decided to keep it; nothing is credited
-    VENDED = "vended"  # it is in the box and credited; the acceptor may not know that we know
+    ORDERED = "ordered"  # stacking is ordered; nothing is credited
+    VENDED = "vended"  # stacked and credited; the acceptor may not have received our acknowledgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """The one note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
+    """The bill or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
 
-    ``outward``: the acceptor has said that it gives the content back.
+    ``outward``: the acceptor has reported that it is returning the content.
     """
 
     content: Content
@@ -42,19 +42,19 @@ class EscrowRecord:
 
 
 class EscrowLedger(Protocol):
-    """The machine's durable memory of the note or ticket being stacked. At most one is open."""
+    """The machine's durable record of the bill or ticket being stacked. At most one is open."""
 
     def pending(self) -> EscrowRecord | None:
-        """The open record, as it survived."""
+        """Return the open record, also after a restart, or None."""
 
     def may_order(self) -> bool:
-        """Return whether the machine still takes what is in escrow: it may have stopped since it decided."""
+        """Return whether the machine still accepts what is in escrow: it may have stopped since the decision."""
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Open a record in phase ORDERED: written before the acceptor is told to stack."""
+        """Open a record in phase ORDERED, before the command to stack is sent."""
 
     def vended(self) -> None:
-        """The open record's content is in the box: credit it and set phase VENDED, in one transaction."""
+        """Credit the open record's content, which is in the box, and set phase VENDED, in one transaction."""
 
     def vend_confirmed(self) -> None:
         """Close a VENDED record: the acceptor will not report this content again."""
@@ -63,37 +63,37 @@ class EscrowLedger(Protocol):
         """Close an ORDERED record without credit: the content never reached the box."""
 
     def lost_track(self, why: str) -> None:
-        """Close an ORDERED record as a disputed amount: nobody knows where the content went."""
+        """Close an ORDERED record as a disputed amount: it is unknown where the content is."""
 
     def contradicted(self, why: str, most_cents: int) -> None:
-        """Open a disputed amount of up to ``most_cents``: the acceptor has taken what was never ordered."""
+        """Open a disputed amount of up to ``most_cents``: the acceptor has stacked what was never ordered."""
 
     def moving(self, *, outward: bool) -> None:
-        """Keep with the open ORDERED record whether the acceptor says that it gives the content back."""
+        """Store with the open ORDERED record whether the acceptor reports that it is returning the content."""
 
     def set_mark(self, mark: int) -> None:
-        """Keep the driver's place in the line protocol with the open record (its meaning is the driver's)."""
+        """Store the driver's protocol position with the open record; only the driver interprets it."""
 
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """Coins have no escrow; their acceptor numbers its events, and the ledger keeps the last number seen."""
+    """The durable record of coins: they have no escrow, but the acceptor numbers its events."""
 
     def position(self) -> int | None:
-        """How far the acceptor's events are recorded (its meaning is the driver's); None before the first."""
+        """Return the acceptor's event position recorded so far (only the driver interprets it), or None."""
 
     def coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None
     ) -> None:
-        """Credit ``(amount_cents, to_hopper)`` for each coin and move the position, in one transaction.
+        """Credit ``(amount_cents, to_hopper)`` for each coin and advance the position, in one transaction.
 
-        It opens a disputed amount too, where there is a ``doubt``.
+        If there is a ``doubt``, the transaction also opens a disputed amount.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinDoubt:
-    """Coins nobody can credit: why, and between which amounts they are worth."""
+    """Coins that cannot be credited: why, and the bounds of their amount."""
 
     why: str
     least_cents: int
@@ -104,8 +104,8 @@ class CoinDoubt:
 class PayoutRecord:
     """A hopper payout that is not finished, and the hopper's two counters when it was ordered.
 
-    ``serial``: which hopper has it, by its serial number in hexadecimal; empty where that is not known.
-    ``paid_coins``: how many were seen to have left it.
+    ``serial``: the hopper's serial number in hexadecimal, or empty if unknown. ``paid_coins``: the coins
+    counted out so far.
     """
 
     payout_id: str
@@ -117,32 +117,33 @@ class PayoutRecord:
 
 
 class PayoutLedger(Protocol):
-    """The machine's durable memory of the payout under way. At most one is open."""
+    """The machine's durable record of the payout in progress. At most one is open."""
 
     def pending(self) -> PayoutRecord | None:
-        """The open payout, as it survived."""
+        """Return the open payout, also after a restart, or None."""
 
     def ordered(self, record: PayoutRecord) -> None:
-        """Open a payout: written before the hopper is told to pay."""
+        """Open a payout, before the command to pay is sent."""
 
     def progressed(self, payout_id: str, paid_coins: int) -> None:
-        """So many of its coins have been seen to leave."""
+        """Record the number of coins counted out so far."""
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """Close it with the coins the hopper counted out; the money leaves the credit meter here.
+        """Close the payout with the coins counted out; the money leaves the credit meter here.
 
-        ``doubt``: why nobody knows what became of the rest, which is then a disputed amount.
+        ``doubt``: why it is unknown whether the other coins left; their amount is then disputed.
         """
 
     def not_ordered(self, payout_id: str) -> None:
-        """Close a payout that was asked for and never ordered: the hopper was not told, and paid nothing."""
+        """Close a payout that was requested but never sent to the hopper, which paid nothing."""
 
     def strayed(self, coins: int, why: str) -> None:
-        """Coins left the hopper that nobody ordered."""
+        """Record coins that left the hopper without an order."""
 
 
 # ---------------------------------------------------------------- tickets out
-#: Which states may follow which. A ticket whose bar code is done is money: it can be taken, not fail.
+#: The states that may follow each state. A ticket whose bar code is done is money: it can be taken, but not
+#: fail.
 AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.PENDING: frozenset({PrintState.PRINTING, PrintState.FAILED}),
     PrintState.PRINTING: frozenset({PrintState.BARCODE_DONE, PrintState.FAILED, PrintState.DISPUTED}),
@@ -151,7 +152,7 @@ AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.FAILED: frozenset(),
     PrintState.DISPUTED: frozenset(),
 }
-#: The states that end a ticket.
+#: The final states of a ticket.
 CLOSED: Final = frozenset({PrintState.TAKEN, PrintState.FAILED, PrintState.DISPUTED})
 
 
@@ -164,13 +165,13 @@ class PrintRecord:
 
 
 class PrintLedger(Protocol):
-    """The machine's durable memory of the ticket being printed. At most one is open."""
+    """The machine's durable record of the ticket being printed. At most one is open."""
 
     def pending(self) -> PrintRecord | None:
-        """The open ticket (PENDING, PRINTING or BARCODE_DONE), as it survived."""
+        """Return the open ticket (PENDING, PRINTING or BARCODE_DONE), also after a restart, or None."""
 
     def opened(self, job: TicketJob) -> None:
         """Open a ticket as PENDING."""
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Record its next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close it."""
+        """Record the ticket's next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close it."""

@@ -42,19 +42,19 @@ class Worth:
         """Expect ``channels``: the configured value of each, in minor units of one of ``currencies``."""
         self._channels = dict(channels)
         self._currencies = currencies
-        self._unasked = list(channels)
+        self._unqueried = list(channels)
         self._differs: list[str] = []
-        self._untold: list[int] = []
+        self._unknown: list[int] = []
 
     @property
     def next_channel(self) -> int | None:
         """Return the next channel to query, or None once all are done."""
-        return self._unasked[0] if self._unasked else None
+        return self._unqueried[0] if self._unqueried else None
 
     @property
     def is_known(self) -> bool:
         """Return whether every channel has been queried."""
-        return not self._unasked
+        return not self._unqueried
 
     @property
     def differs(self) -> bool:
@@ -66,16 +66,16 @@ class Worth:
         """Return the faults to raise, with their details."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
-        return {FaultCode.VALUES_UNTOLD: _channels(self._untold)} if self._untold else {}
+        return {FaultCode.VALUES_UNTOLD: _channels(self._unknown)} if self._unknown else {}
 
     def note(self, channel: int, reported: ReportedWorth | None) -> None:
         """Record the report about a channel, or None if the device does not reply."""
-        if channel not in self._unasked:
+        if channel not in self._unqueried:
             return
-        self._unasked.remove(channel)
+        self._unqueried.remove(channel)
         cents = self._channels[channel]
         if reported is None or reported.amount_cents is None:
-            self._untold.append(channel)
+            self._unknown.append(channel)
         elif reported.amount_cents != cents or (
             reported.currencies and not reported.currencies & self._currencies
         ):
@@ -103,5 +103,5 @@ def minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
     places = exponent + get_currency_precision(currency)
     if places >= 0:
         return int(base * 10**places)
-    whole, rest = divmod(base, 10**-places)
-    return None if rest else whole
+    quotient, remainder = divmod(base, 10**-places)
+    return None if remainder else quotient

@@ -24,11 +24,11 @@ _FRAME_MIN: Final = 5
 
 
 class Command(IntEnum):
-    """Host to acceptor. The settings (C0 to C7) are echoed by the acceptor."""
+    """Commands to the acceptor. It echoes the settings (C0 to C7)."""
 
     STATUS = 0x11
     RESET = 0x40
-    STACK_1 = 0x41  # vend valid is sent when the note can no longer come back
+    STACK_1 = 0x41  # vend valid is sent when the bill can no longer be returned
     STACK_2 = 0x42  # vend valid is sent earlier; not used
     RETURN = 0x43
     HOLD = 0x44
@@ -47,7 +47,7 @@ class Command(IntEnum):
 
 
 class Status(IntEnum):
-    """Acceptor to host, in answer to a status request."""
+    """Statuses from the acceptor, in reply to a status request."""
 
     IDLE = 0x11
     ACCEPTING = 0x12
@@ -80,14 +80,14 @@ _STATUSES: Final = frozenset(Status)
 
 _DENOMINATION_BYTES: Final = 4
 
-#: What precedes the digits of a ticket in an escrow status.
+#: Prefix of a ticket's digits in an escrow status.
 BARCODE_MARK: Final = 0x6F
-#: Bar codes wanted: Interleaved 2 of 5, 18 characters.
+#: Bar codes to accept: Interleaved 2 of 5, 18 characters.
 BARCODE_INTERLEAVED_18: Final = b"\x01\x12"
 
-#: The code of the first kind of note.
+#: The code of the first kind of bill.
 FIRST_NOTE: Final = 0x61
-#: Note code to minor units, dollars. Tables differ by country: the cabinet file may give another.
+#: Bill code to minor units, dollars. Tables differ by country: the cabinet file may contain another.
 DOLLARS: Final[Mapping[int, int]] = {
     0x61: 1_00,
     0x63: 5_00,
@@ -134,13 +134,13 @@ REJECTIONS: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One whole frame whose CRC is right."""
+    """One complete frame with a valid CRC."""
 
     command: int
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return the frame's bytes on the line."""
         body = bytes((_SYNC, _FRAME_MIN + len(self.data), self.command)) + self.data
         return body + kermit(body).to_bytes(2, "little")
 
@@ -148,7 +148,7 @@ class Frame:
 def cut(buffer: bytes) -> Cut[Frame] | None:
     """Cut one frame from the front of ``buffer`` (see :mod:`egm.devices.framing`).
 
-    After a bad length or CRC only the start byte is given up, so a good frame behind it is still found.
+    After a bad length or CRC only the start byte is skipped, so that a good frame behind it is still found.
     """
     if (garbage := skip_to(buffer, _SYNC, PROTOCOL)) is not None:
         return garbage
@@ -171,7 +171,8 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 class StatusReport:
     """A status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``.
 
-    ``barcode`` is what was read, which need not be a number. Without either, nobody can name what is held.
+    ``barcode`` is what was read, which need not be a number. Without either, the content of the escrow is
+    unknown.
     """
 
     status: Status
@@ -183,12 +184,12 @@ class StatusReport:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The acceptor took a command (50)."""
+    """The acceptor accepted a command (50)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingEcho:
-    """The acceptor repeats a setting as it took it."""
+    """The acceptor echoes a setting as it was accepted."""
 
     command: Command
     data: bytes
@@ -203,7 +204,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Denomination:
-    """What a note code is assigned to: ``value`` times ten to ``exponent`` of a country's currency.
+    """The value of a bill code: ``value`` times ten to ``exponent`` of a country's currency.
 
     A country of 0 is an empty channel.
     """
@@ -216,12 +217,12 @@ class Denomination:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyTable:
-    """What every note code is assigned to."""
+    """The values of all bill codes."""
 
     rows: tuple[Denomination, ...]
 
     def encode(self) -> bytes:
-        """As the data of a frame."""
+        """Return the table as the data of a frame."""
         return bytes(byte for row in self.rows for byte in (row.note, row.country, row.value, row.exponent))
 
 
@@ -229,7 +230,7 @@ Report = StatusReport | Acknowledged | SettingEcho | Version | CurrencyTable
 
 
 def read_report(frame: Frame) -> Report:
-    """What a frame from the acceptor says. Raises :class:`ProtocolError` for what it cannot say."""
+    """Return the content of a frame from the acceptor. Raises :class:`ProtocolError` if it is invalid."""
     command, data = frame.command, frame.data
     if command == Command.ACK:
         return Acknowledged()

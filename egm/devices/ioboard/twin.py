@@ -1,4 +1,4 @@
-"""A simulated I/O board with its doors, keys and buttons. Its edges are on its battery, as a real one's."""
+"""A simulated I/O board with its doors, keys and buttons. Its edges are battery-backed, like a real one's."""
 
 import asyncio
 from collections import deque
@@ -17,7 +17,7 @@ _PULSE_SECONDS: Final = 0.1
 
 
 class IoBoardTwin(Twin[Message]):
-    """See the module."""
+    """A simulated I/O board."""
 
     kind = "input and output board"
 
@@ -37,7 +37,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the line
     def received(self, message: Message) -> None:
-        """Answer as the protocol says; what a board says itself is no question."""
+        """Reply as the protocol defines; ignore messages that only a board sends."""
         match message:
             case Hello():
                 self._send(Identity(self._boot, IDENTITY).encode())
@@ -52,7 +52,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the hard meters
     def _pulse(self) -> None:
-        """Give one pulse to each meter that is behind, and go on while one is."""
+        """Give one pulse to each meter that is behind, and continue while one is."""
         behind = [place for place, total in enumerate(self._totals) if total > self._counted[place]]
         if self._pulsing or not behind:
             return
@@ -117,18 +117,18 @@ class IoBoardTwin(Twin[Message]):
             self._answer()
 
     def power_lost(self) -> None:
-        """The battery keeps inputs and edges."""
+        """Lose the outputs; the battery keeps inputs and edges."""
         self._release()
         self._polled_at = None
         self._totals, self._pulsing = [0] * codec.HARD_METERS, False
-        for button in codec.BUTTONS:  # a finger is not there for ever
+        for button in codec.BUTTONS:  # a button is not held down for ever
             self._set("button", button, level=False)
 
     def power_restored(self) -> None:
-        """Nothing was forgotten."""
+        """Do nothing: the battery has kept everything."""
 
     def memory(self) -> dict[str, object]:
-        """Everything but the outputs: the board has a battery."""
+        """Return everything except the outputs: the board has a battery."""
         return {
             "boot": self._boot,
             "levels": self._levels,
@@ -139,7 +139,7 @@ class IoBoardTwin(Twin[Message]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """See :meth:`memory`."""
+        """Restore the state returned by :meth:`memory`."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))
@@ -152,7 +152,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Hands: see each method."""
+        """Return the manual actions; each is described at its method."""
         return {
             "door": self._door,
             "key": self._key,
@@ -166,47 +166,47 @@ class IoBoardTwin(Twin[Message]):
         }
 
     def _door(self, values: Values) -> str:
-        """``name``, ``open``."""
+        """Open or close a door (``name``, ``open``)."""
         name, is_open = word(values, "name"), flag(values, "open")
         self._set("door", name, level=is_open)
         return f"{name} door {'open' if is_open else 'closed'}"
 
     def _key(self, values: Values) -> str:
-        """``name``, ``on``."""
+        """Turn a key on or off (``name``, ``on``)."""
         name, on = word(values, "name"), flag(values, "on")
         self._set("key", name, level=on)
         return f"{name} key {'on' if on else 'off'}"
 
     def _press(self, values: Values) -> str:
-        """``button``: down, and up a moment later."""
+        """Press ``button`` and release it a moment later."""
         button = word(values, "button")
         self._set("button", button, level=True)
         self._after(_PRESS_SECONDS, lambda: self._set("button", button, level=False))
         return f"{button} pressed"
 
     def _mains(self, values: Values) -> str:
-        """``good``: whether the mains sensor sees voltage."""
+        """Set whether the mains sensor detects voltage (``good``)."""
         self._set("sensor", "mains_good", level=flag(values, "good"))
         return "mains sensor set"
 
     def _battery(self, values: Values) -> str:
-        """``good``: whether the battery has its voltage."""
+        """Set whether the battery has its voltage (``good``)."""
         self._set("sensor", "battery_good", level=flag(values, "good"))
         return "battery sensor set"
 
     def _jam(self, values: Values) -> str:
-        """``button`` sticks, pressed."""
+        """Make ``button`` stick, pressed."""
         button = word(values, "button")
         self._set("button", button, level=True)
         return f"{button} sticks"
 
     def _lie(self, _: Values) -> str:
-        """Its levels change and it numbers no edge for it: the main door."""
+        """Change the level of the main door without numbering an edge for it."""
         self._levels ^= 1
         return "a door without an edge"
 
     def _turn(self, values: Values) -> str:
-        """``meter`` (0 to 5), ``pulses`` it shows from now on: turned by hand, or another board."""
+        """Set a hard meter (``meter``, 0 to 5) to ``pulses``, as if turned by hand or on another board."""
         place, pulses = number(values, "meter"), number(values, "pulses")
         if not 0 <= place < codec.HARD_METERS:
             raise ActionError(f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METERS - 1}")
@@ -214,14 +214,14 @@ class IoBoardTwin(Twin[Message]):
         return f"hard meter {place} stands at {self._counted[place]}"
 
     def _forget(self, _: Values) -> str:
-        """The battery has failed over a power loss: edges are gone and the boot number changes."""
+        """Lose the edges and change the boot number, as after a power loss with a failed battery."""
         self._edges.clear()
         self._number = 0
         self._boot = self._boot % 0xFFFF + 1
         return "edges forgotten"
 
     def state(self) -> dict[str, Any]:
-        """Inputs that are on, outputs that are lit."""
+        """Return the inputs that are on and the outputs that are lit."""
         attended = self._attended()
         return {
             "doors_open": self._on("door"),

@@ -1,6 +1,6 @@
 """The driver of ESC-style printers: see :mod:`egm.devices.printer_driver` for the contract.
 
-The printer knows no templates: a layout here is the lines of a ticket, with its fields in braces.
+The printer has no templates: a layout here is the lines of a ticket, with its fields in braces.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         ledger: PrintLedger,
         layouts: Mapping[str, Sequence[str]],
     ) -> None:
-        """``layouts`` maps template names to lines such as ``"AMOUNT {amount}"``."""
+        """Create the driver; ``layouts`` maps template names to lines such as ``"AMOUNT {amount}"``."""
         super().__init__(name, line, sink, cutter=codec.cut_answer, protocol=codec.PROTOCOL, ledger=ledger)
         self._layouts = dict(layouts)
 

@@ -28,10 +28,10 @@ class WheelDriver(LineDriver[Report]):
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:
         super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
-        self._told: WheelTurned | None = None
+        self._last_reported: WheelTurned | None = None
 
     def _session_begins(self) -> None:
-        self._told = None
+        self._last_reported = None
 
     async def _cycle(self) -> None:
         for report in await self._hear():
@@ -44,8 +44,8 @@ class WheelDriver(LineDriver[Report]):
         failed = Warnings.FAILURE in report.warnings
         self._show_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
         turned = self._turned(report)
-        if turned != self._told:
-            self._told = turned
+        if turned != self._last_reported:
+            self._last_reported = turned
             self._emit(turned)
 
     def _turned(self, report: Status) -> WheelTurned:

@@ -130,9 +130,9 @@ class WheelTwin(Twin[Report]):
         """Let the ball run in the direction of the rotor."""
         return self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
-    def _warn(self, warning: Warnings, said: str) -> str:
+    def _warn(self, warning: Warnings, text: str) -> str:
         self._warnings |= warning
-        return said
+        return text
 
     def _jam(self, values: Values) -> str:
         """Break a rim sensor (``on``), or repair it."""
@@ -141,9 +141,9 @@ class WheelTwin(Twin[Report]):
 
     def _lie(self, values: Values) -> str:
         """Report once that the ball is on ``number``, wherever it is."""
-        told = number(values, "number", default=0) % len(NUMBERS)
-        self._send(Status(Phase.NUMBER, self._game, told).encode())
-        return f"said that the ball lies on {told}"
+        reported = number(values, "number", default=0) % len(NUMBERS)
+        self._send(Status(Phase.NUMBER, self._game, reported).encode())
+        return f"said that the ball lies on {reported}"
 
     def _close(self, _: Values) -> str:
         """Close the table and stop the rotor."""
@@ -153,9 +153,9 @@ class WheelTwin(Twin[Report]):
         """Open the table and begin the next game."""
         return self._stand(Phase.WAITING, "open")
 
-    def _stand(self, phase: Phase, said: str) -> str:
+    def _stand(self, phase: Phase, text: str) -> str:
         self._stop_timers()
         self._begun = True
         self._enter(phase)
         self._say()
-        return said
+        return text
