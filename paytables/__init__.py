@@ -1,13 +1,21 @@
 """Games: declarative definitions, play, evaluation and exact analysis.
 
-Everything here counts in credits (int) and exact fractions. It knows nothing of cents, meters or cabinets,
-and takes its chance from whoever plays it: any object with ``below(bound, purpose)``.
+All amounts are credits (int) and all figures are exact fractions. The package does not know about cents,
+meters or cabinets. The caller supplies the random numbers: any object with ``below(bound, purpose)``.
 """
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Doubled, Law, MerchandiseShare, mystery_rate
+from paytables.analysis import (
+    Analysis,
+    BetAnalysis,
+    Depth,
+    Doubled,
+    MerchandiseShare,
+    WinDistribution,
+    mystery_rate,
+)
 from paytables.contract import (
+    SINGLE_SPOT,
     WHEEL_DECIDES,
-    WHOLE,
     Bet,
     Choice,
     Cue,
@@ -56,8 +64,8 @@ from paytables.game import (
 
 __all__ = [
     "FAMILIES",
+    "SINGLE_SPOT",
     "WHEEL_DECIDES",
-    "WHOLE",
     "Analysis",
     "AnalysisError",
     "Bet",
@@ -74,7 +82,6 @@ __all__ = [
     "Draw",
     "Family",
     "Game",
-    "Law",
     "LevelHit",
     "LevelPlay",
     "LevelShare",
@@ -94,6 +101,7 @@ __all__ = [
     "Step",
     "Wager",
     "WagerError",
+    "WinDistribution",
     "analyse",
     "answered",
     "drive",

@@ -1,7 +1,7 @@
-"""The exact figures of a game, whatever its family: returns, prizes, variance, distribution, bands.
+"""Exact figures of any game: returns, prizes, variance, win distribution and confidence bands.
 
-Everything is ``int`` and ``Fraction``; a float appears only where a square root or a print needs one. Amounts
-are credits; ``variance`` is in squared credits, and :attr:`BetAnalysis.sigma` in units of the bet.
+Everything is ``int`` and ``Fraction``; floats appear only where a square root or printed output needs one.
+Amounts are credits; ``variance`` is in squared credits, and :attr:`BetAnalysis.sigma` in units of the bet.
 """
 
 import math
@@ -14,19 +14,19 @@ from typing import Final, Literal, Self
 from paytables.contract import Json
 
 #: Standard normal quantiles a PAR sheet may use, by name: the trade's 1.65 (Harrigan and Dixon 2009), the
-#: exact
-#: two-sided 90 % and 95 %.
+#: exact two-sided 90 % and 95 %.
 QUANTILES: Final[Mapping[str, str]] = {"trade 90 %": "1.65", "90 %": "1.644853627", "95 %": "1.959963985"}
 
-#: Games after which the bands of a volatility table are printed.
+#: Numbers of games for which a volatility table prints confidence bands.
 BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 class Depth(StrEnum):
-    """How far an analysis goes.
+    """The levels of analysis, from cheapest to most complete.
 
-    The return alone takes milliseconds; prizes and features with their odds some more; variances a second at
-    most; highest wins some seconds; everything, distributions too, needs laboratory packages.
+    The return alone takes milliseconds; prizes and features with their odds take somewhat longer; variances
+    at most a second; highest wins some seconds. The full analysis, which includes distributions, needs the
+    laboratory packages.
     """
 
     RETURN = "return"
@@ -37,11 +37,12 @@ class Depth(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class WinDistribution:
     """The distribution of the win of one game: ``counts[credits]`` of ``total`` equally likely cases.
 
-    ``tail`` is the probability left out, zero where the law is complete; what is left out lies above the
-    amounts held or beyond a stated number of features, never silently.
+    ``tail`` is the probability of the omitted cases, zero if the distribution is complete. Omitted wins are
+    larger than the listed ones, or occur only after more than a stated number of features. No case is dropped
+    without being counted in ``tail``.
     """
 
     total: int
@@ -53,28 +54,28 @@ class Law:
             raise ValueError("a law's cases and its tail must add to one")
 
     def moment(self, power: int) -> Fraction:
-        """Return E[win^power] over the cases held."""
+        """Return E[win^power] over the listed cases, without the tail."""
         return Fraction(sum(count * win**power for win, count in self.counts.items()), self.total)
 
     def variance(self) -> Fraction:
-        """Return the variance over the cases held."""
+        """Return the variance over the listed cases, without the tail."""
         return self.moment(2) - self.moment(1) ** 2
 
-    def capped(self, most: int) -> "Law":
-        """Return the law of the smaller of the win and ``most``; its tail, if any, counts as ``most``."""
+    def capped(self, most: int) -> "WinDistribution":
+        """Return the distribution of min(win, ``most``); the tail, if any, counts as ``most``."""
         tail = self.tail * self.total
         total, unit = self.total * tail.denominator, tail.denominator
         counts: dict[int, int] = {most: tail.numerator} if tail else {}
         for win, count in self.counts.items():
             counts[min(win, most)] = counts.get(min(win, most), 0) + count * unit
-        return Law(total, counts)
+        return WinDistribution(total, counts)
 
     def at_least(self, win: int) -> Fraction:
-        """Return the probability of winning at least ``win`` credits (the tail counts as that much)."""
+        """Return the probability of winning at least ``win`` credits; the tail is included."""
         return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
 
     def largest_win_expected(self, times: int, games: int) -> int:
-        """Return the largest win that ``games`` games reach ``times`` times on average; 0 for none."""
+        """Return the largest win reached ``times`` times on average in ``games`` games, or 0 for none."""
         missing = Fraction(times, games) * self.total - self.tail * self.total
         for win in sorted(self.counts, reverse=True):
             missing -= self.counts[win]
@@ -95,20 +96,20 @@ class Prize:
     hits: int | None = None
 
     def mean_credits(self, cost_credits: int) -> Fraction | None:
-        """Return what it pays on average when it is won, all that multiplies it included; None: never won.
+        """Return the average payment when the prize is won, all multipliers included, or None if it is never won.
 
-        ``credits`` are of a win nothing multiplies.
+        The ``credits`` of the prize are its payment without any multiplier.
         """
         return self.rtp * cost_credits / self.rate if self.rate else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressiveShare:
-    """What one progressive level adds: its odds, its return at reset, its contribution and its break-even.
+    """The contribution of one progressive level: its odds, return at reset, increment and break-even meter.
 
-    ``increment`` is of each credit wagered. The break-even is where the stake that plays for the level, with
-    what it wins besides, returns itself. ``shares`` are the parts of the level that are won besides, with
-    the mean hits of each; the break-even and the return at a meter count them.
+    ``increment`` is per credit wagered. The break-even is the meter at which the stake that plays for the
+    level, with the other prizes of that stake, returns 100 %. ``shares`` are the parts of the level that can
+    be won separately, each with its mean hits; the break-even and the return at a given meter include them.
     """
 
     level: str
@@ -118,27 +119,28 @@ class ProgressiveShare:
     increment: Fraction
     break_even_credits: Fraction | None
     ceiling_credits: int | None = None
-    """A mystery level is hit at a secret amount up to this; ``rate`` is its mean from reset to hit."""
+    """Highest secret amount of a mystery level; its ``rate`` is the mean from reset to hit."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
 
     def of(self, stake: int, cost_credits: int) -> "ProgressiveShare":
-        """Return the same of a wager of ``cost_credits``, of which it was of ``stake``."""
+        """Return this share for a wager of ``cost_credits`` of which ``stake`` plays for the level."""
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
 
     @property
     def parts(self) -> Fraction:
-        """How many levels one game wins on average by parts of one."""
+        """Return how many levels' worth one game wins on average through partial hits."""
         return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
 
     def seeded_at(self, cost_credits: int) -> Fraction:
-        """Return what a house puts up for resets of each credit wagered; parts won lower it by as much."""
+        """Return what the operator pays for resets per credit wagered; partial hits reduce it."""
         return self.rtp_at_reset - self.parts * self.reset_credits / cost_credits
 
     def rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
-        """Return the hits of the next game while the meter stands at ``meter_credits``.
+        """Return the hit rate of the next game at a meter of ``meter_credits``.
 
-        A mystery's secret amount lies evenly between meter and ceiling: the nearer that is, the likelier.
+        The secret amount of a mystery level is uniform between meter and ceiling, so a hit is more likely the
+        closer the meter is to the ceiling.
         """
         if self.ceiling_credits is None:
             return self.rate
@@ -147,15 +149,15 @@ class ProgressiveShare:
         return Fraction(1) if room <= step else step / room
 
     def rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
-        """Return what the level returns per credit wagered while its meter stands at ``meter_credits``."""
+        """Return what the level returns per credit wagered at a meter of ``meter_credits``."""
         return (self.rate_at(meter_credits, cost_credits) + self.parts) * meter_credits / cost_credits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MerchandiseShare:
-    """What one prize in kind adds: how often it is won in one game on average, and its stated value.
+    """One prize in kind: how often one game wins it on average, and its stated value.
 
-    It counts in no return; :meth:`rtp_at` states its part beside it.
+    No return includes it; :meth:`rtp_at` states its share separately.
     """
 
     prize: str
@@ -163,7 +165,7 @@ class MerchandiseShare:
     value_cents: int
 
     def rtp_at(self, denomination_cents: int, cost_credits: int) -> Fraction:
-        """Return what the prize returns at its stated value, of a game that costs so many credits."""
+        """Return the prize's stated value as a return of a game that costs ``cost_credits`` at this denomination."""
         return self.rate * self.value_cents / (cost_credits * denomination_cents)
 
 
@@ -181,33 +183,33 @@ class FeatureFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubled:
-    """What a double-up can make of a game: the return is the same, and the wins are fewer and larger.
+    """The effect of a double-up on a game: the same return, with fewer and larger wins.
 
-    ``most_credits`` is the most that can come of it, never stated too low. ``variance`` is that of a player
-    who doubles as often as he may, in credits squared, and ``law`` the distribution of his wins; None where
-    they were not asked for or are beyond reach.
+    ``most_credits`` is an upper bound on the final win. ``variance`` (credits squared) and ``law`` (the win
+    distribution) are for a player who doubles as often as the game allows; both are None if they were not
+    requested or cannot be computed exactly.
     """
 
     most_credits: int
     variance: Fraction | None = None
-    law: Law | None = None
+    law: WinDistribution | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetAnalysis:
-    """The figures of one way to bet. ``rtp`` excludes progressives and merchandise (both are stated apart).
+    """The figures of one way to bet. ``rtp`` excludes progressives and merchandise (both are stated separately).
 
-    ``cycle`` is the number of equally likely first results. ``options`` are what a wager of these figures is
-    asked with: ``game.wager(cost_credits, **options)``; ``table`` is the one it is asked on
-    (:meth:`paytables.game.Game.at`), where a table does not take it as it opens; bets that stand there are in
-    no figure. Figures that were not asked for are None. Where the player decides something within the game,
-    ``strategy`` says how for these figures, and ``worst_rtp`` is the return of whoever decides worst every
-    time; both are None where nothing is decided.
-    ``simplest_strategy`` is the simplest published one, in words, and ``simplest_rtp`` its return.
+    ``cycle`` is the number of equally likely first results. ``options`` are the arguments that create this
+    wager: ``game.wager(cost_credits, **options)``. ``table`` is the table state in which it can be placed
+    (:meth:`paytables.game.Game.at`), set only if a newly opened table does not accept it; the figures exclude
+    bets that already stand there. Figures that were not requested are None. If the player makes decisions
+    within the game, ``strategy`` names the strategy of these figures and ``worst_rtp`` is the return of the
+    worst possible decisions; otherwise both are None. ``simplest_strategy`` describes the simplest published
+    strategy, and ``simplest_rtp`` is its return.
 
-    Where a round may be raised, a win counts less what was added: ``rtp`` is the return of each credit first
-    staked, the law's smallest win may be negative, and ``mean_staked_credits`` is what is staked on average,
-    raises included; :attr:`rtp_of_all_staked` is the return of each credit so staked.
+    If a round can be raised, each win is reduced by the amount added: ``rtp`` is the return per credit of the
+    initial stake, the smallest win of the distribution may be negative, and ``mean_staked_credits`` is the
+    mean total stake, raises included; :attr:`rtp_of_all_staked` is the return per credit of that total stake.
     """
 
     bet: str
@@ -223,27 +225,27 @@ class BetAnalysis:
     variance: Fraction | None = None
     hit_probability: Fraction | None = None
     least_hit_credits: int = 1
-    """The least win that is a hit: at a table, where the win has the stake in it, more than the stake."""
+    """The smallest win that counts as a hit. At a table the win includes the stake, so a hit is more than the stake."""
     return_bet_probability: Fraction | None = None
-    law: Law | None = None
+    law: WinDistribution | None = None
     max_win_credits: int | None = None
     max_win_probability: Fraction | None = None
     doubled: Doubled | None = None
-    """Of whoever doubles what he wins as often as the game lets him; None where there is no double-up."""
+    """Figures for a player who doubles every win as often as the game allows; None if there is no double-up."""
     strategy: str | None = None
     worst_rtp: Fraction | None = None
     simplest_strategy: str | None = None
     simplest_rtp: Fraction | None = None
     mean_staked_credits: Fraction | None = None
     notes: tuple[str, ...] = ()
-    beside: Mapping[str, int] = field(default_factory=dict)
-    """Bets in none of these figures without which this one is not taken, in credits by spot."""
+    required_bets: Mapping[str, int] = field(default_factory=dict)
+    """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
 
-    def with_law(self, law: Law, *, least_hit_credits: int | None = None) -> Self:
-        """Return these figures with all that the whole distribution of a round's win says.
+    def with_law(self, law: WinDistribution, *, least_hit_credits: int | None = None) -> Self:
+        """Return a copy with every figure that follows from the complete win distribution.
 
-        At a table a hit is more than the stake, which the win has in it, unless ``least_hit_credits`` says
-        from what win on a round is one.
+        At a table, the win includes the stake, so a hit is a win above the stake unless ``least_hit_credits``
+        sets another limit.
         """
         top, hit = max(law.counts), least_hit_credits or self.cost_credits + 1
         return replace(
@@ -259,48 +261,48 @@ class BetAnalysis:
 
     @property
     def profit_probability(self) -> Fraction | None:
-        """How likely a game wins more than it cost."""
+        """Return the probability that a game wins more than its cost, or None if it was not computed."""
         return None if self.law is None else self.law.at_least(self.cost_credits + 1)
 
     @property
     def mean_credits(self) -> Fraction:
-        """The expected win of one game."""
+        """Return the expected win of one game."""
         return self.rtp * self.cost_credits
 
     @property
     def rtp_of_all_staked(self) -> Fraction:
-        """The return of each credit staked in the round, raises included, under the strategy."""
+        """Return the return per credit staked in the round, raises included, under the strategy."""
         staked = self.cost_credits if self.mean_staked_credits is None else self.mean_staked_credits
         return 1 + (self.rtp - 1) * self.cost_credits / staked
 
     @property
     def most_credits(self) -> int | None:
-        """The most one game can come to, what a double-up may make of its win included."""
+        """Return the largest possible result of one game, a double-up of its win included."""
         highest = self.max_win_credits
         return highest if highest is None or self.doubled is None else max(highest, self.doubled.most_credits)
 
     @property
     def never_won(self) -> tuple[Prize, ...]:
-        """Prizes of the pay table that no result wins, among those that were worked out."""
+        """Return the analysed pay-table prizes that no result wins."""
         return tuple(prize for prize in self.prizes if not prize.rate)
 
     @property
     def multiplied(self) -> tuple[Prize, ...]:
-        """Prizes some of whose wins pay other credits than their own: something multiplies those."""
+        """Return the prizes whose average payment differs from their own credits because of multipliers."""
         return tuple(p for p in self.prizes if p.mean_credits(self.cost_credits) not in {None, p.credits})
 
     @property
     def raised_credits(self) -> Fraction:
-        """What a round adds to the bet on average, under the strategy."""
+        """Return the mean amount that raises add to the bet, under the strategy."""
         return (self.mean_staked_credits or Fraction(self.cost_credits)) - self.cost_credits
 
     @property
     def sigma(self) -> float | None:
-        """The standard deviation of one game's win in units of its bet, None where it was not asked for."""
+        """Return the standard deviation of one game's win in units of its bet, or None if it was not requested."""
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
 
     def rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
-        """Return the return, counting of the levels nothing, their reset, or what play adds as well."""
+        """Return the RTP, counting nothing of the progressive levels, their resets, or resets and increments."""
         if counted == "nothing":
             return self.rtp
         if counted == "all":
@@ -309,9 +311,10 @@ class BetAnalysis:
 
     @property
     def rtp_with_progressives(self) -> Fraction:
-        """The return in the long run: what the house puts up for each reset plus what play adds.
+        """Return the long-run RTP: what the operator pays for each reset plus the increments from play.
 
-        Of a level won in parts not less than that: the house makes up what a part leaves below the reset.
+        For a level that is won in parts, this is a lower bound: the operator also restores what a part leaves
+        below the reset.
         """
         levels = (p.seeded_at(self.cost_credits) + p.increment for p in self.progressives)
         return self.rtp + sum(levels, Fraction(0))
@@ -319,7 +322,7 @@ class BetAnalysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The figures of a game, one :class:`BetAnalysis` a way to bet."""
+    """The figures of a game: one :class:`BetAnalysis` for each way to bet."""
 
     game_id: str
     version: str
@@ -329,21 +332,21 @@ class Analysis:
 
     @property
     def minimum_rtp(self) -> Fraction:
-        """The lowest return over every way to bet: what a floor is held against."""
+        """Return the lowest RTP of all ways to bet, to compare with a regulatory minimum."""
         return min(bet.rtp for bet in self.bets)
 
     @property
     def maximum_rtp(self) -> Fraction:
-        """The highest return over every way to bet."""
+        """Return the highest RTP of all ways to bet."""
         return max(bet.rtp for bet in self.bets)
 
     @property
     def worst_rtp(self) -> Fraction:
-        """The return of whoever bets and decides worst every time."""
+        """Return the RTP of a player who chooses the worst bet and the worst decision every time."""
         return min(bet.rtp if bet.worst_rtp is None else bet.worst_rtp for bet in self.bets)
 
     def not_bought(self) -> dict[str, tuple[str, ...]]:
-        """The prizes of a pay table that only some bets on it can win: bet -> those it cannot."""
+        """Return, by bet, the pay-table prizes that only other bets can win."""
         tables: dict[str, set[str]] = {}
         for bet in self.bets:
             for prize in bet.prizes:
@@ -357,23 +360,23 @@ class Analysis:
 
 
 def mystery_rate(steps: Fraction) -> Fraction:
-    """Return hits a game of a meter that takes ``steps`` games (exact, above zero) from reset to ceiling.
+    """Return the hits per game of a mystery meter that takes ``steps`` games (exact, above zero) from reset to ceiling.
 
-    The secret amount is uniform between the two, so each game hits with probability 1 / ``steps`` of the
-    whole, and the last, which reaches the ceiling, with what is left. On a shared meter a game is that of
-    any machine: all of them have the same stake, and so the same chance (Québec by-law, s.92).
+    The secret amount is uniform between the two. Each whole game therefore hits with probability 1 /
+    ``steps``, and the last game, which reaches the ceiling, with the remaining probability. On a shared meter
+    the games of all machines count: all have the same stake, and so the same chance (Québec by-law, s.92).
     """
-    whole = steps.numerator // steps.denominator
-    games = whole * (whole + 1) / (2 * steps) + (1 - whole / steps) * (whole + 1)
+    full_games = steps.numerator // steps.denominator
+    games = full_games * (full_games + 1) / (2 * steps) + (1 - full_games / steps) * (full_games + 1)
     return 1 / games
 
 
 def volatility_index(sigma: float, quantile: float = 1.65) -> float:
-    """Return VI = z sigma, sigma in units of the bet (Harrigan and Dixon, *PAR Sheets*, 2009)."""
+    """Return VI = z sigma, with sigma in units of the bet (Harrigan and Dixon, *PAR Sheets*, 2009)."""
     return quantile * sigma
 
 
 def band(rtp: float, sigma: float, games: int, quantile: float = 1.65) -> tuple[float, float]:
-    """Return the interval the return of ``games`` games lies in, RTP -+ z sigma / sqrt(n)."""
+    """Return the confidence interval of the return over ``games`` games, RTP -+ z sigma / sqrt(n)."""
     half = quantile * sigma / math.sqrt(games)
     return rtp - half, rtp + half

@@ -1,8 +1,8 @@
-"""A game's own pictures and sounds: files beside its definition, bounded, read once, covered by its digest.
+"""A game's own pictures and sounds: bounded files next to its definition, read once and covered by its digest.
 
-``[art]`` names them. Each is read when the game is loaded, held to what the screen will decode (SVG or PNG,
-sounds as plain WAV), and its SHA-256 becomes part of the definition: another picture is another game. What is
-checked here is form and size; nothing here decodes a picture.
+``[art]`` names them. Each file is read when the game is loaded and checked against what the screen can decode
+(SVG or PNG, and sounds as plain WAV). Its SHA-256 becomes part of the definition, so changing a picture makes
+a different game. Only form and size are checked here; pictures are not decoded.
 """
 
 import io
@@ -16,18 +16,18 @@ from typing import Any, Final
 from paytables.errors import DefinitionError
 from paytables.source import Source, contents
 
-#: Files of one game, bytes of a picture, bytes of a sound, bytes of all together.
+#: Limits of one game's assets: file count, bytes of a picture, bytes of a sound and total bytes.
 FILES_MAX: Final = 64
 PICTURE_BYTES_MAX: Final = 512 * 1024
 SOUND_BYTES_MAX: Final = 700 * 1024
 BYTES_MAX: Final = 8 * 1024 * 1024
-#: Pixels of a PNG, each way, and elements of an SVG.
+#: Width and height range of a PNG in pixels, and the maximum number of elements of an SVG.
 PIXELS: Final = (16, 1024)
 ELEMENTS_MAX: Final = 4000
-#: Sounds have one channel of 16 bits at this rate, and so many seconds at most.
+#: Sounds have one 16-bit channel at this sample rate, and a maximum length in seconds.
 RATE: Final = 22050
 SECONDS_MAX: Final = 15
-#: What of a game can have a sound of its own.
+#: The game events that may have their own sound.
 SOUNDS: Final = (
     "anticipation",
     "attract",
@@ -44,14 +44,14 @@ SOUNDS: Final = (
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PNG: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 _SVG: Final = "http://www.w3.org/2000/svg"
-#: Numbers of all paths and point lists of a picture together.
+#: Maximum count of numbers in all paths and point lists of a picture.
 _NUMBERS_MAX: Final = 20_000
 _NUMBER: Final = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
 _SHAPES: Final = frozenset({"path", "rect", "circle", "ellipse", "line", "polyline", "polygon"})
-#: A dash may be as short as anybody likes, and each is drawn.
+#: Dashed lines are refused: dashes have no minimum length and every dash is drawn.
 _DASHES: Final = re.compile(r"stroke-dasharray\s*:\s*(?!none)[^\s;]", re.IGNORECASE)
 _LINKS: Final = frozenset({"href", "src"})
-#: What brings more than shapes into an SVG, or what the screen would leave out without a word.
+#: SVG elements that are refused: they add more than shapes, or the screen would omit them silently.
 _REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate", "set", "iframe"}) | {
     "clippath",
     "filter",
@@ -60,49 +60,54 @@ _REFUSED: Final = frozenset({"script", "image", "foreignobject", "use", "animate
     "pattern",
     "text",
 }
-#: The paints of a picture, and those that the screen draws: any other would be grey.
+#: Matches the paints of a picture, and the paints that the screen can draw; any other would appear grey.
 _PAINT: Final = re.compile(r"(?:^|[;{\s])(?:fill|stroke|stop-color)\s*:\s*([^;}]+)", re.IGNORECASE)
 _DRAWN: Final = re.compile(
     r"none|#[0-9a-f]{3}|#[0-9a-f]{6}|rgb\([^,)]+,[^,)]+,[^,)]+\)|url\(#[^)]+\).*|"
     "red|green|blue|yellow|cyan|magenta|black|gr[ae]y|white",
     re.IGNORECASE,
 )
-#: Where a gradient begins and ends.
+#: The attributes that give the start and end of a gradient.
 _ENDS: Final = ("x1", "x2", "y1", "y2", "cx", "cy", "r", "fx", "fy")
 
 
 def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
-    """The files ``[art]`` names, by name. Raises :class:`DefinitionError` naming file, key and reason."""
+    """Return the files that ``[art]`` names, by name. Raises :class:`DefinitionError` with file, key and reason."""
     file = str(definition)
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for key, name in _named(data, file):
-        if name not in found:
-            found[name] = _read(name, definition, key)
+        if name not in sources:
+            sources[name] = _read(name, definition, key)
         kind = _sound if key.startswith("art.sounds.") else _picture
-        if reason := kind(found[name].data, Path(name).suffix):
+        if reason := kind(sources[name].data, Path(name).suffix):
             raise DefinitionError(file, key, f"{name}: {reason}")
-    if len(found) > FILES_MAX:
-        raise DefinitionError(file, "art", f"names more than {FILES_MAX} files: {len(found)}")
-    whole = sum(len(source.data) for source in found.values())
-    if whole > BYTES_MAX:
-        raise DefinitionError(file, "art", f"its files have {whole:,} bytes together, at most {BYTES_MAX:,}")
-    return found
+    if len(sources) > FILES_MAX:
+        raise DefinitionError(file, "art", f"names more than {FILES_MAX} files: {len(sources)}")
+    total_bytes = sum(len(source.data) for source in sources.values())
+    if total_bytes > BYTES_MAX:
+        raise DefinitionError(
+            file, "art", f"its files have {total_bytes:,} bytes together, at most {BYTES_MAX:,}"
+        )
+    return sources
 
 
 def with_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str) -> dict[str, Any]:
-    """The definition with the SHA-256 of its files in it. Raises DefinitionError where it says another."""
+    """Return the definition with the SHA-256 of its asset files added.
+
+    Raises DefinitionError if the definition already states a different digest.
+    """
     if not assets:
         return dict(data)
     digests = {name: assets[name].digest for name in sorted(assets)}
-    said = data["art"].get("sha256", digests)
+    stated = data["art"].get("sha256", digests)
     for name, digest in digests.items():
-        if not isinstance(said, Mapping) or said.get(name) != digest:
+        if not isinstance(stated, Mapping) or stated.get(name) != digest:
             raise DefinitionError(file, "art.sha256", f"{name} is another file: it has {digest}")
     return {**data, "art": {**data["art"], "sha256": digests}}
 
 
 def _named(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
-    """Each key that names a file, and the name; the model checks the rest of the table."""
+    """Yield each key that names a file, with the name. The model checks the remainder of the table."""
     art = data.get("art", {})
     for kind in ("pictures", "sounds"):
         table = art.get(kind, {}) if isinstance(art, Mapping) else {}
@@ -126,7 +131,7 @@ def _read(name: str, definition: Path, key: str) -> Source:
 
 
 def _picture(data: bytes, suffix: str) -> str:
-    """Why these bytes are no picture a game may bring; empty where they are one."""
+    """Return why these bytes are not an acceptable picture, or an empty string if they are."""
     if len(data) > PICTURE_BYTES_MAX:
         return f"a picture has at most {PICTURE_BYTES_MAX:,} bytes; it has {len(data):,}"
     if suffix == ".png":
@@ -145,7 +150,11 @@ def _png(data: bytes) -> str:
 
 
 def _svg(data: bytes) -> str:
-    """Shapes only: no document type (so no entities), nothing that is loaded or run, a bounded count."""
+    """Return why an SVG is refused, or an empty string.
+
+    An SVG may contain only shapes: no document type (so no entities), nothing that is loaded or executed, and
+    a bounded element count.
+    """
     trouble: list[str] = []
     count = numbers = shapes = 0
 
@@ -181,7 +190,7 @@ def _svg(data: bytes) -> str:
 
 
 def _beyond_shapes(element: str, attributes: Mapping[str, str]) -> Iterator[str]:
-    """Why an element is not drawn as it is meant."""
+    """Yield the reasons why the screen cannot draw an element as intended."""
     if element in _REFUSED:
         yield f"has <{element}>: only shapes are taken"
     if element.endswith("gradient") and _in_shares(attributes):
@@ -191,7 +200,7 @@ def _beyond_shapes(element: str, attributes: Mapping[str, str]) -> Iterator[str]
 
 
 def _undrawn(style: str) -> Iterator[str]:
-    """Why a style is not drawn as it is meant."""
+    """Yield the reasons why the screen cannot draw a style as intended."""
     if _DASHES.search(style):
         yield "has a stroke-dasharray: lines are whole"
     for paint in map(str.strip, _PAINT.findall(style)):
@@ -200,7 +209,7 @@ def _undrawn(style: str) -> Iterator[str]:
 
 
 def _amount(elements: int, numbers: int, shapes: int) -> Iterator[str]:
-    """Why a picture is too much to draw, or nothing."""
+    """Yield the reasons why a picture has too much, or nothing, to draw."""
     if elements > ELEMENTS_MAX:
         yield f"has more than {ELEMENTS_MAX} elements"
     if numbers > _NUMBERS_MAX:
@@ -210,14 +219,14 @@ def _amount(elements: int, numbers: int, shapes: int) -> Iterator[str]:
 
 
 def _flat(root: Mapping[str, str]) -> Iterator[str]:
-    """Why a picture of this size has nothing to draw on."""
+    """Yield a reason if the picture's width or height is zero or negative."""
     sides = (root.get(side, "1").strip() for side in ("width", "height"))
     if any(side.startswith("-") or not side.strip("0.") for side in sides):
         yield "its width and height are above 0"
 
 
 def _in_shares(gradient: Mapping[str, str]) -> bool:
-    """Whether a gradient's places are shares from 0 to 1, which the screen would take for lengths."""
+    """Return whether a gradient gives positions as fractions from 0 to 1, which the screen would read as lengths."""
     if gradient.get("gradientUnits") == "userSpaceOnUse":
         return False
     places = (gradient.get(key, "0").strip() for key in _ENDS)
@@ -230,7 +239,7 @@ def _leads_away(attributes: Mapping[str, str]) -> bool:
 
 
 def _sound(data: bytes, suffix: str) -> str:
-    """Why these bytes are no sound a game may bring; empty where they are one."""
+    """Return why these bytes are not an acceptable sound, or an empty string if they are."""
     if len(data) > SOUND_BYTES_MAX:
         return f"a sound has at most {SOUND_BYTES_MAX:,} bytes; it has {len(data):,}"
     if suffix != ".wav":
@@ -250,7 +259,7 @@ def _sound(data: bytes, suffix: str) -> str:
 
 
 def samples_of(data: bytes) -> bytes:
-    """The samples of a sound that was read by :func:`read_assets`."""
+    """Return the samples of a sound that :func:`read_assets` has read."""
     with wave.open(io.BytesIO(data)) as file:
         found: bytes = file.readframes(RATE * SECONDS_MAX)
         return found

@@ -1,10 +1,10 @@
-"""What binds the figures a definition carries to the rules they are of: a digest in ``[proved]``.
+"""Binding of the figures stored in a definition to the rules that they describe, by a digest in ``[proved]``.
 
-``proved.sha256`` is the SHA-256, over canonical JSON, of the carried figures and of everything that decides
-them. Left out is what may be another while the figures stay: the header but for the family, words, pictures,
-and what may be staked (``table``, ``boxes``, ``stake``, ``limits``), for the figures are of each unit staked.
-It guards against a change that nobody proved again, not against whoever makes the digest anew: certification
-works the figures out.
+``proved.sha256`` is the SHA-256, over canonical JSON, of the stored figures and of everything that determines
+them. It excludes what may change without changing the figures: the header except for the family, texts,
+pictures, and what may be staked (``table``, ``boxes``, ``stake``, ``limits``), because the figures are per
+unit staked. The digest detects a change that was not proved again. It does not protect against someone who
+recomputes the digest as well: certification recomputes the figures.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
 def figures_of(data: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the definition with its figures alone in ``[proved]``, as the families' models have them."""
+    """Return the definition with ``[proved]`` reduced to its figures, as the families' models expect it."""
     proved = data.get(PROVED)
     if not isinstance(proved, Mapping) or DIGEST not in proved:
         return data
@@ -30,14 +30,14 @@ def figures_of(data: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def bound(data: Mapping[str, object]) -> dict[str, object]:
-    """Return the carried figures with the digest that binds them to the rest of their definition."""
+    """Return the stored figures with the digest that binds them to the other parts of their definition."""
     figures = figures_of(data)[PROVED]
     assert isinstance(figures, Mapping)
     return {DIGEST: _digest(data), **figures}
 
 
 def check_bound(data: Mapping[str, object], file: str) -> None:
-    """Refuse figures that are not as they were proved, or of other rules. Raises :class:`DefinitionError`."""
+    """Raise :class:`DefinitionError` if the stored figures were changed or belong to other rules."""
     proved = data.get(PROVED)
     if isinstance(proved, Mapping) and proved and proved.get(DIGEST) != _digest(data):
         what = "is of other rules or other figures" if DIGEST in proved else "is missing"
@@ -56,10 +56,10 @@ def _digest(data: Mapping[str, object]) -> str:
 
 
 def _deciding(value: object) -> object:
-    """A part of a definition without its words and its limits."""
+    """Return a part of a definition without its texts and limits."""
     if isinstance(value, Mapping):
-        kept = {key: each for key, each in value.items() if key not in _STAKED and not _is_text(each)}
-        return {key: _deciding(each) for key, each in kept.items()}
+        deciding = {key: each for key, each in value.items() if key not in _STAKED and not _is_text(each)}
+        return {key: _deciding(each) for key, each in deciding.items()}
     return [_deciding(each) for each in value] if isinstance(value, list) else value
 
 

@@ -1,4 +1,4 @@
-"""Bets that go together: what a bet needs beside it, and how high one may be for another."""
+"""Bets that depend on each other: which bet another requires, and how large one may be relative to the other."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,27 +8,27 @@ from paytables.wording import counted
 
 
 def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
-    """Hold a bet against the one that it ``needs``; ``bets`` are the credits on each spot of a seat.
+    """Check a bet against the bet that it ``needs``; ``bets`` are the credits on each spot of a seat.
 
     Raises :class:`WagerError`.
     """
     credits_, needed, where = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
-    said = counted(credits_, "credit")
+    amount = counted(credits_, "credit")
     if credits_ and not needed:
         raise WagerError(f"{where}: needs a bet on {needs!r}, and there is none")
     if spot.times is not None and credits_ != spot.times * needed:
-        raise WagerError(f"{where}: {said}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
+        raise WagerError(f"{where}: {amount}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
     if credits_ and spot.share is not None and credits_ * spot.share != needed:
         raise WagerError(
-            f"{where}: {said} for {needed:,} on {needs!r}:"
+            f"{where}: {amount} for {needed:,} on {needs!r}:"
             f" it is one for each {counted(spot.share, 'credit')}, and only of a multiple of them"
         )
     if spot.most_times is not None and credits_ > (most := spot.most_times * needed):
-        raise WagerError(f"{where}: {said}; {most:,} at most on what is laid on {needs!r}")
+        raise WagerError(f"{where}: {amount}; {most:,} at most on what is laid on {needs!r}")
 
 
 def least_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str, int]:
-    """Return the least bets that may be laid where so many credits are on a spot, with all it needs."""
+    """Return the smallest set of bets that may be placed with ``credits_`` on a spot, all required bets included."""
     followers = [each for each in spots.values() if each.times is not None]
     bets = {spot.id: credits_}
     while True:
@@ -45,12 +45,12 @@ def least_with(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> dict[str
 
 
 def first_stakes(spots: Mapping[str, Spot]) -> set[int]:
-    """Return what each open spot costs at its least, in credits, with all it must be laid with."""
+    """Return the minimum cost in credits of a bet on each open spot, all required bets included."""
     return {sum(least_with(spots, spot, spot.least).values()) for spot in spots.values() if spot.open}
 
 
 def _needed(spots: Mapping[str, Spot], spot: Spot, credits_: int) -> Iterator[tuple[str, int]]:
-    """The spot that a bet needs, and the least on it."""
+    """Yield the spot that a bet requires, with the minimum bet on it."""
     if spot.needs is None:
         return
     needed = spots[spot.needs]

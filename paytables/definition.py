@@ -1,7 +1,7 @@
-"""Reading definitions: TOML in, a checked model out, or a refusal that names file, key and reason.
+"""Reading of definitions: TOML input becomes a checked model, or an error with file, key and reason.
 
-The digest of a definition is the SHA-256 of its data in canonical JSON (sorted keys, no spaces, UTF-8), so
-comments and layout do not change it and every number does.
+The digest of a definition is the SHA-256 of its data in canonical JSON (sorted keys, no spaces, UTF-8).
+Comments and layout do not change it; every number does.
 """
 
 import hashlib
@@ -34,15 +34,15 @@ from paytables.wording import among, nearest
 
 LIBRARY: Path = Path(__file__).parent / "library"
 
-#: The most credits a definition may name anywhere: what a meter of ten digits holds.
+#: The highest number of credits a definition may contain anywhere: the capacity of a ten-digit meter.
 CREDITS_MAX: Final = 9_999_999_999
-#: Characters that reorder the text around them (Unicode bidirectional controls): a title with one can show
-#: other words than it holds.
+#: Characters that reorder the text around them (Unicode bidirectional controls): a title with one can display
+#: other words than it contains.
 _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def readable(text: str) -> str:
-    """Refuse what a terminal, a screen or a printer would obey instead of showing."""
+    """Return the text. Raises ValueError for control characters, which a screen or printer would obey."""
     for at, char in enumerate(text):
         if char in _BIDI or (char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}):
             raise ValueError(f"has the control character U+{ord(char):04X} at place {at + 1}")
@@ -50,7 +50,7 @@ def readable(text: str) -> str:
 
 
 def ascending(values: tuple[int, ...]) -> tuple[int, ...]:
-    """Refuse numbers that do not rise from each to the next."""
+    """Return the values. Raises ValueError if they are not strictly increasing."""
     for one, other in pairwise(values):
         if one >= other:
             why = "stands twice" if one == other else f"stands after {one}"
@@ -69,26 +69,26 @@ def _split(value: Any) -> Any:
 
 
 _LISTED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-#: Symbols in order: a list, or one text with blanks between them.
+#: Symbols in order: a list, or one text separated by spaces.
 Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
 Listed = Annotated[tuple[Words, ...], BeforeValidator(_split), WithJsonSchema(_LISTED)]
 
 
 class Strict(BaseModel):
-    """A table of a definition: no unknown keys, never changed after reading."""
+    """A table of a definition: no unknown keys, immutable after reading."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Text(Strict):
-    """A text in every language the machine speaks; none may be missing."""
+    """A text in every language of the machine; none may be missing."""
 
     en: Words
     fr: Words
 
 
 class Header(Strict):
-    """The ``[game]`` table every definition begins with."""
+    """The ``[game]`` table at the start of every definition."""
 
     id: Identifier
     family: Identifier
@@ -101,7 +101,7 @@ class Header(Strict):
 
 
 class Art(Strict):
-    """How the game looks and sounds, where it is not left to the machine (:mod:`paytables.assets`)."""
+    """The game's own look and sound, in place of the machine's defaults (:mod:`paytables.assets`)."""
 
     look: Identifier | None = Field(None, description="the look and the sounds of `egm game art`")
     pictures: dict[Identifier, str] = Field({}, description="symbol = an SVG or PNG file beside this one")
@@ -117,34 +117,34 @@ class Art(Strict):
         return sounds
 
 
-#: Stands in the help for what the bets pay.
+#: Placeholder in the help text for the list of what the bets pay.
 _PAYS: Final = "{pays}"
 
 
 class Definition(Strict):
-    """What every family's definition contains; a family adds its own tables.
+    """The part of a definition that every family has; a family adds its own tables.
 
-    ``{pays}`` in the help of a language is replaced by :meth:`pay_lines`, each a paragraph: the rules state
-    what the bets pay.
+    ``{pays}`` in a language's help text is replaced by :meth:`pay_lines`, one paragraph per line, so that the
+    rules state what the bets pay.
     """
 
     game: Header
     art: Art = Art()
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays, a line a bet, by language; a family says it, or has no such list."""
+        """Return what each bet pays, one line per bet, by language. Families without such a list return nothing."""
         return {}
 
     @model_validator(mode="after")
     def _pays_in_help(self) -> Self:
-        words = self.game.help.model_dump()
-        said = self.pay_lines() if any(_PAYS in text for text in words.values()) else {}
-        for code, text in words.items():
-            if _PAYS in text and code not in said:
+        texts = self.game.help.model_dump()
+        pay_lines = self.pay_lines() if any(_PAYS in text for text in texts.values()) else {}
+        for code, text in texts.items():
+            if _PAYS in text and code not in pay_lines:
                 raise ValueError(f"game.help.{code}: says {_PAYS}, and this family lists no pays there")
         help_ = {
-            code: text.replace(_PAYS, "\n\n".join(("", *said.get(code, ()), ""))).strip()
-            for code, text in words.items()
+            code: text.replace(_PAYS, "\n\n".join(("", *pay_lines.get(code, ()), ""))).strip()
+            for code, text in texts.items()
         }
         return self.model_copy(update={"game": self.game.model_copy(update={"help": Text(**help_)})})
 
@@ -153,7 +153,7 @@ D = TypeVar("D", bound=Definition)
 
 
 def parse(source: Source) -> dict[str, Any]:
-    """Parse a definition file as it was read. Raises :class:`DefinitionError` when it is not TOML."""
+    """Parse a definition file that was read. Raises :class:`DefinitionError` if it is not TOML."""
     try:
         return toml(source.data.decode())
     except tomllib.TOMLDecodeError as error:
@@ -163,7 +163,7 @@ def parse(source: Source) -> dict[str, Any]:
 
 
 def canonical_text(data: Mapping[str, Any]) -> str:
-    """Return the definition as canonical JSON: the one text of it that its digest is over."""
+    """Return the definition as canonical JSON, the text over which its digest is computed."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_iso)
 
 
@@ -179,7 +179,7 @@ def _iso(value: object) -> str:
 
 
 def header_value(data: Mapping[str, Any], file: str, key: str) -> str:
-    """Return a text of the ``[game]`` table before the whole is checked: the family decides by what model."""
+    """Return a text of the ``[game]`` table before the definition is checked. The family it names selects the model."""
     table = data.get("game")
     if not isinstance(table, Mapping):
         raise DefinitionError(file, "game", "the [game] table is missing")
@@ -190,9 +190,9 @@ def header_value(data: Mapping[str, Any], file: str, key: str) -> str:
 
 
 def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
-    """Check ``data`` against the family's model. Raises :class:`DefinitionError` naming the first bad key.
+    """Check ``data`` against the family's model. Raises :class:`DefinitionError` with the first bad key.
 
-    Where a value may be of several types, what each of them wants is one sentence.
+    If a value may be of several types, the errors of all of them are joined into one sentence.
     """
     try:
         return model.model_validate(data)
@@ -206,20 +206,20 @@ def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
             if reason not in reasons.setdefault(key, []):
                 reasons[key].append(reason)
         (key, first), *others = reasons.items()
-        said = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
+        reason_text = ", or ".join([first[0], *(r.removeprefix("Input should be ") for r in first[1:])])
         more = f" (wrong as well: {', '.join(other for other, _ in others[:3])})" if others else ""
-        raise DefinitionError(file, key, f"{said}{more}") from None
+        raise DefinitionError(file, key, f"{reason_text}{more}") from None
 
 
 def _unknown(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
-    """Say which key is not known, and which known one of such a table looks most like it."""
+    """Return the message for an unknown key, with the most similar known key of such a table."""
     table = data
     for part in key.split(".")[:-1]:
         table = table[int(part)] if isinstance(table, list | tuple) else _by_text(table, part)
     name = str(loc[-1])
-    others = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
+    other_keys = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
     tables = [frozenset(known) for known in _tables_of(model)]
-    fitting = [known for known in tables if others <= known] or tables
+    fitting = [known for known in tables if other_keys <= known] or tables
     near = nearest(name, sorted(frozenset().union(*fitting)), 1)
     return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
 
@@ -229,7 +229,7 @@ def _by_text(table: Any, part: str) -> Any:
 
 
 def _tables_of(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
-    """The keys of every table a model knows."""
+    """Yield the keys of every table in a model."""
     schema = model.model_json_schema()
     for table in (schema, *schema.get("$defs", {}).values()):
         if "properties" in table:
@@ -237,7 +237,7 @@ def _tables_of(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
 
 
 def _key_of(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
-    """Return the place of an error as the author wrote it, without the model's names for alternatives."""
+    """Return the key of an error as the author wrote it, without the model's names for alternatives."""
     here = data
     parts: list[str] = []
     for n, part in enumerate(loc):
@@ -255,17 +255,17 @@ def _key_of(loc: tuple[int | str, ...], data: Any, *, missing: bool) -> str:
 
 
 def library() -> tuple[str, ...]:
-    """Return the ids of the slot, Keno and wheel games that ship with the machine, sorted."""
+    """Return the ids of the slot, Keno and wheel games shipped with the machine, sorted."""
     return tuple(sorted(path.stem for path in LIBRARY.glob("*.toml")))
 
 
 def tables() -> tuple[str, ...]:
-    """Return the ids of the table games that ship with the machine, sorted."""
+    """Return the ids of the table games shipped with the machine, sorted."""
     return tuple(sorted(path.stem for path in (LIBRARY / "tables").glob("*.toml")))
 
 
 def shipped() -> tuple[str, ...]:
-    """Return the ids of every game that ships with the machine, those without a table first."""
+    """Return the ids of every game shipped with the machine, table games last."""
     return (*library(), *tables())
 
 

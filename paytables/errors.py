@@ -1,12 +1,12 @@
-"""What goes wrong in a game definition or a wager, each with its name and its place."""
+"""The errors of game definitions and wagers."""
 
 
 class PaytableError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base class of every error that this package raises deliberately."""
 
 
 class DefinitionError(PaytableError):
-    """A definition that is refused: which file, which key (none: the file or its name itself), why."""
+    """A refused definition: the file, the key (empty if the file or its name is at fault) and the reason."""
 
     def __init__(self, file: str, key: str, reason: str) -> None:
         self.file = file
@@ -16,11 +16,11 @@ class DefinitionError(PaytableError):
 
 
 class UnknownNameError(DefinitionError):
-    """A name that no definition of the library has, and no file's."""
+    """A name that matches neither a library definition nor a file."""
 
 
 class WagerError(PaytableError):
-    """A wager the game does not offer: what was asked and what is offered."""
+    """A wager the game does not offer: what was requested and what is offered."""
 
 
 class ChoiceError(PaytableError):
@@ -28,11 +28,11 @@ class ChoiceError(PaytableError):
 
 
 class ReplayError(PaytableError):
-    """Recorded draws that do not fit the game: the first one that differs."""
+    """Recorded draws that do not fit the game: the first difference."""
 
 
 class AnalysisError(PaytableError):
-    """A figure that cannot be had: says which and why."""
+    """A figure that cannot be computed: which one and why."""
 
 
 class BeyondReach(AnalysisError):

@@ -1,4 +1,7 @@
-"""The most that one round of a table can stake: every sum its bets and their raises can come to, as bits."""
+"""The maximum that one round of a table can stake, from the set of all sums that bets and raises can reach.
+
+Sets of sums are integers used as bit sets.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -8,14 +11,15 @@ from operator import or_
 
 from paytables.contract import Spot
 
-#: A set of sums: bit n stands for n credits.
+#: A set of sums: bit n is set if the sum of n credits can be reached.
 Sums = int
 
 
 def most_staked(spots: Sequence[Spot], table_most: int | None, credits_: int) -> int:
-    """Return the highest sum of one seat's round that is at most ``credits_``.
+    """Return the highest total stake of one seat's round that is at most ``credits_``.
 
-    The limit of the table is over what is first staked; where nothing is added in a round, over all.
+    The table limit applies to the initial stakes. If nothing can be added in a round, it applies to the
+    total.
     """
     raised = any(spot.reserve or spot.optional for spot in spots)
     most = credits_ if raised or table_most is None else min(credits_, table_most)
@@ -23,57 +27,57 @@ def most_staked(spots: Sequence[Spot], table_most: int | None, credits_: int) ->
 
 
 class _Reach:
-    """The sums within ``most`` credits that bets on these spots can come to."""
+    """The sums within ``most`` credits that bets on these spots can reach."""
 
     def __init__(self, spots: Sequence[Spot], most: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
         self.within = (1 << most + 1) - 1
         self._known: dict[str, list[Sums]] = {}
-        """Of each spot the sums of its first bets, by how many."""
+        """Cached reachable sums of each spot: index n covers its n smallest bets."""
 
     @cached_property
     def _following(self) -> dict[str, list[Spot]]:
-        """The spots that need each one, those of a round of spots that need each other left out."""
-        found: dict[str, list[Spot]] = {name: [] for name in self.spots}
+        """Return the spots that need each spot, without cycles of spots that need each other."""
+        following: dict[str, list[Spot]] = {name: [] for name in self.spots}
         for spot in self.spots.values():
             if spot.needs is not None and len(self._round(spot)) == 1:
-                found[spot.needs].append(spot)
-        return found
+                following[spot.needs].append(spot)
+        return following
 
     def _round(self, spot: Spot) -> tuple[str, ...]:
-        """The spots that need each other of which this is one; itself alone where it is in none."""
-        found = [spot.id]
-        while (needs := self.spots[found[-1]].needs) is not None and needs not in found:
-            found.append(needs)
-        return tuple(sorted(found)) if needs == spot.id else (spot.id,)
+        """Return the cycle of spots that need each other with this one, or this spot alone."""
+        cycle = [spot.id]
+        while (needs := self.spots[cycle[-1]].needs) is not None and needs not in cycle:
+            cycle.append(needs)
+        return tuple(sorted(cycle)) if needs == spot.id else (spot.id,)
 
     def highest(self) -> int:
-        """Return the highest of them."""
+        """Return the highest reachable sum."""
         sums: Sums = 1
         rounds = {self._round(spot) for spot in self.spots.values()}
         for names in sorted(rounds, key=lambda names: -max(self.spots[name].most for name in names)):
             members = [self.spots[name] for name in names]
             if len(members) == 1 and members[0].needs is not None:
-                continue  # a bet that follows another is laid with it
+                continue  # a bet that follows another is placed with it
             together: Sums = 1
             for member in members:
                 together = self._both(together, self._any(member, member.most))
             sums = self._both(sums, 1 | together)
             if sums >> self.within.bit_length() - 1:
-                break  # all that the place allows
+                break  # the limit is reached
         return sums.bit_length() - 1
 
     def _any(self, spot: Spot, most: int) -> Sums:
-        """The sums of every bet on a spot up to ``most``, with what may follow it."""
-        known = self._known.setdefault(spot.id, [0])
+        """Return the sums of every bet on a spot up to ``most``, with the bets that may follow it."""
+        cached = self._known.setdefault(spot.id, [0])
         bets = range(spot.least, min(spot.most, most, self.within.bit_length()) + 1, spot.step)
-        known += accumulate(
-            (self._of(spot, credits_) for credits_ in bets[len(known) - 1 :]), or_, initial=known.pop()
+        cached += accumulate(
+            (self._of(spot, credits_) for credits_ in bets[len(cached) - 1 :]), or_, initial=cached.pop()
         )
-        return known[len(bets)]
+        return cached[len(bets)]
 
     def _of(self, spot: Spot, credits_: int) -> Sums:
-        """The sums of one bet, with what may follow it."""
+        """Return the sums of one bet, with the bets that may follow it."""
         staked = (1 + spot.reserve) * credits_
         sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional * credits_)
         for follower in self._following[spot.id]:
@@ -88,12 +92,12 @@ class _Reach:
         return 1 | self._any(spot, spot.most if spot.most_times is None else spot.most_times * needed)
 
     def _both(self, sums: Sums, more: Sums) -> Sums:
-        """Every sum of one and one."""
-        found: Sums = 0
+        """Return the set of all sums of one element of each set."""
+        combined: Sums = 0
         few, many = sorted((sums, more), key=Sums.bit_count)
         for bit in _bits(few):
-            found |= many << bit
-        return found & self.within
+            combined |= many << bit
+        return combined & self.within
 
 
 def _bits(sums: Sums) -> Iterator[int]:

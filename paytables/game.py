@@ -1,4 +1,4 @@
-"""A loaded game: its definition, and the rules its family made of it."""
+"""A loaded game: its definition, and the rules that its family built from it."""
 
 import importlib
 import json
@@ -36,7 +36,7 @@ from paytables.layout import Limits, TableDefinition
 from paytables.source import Source
 from paytables.wording import among, counted
 
-#: family name of a definition -> the module that plays it, which defines ``FAMILY``.
+#: Family name in a definition -> the module that plays it, which defines ``FAMILY``.
 FAMILIES: Final[Mapping[str, str]] = {
     "baccarat": "paytables.bank.baccarat",
     "blackjack": "paytables.blackjack",
@@ -61,102 +61,102 @@ D = TypeVar("D", bound=Definition)
 
 
 class Rules(Protocol):
-    """A definition made playable by its family."""
+    """The interface of a definition made playable by its family."""
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """Every total bet the game offers, in credits, ascending."""
+        """Return every total bet the game offers, in credits, ascending."""
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of that many credits. Raises WagerError when the game does not offer it."""
+        """Return the wager of that many credits. Raises WagerError if the game does not offer it."""
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Play one round: a generator of steps (:mod:`paytables.contract.round`)."""
 
     def layout(self) -> tuple[Spot, ...]:
-        """Return the spots of a table, as it stands; nothing where a wager is one whole."""
+        """Return the spots of a table in its current state, or nothing if a wager is a single bet."""
 
     @property
     def by_wheel(self) -> bool:
-        """Whether a real wheel decides a round: it asks :data:`WHEEL_DECIDES`, and the wheel answers."""
+        """Return whether a real wheel decides a round: the round asks :data:`WHEEL_DECIDES`, and the wheel answers."""
 
     @property
     def betting_seconds(self) -> int | None:
-        """How long several seats place bets on one round; None where each plays by itself."""
+        """Return the time in which several seats place bets on one round, or None if each seat plays alone."""
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Which keys of ``Outcome.table`` all who play at a table have in common: its shoe, its point."""
+        """Return the keys of ``Outcome.table`` that all players at a table share, such as the shoe or the point."""
 
     @property
     def bound_keys(self) -> frozenset[str]:
-        """Which of them a player's standing bets hang on: they keep it where they have missed a round."""
+        """Return the shared keys that standing bets depend on; a player keeps them after missing a round."""
 
     def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of a seat for the round it plays with the wagers of other seats."""
+        """Return the wager of a seat for the round it plays together with the wagers of other seats."""
 
     def at(self, table: object) -> "Rules":
-        """Return the rules as a round has left the table (``Outcome.table``); None: as it opens.
+        """Return the rules for the table state that a round has left (``Outcome.table``); None is a newly opened table.
 
-        Raises ValueError for what no round of this game leaves.
+        Raises ValueError for a state that no round of this game leaves.
         """
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the bets that stay on the table from the rounds before."""
+        """Return the bets that remain on the table from earlier rounds."""
 
-    def as_it_stands(self) -> Mapping[str, object]:
-        """Return what a screen must know of the table as it stands, beside spots and bets (FELTS.md)."""
+    def current_view(self) -> Mapping[str, object]:
+        """Return what a screen must know of the current table in addition to spots and bets (FELTS.md)."""
 
     def take_down(self) -> tuple[tuple[Settlement, ...], Json]:
-        """Return what a player who leaves is given back of standing bets, and the table without them.
+        """Return the settlements of the standing bets that a leaving player takes down, and the table without them.
 
-        What the rules do not let him take down stays in the table and stands in no settlement.
+        Bets that the rules do not allow the player to take down remain in the table and have no settlement.
         """
 
     def after_double_up(self, win_credits: int) -> int:
-        """Return the most that any win of up to so many credits can be doubled to; itself where none is."""
+        """Return the most that a win of up to ``win_credits`` can be doubled to; itself without a double-up."""
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the progressive levels a wager plays for, in the definition's order."""
+        """Return the progressive levels a wager plays for, in the order of the definition."""
 
     def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each level at each stake that some wager plays for it."""
+        """Return each level once for each stake that some wager plays for it."""
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
-        """Return the things the game can give, in the definition's order."""
+        """Return the prizes in kind of the game, in the order of the definition."""
 
     def presentation(self) -> dict[str, object]:
-        """Return what a screen needs to draw the game before anything was played, as JSON data."""
+        """Return what a screen needs to draw the game before the first round, as JSON data."""
 
     def explain(self) -> tuple[str, ...]:
-        """Return what the game pays, in sentences a designer can hold against his sheet."""
+        """Return what the game pays, in sentences that a designer can compare with the design sheet."""
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what is legal in the definition and may surprise."""
+        """Return remarks on what is legal in the definition but may surprise."""
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures, as far as ``depth`` asks."""
+        """Return the exact figures at the given ``depth``."""
 
     def reserve(self, wager: Wager) -> int:
         """Return what the certified play of a wager may still stake in its round, in credits: a raise."""
 
     def most_on(self, credits_: int) -> Mapping[str, int]:
-        """Return the most that may be bet on each spot where a round may cost so many credits; 0: nothing.
+        """Return the maximum bet on each spot if a round may cost at most ``credits_``; 0 means no bet.
 
-        Only of tables where a round may cost more than one bet.
+        Only for tables where a round may cost more than the bet.
         """
 
     def most_staked(self, credits_: int) -> int:
-        """Return the most that one round can stake within so many credits, raises included."""
+        """Return the most that one round can stake within ``credits_``, raises included."""
 
     def most_of_round(self, wager: Wager) -> int | None:
-        """Return the most credits a round of a wager may give back to a seat, what stands included.
+        """Return the most credits that a round of a wager may return to a seat, standing bets included.
 
-        Never too low; None: beyond reach.
+        The value is an upper bound; None if it cannot be computed.
         """
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the return and variance of any wager; the variance is None where it is beyond reach."""
+        """Return the return and variance of any wager; the variance is None if it is beyond exact computation."""
 
 
 def _as_it_is(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (no shorthand)
@@ -165,26 +165,26 @@ def _as_it_is(data: Mapping[str, object], file: str) -> Mapping[str, object]:  #
 
 @dataclass(frozen=True, slots=True)
 class Family(Generic[D]):
-    """A kind of game: the ``model`` of its definition, and what makes its rules.
+    """A kind of game: the ``model`` of its definition, and the function that builds its rules.
 
     The model's JSON Schema is published for editors. ``build`` makes the rules of a checked definition, and
-    raises :class:`DefinitionError` for what the model alone cannot see; ``prepare`` expands the family's
-    shorthand before the model checks the data. Both are given the file, to name it in refusals.
+    raises :class:`DefinitionError` for errors that the model alone cannot detect; ``prepare`` expands the
+    family's shorthand before the model checks the data. Both receive the file name for their error messages.
     """
 
     model: type[D]
     build: Callable[[D, str], Rules]
     prepare: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _as_it_is
     figures: frozenset[int] = frozenset()
-    """Numbers of its rules that no definition has, and that help may name: tiles, the worth of a card."""
+    """Numbers of the family's rules that help texts may name although no definition has them, such as card values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One game, ready to be played; the definition file is all it depends on.
+    """One playable game, which depends only on its definition file.
 
     ``text`` is the definition in canonical JSON, from which :func:`game_from_text` makes the same game again;
-    ``digest`` is the SHA-256 over it.
+    ``digest`` is its SHA-256.
     """
 
     header: definition.Header
@@ -192,54 +192,54 @@ class Game:
     rules: Rules
     text: str
     source: Source | None = field(default=None, compare=False)
-    """The file it was read from, as it was read; None for a game made of data."""
+    """The definition file as it was read, or None for a game made from data."""
     art: definition.Art = field(default=definition.Art(), compare=False)
     assets: Mapping[str, Source] = field(default_factory=dict, compare=False)
-    """Its own pictures and sounds by file name, as they were read; empty for a game made of data."""
+    """The game's own pictures and sounds by file name, as they were read; empty for a game made from data."""
     _analyses: dict[Depth, Analysis] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The figures of these rules computed so far (:func:`analyse`)."""
 
     @property
     def id(self) -> str:
-        """The game's id, unique in a cabinet."""
+        """Return the game's id, unique in a cabinet."""
         return self.header.id
 
     @property
     def version(self) -> str:
-        """The definition's version."""
+        """Return the definition's version."""
         return self.header.version
 
     @property
     def family(self) -> str:
-        """The family that plays it."""
+        """Return the name of the family that plays it."""
         return self.header.family
 
     @property
     def title(self) -> dict[str, str]:
-        """The name, by language."""
+        """Return the title, by language."""
         return self.header.title.model_dump()
 
     @property
     def help(self) -> dict[str, str]:
-        """The rules as the player reads them, by language."""
+        """Return the rules shown to the player, by language."""
         return self.header.help.model_dump()
 
     @property
     def denominations_cents(self) -> tuple[int, ...]:
-        """The credit values the game may be offered at, in minor units."""
+        """Return the credit values at which the game may be offered, in minor units."""
         return self.header.denominations_cents
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """Every total bet the game offers, in credits, ascending."""
+        """Return every total bet the game offers, in credits, ascending."""
         return self.rules.bet_options
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return a wager of ``credits_``. Raises :class:`WagerError` when the game does not offer it."""
+        """Return a wager of ``credits_``. Raises :class:`WagerError` if the game does not offer it."""
         return self.rules.wager(credits_, **options)
 
     def round_cost(self, credits_: int) -> int:
-        """Return what a round of the bet offered at that cost may come to cost, played as certified."""
+        """Return the maximum cost of a round of the given bet, raises of the certified play included."""
         return credits_ + self.rules.reserve(self.rules.wager(credits_))
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -247,33 +247,33 @@ class Game:
         return self.rules.play(wager, draw)
 
     def at(self, table: object) -> "Game":
-        """Return the game as a round has left its table. Raises ValueError for what no round leaves."""
+        """Return the game for the table state left by a round. Raises ValueError for any other state."""
         rules = self.rules.at(table)
         return self if rules is self.rules else replace(self, rules=rules)
 
     def after_double_up(self, win_credits: int) -> int:
-        """Return the most that any win of up to so many credits can be doubled to; itself where none is."""
+        """Return the most that a win of up to ``win_credits`` can be doubled to; itself without a double-up."""
         return self.rules.after_double_up(win_credits)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the progressive levels a wager plays for, in the definition's order."""
+        """Return the progressive levels a wager plays for, in the order of the definition."""
         return self.rules.levels(wager)
 
     def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each level at each stake that some wager plays for it."""
+        """Return each level once for each stake that some wager plays for it."""
         return self.rules.every_level()
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
-        """Return the things the game can give, in the definition's order."""
+        """Return the prizes in kind of the game, in the order of the definition."""
         return self.rules.prizes_in_kind()
 
     def presentation(self) -> dict[str, object]:
-        """Return what a screen needs before anything was played, as JSON data."""
+        """Return what a screen needs before the first round, as JSON data."""
         return self.rules.presentation()
 
 
 def family(name: str, file: str = "") -> Family[Any]:
-    """Return the family of that name. Raises :class:`DefinitionError` when there is none."""
+    """Return the family of that name. Raises :class:`DefinitionError` if it does not exist."""
     if name not in FAMILIES:
         raise DefinitionError(file, "game.family", f"no family {name!r}; {among(name, sorted(FAMILIES))}")
     found: Family[Any] = importlib.import_module(FAMILIES[name]).FAMILY
@@ -286,7 +286,7 @@ def game_from(
     source: Source | None = None,
     assets: Mapping[str, Source] = MappingProxyType({}),
 ) -> Game:
-    """Make a game of parsed TOML; ``file`` names it in refusals, ``source`` is what was parsed."""
+    """Build a game from parsed TOML; errors name ``file``, and ``source`` is what was parsed."""
     kind = family(definition.header_value(data, file, "family"), file)
     checked = definition.check(kind.model, kind.prepare(figures_of(data), file), file)
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
@@ -308,7 +308,7 @@ def game_from(
 
 
 def _sums_are_made(part: object, denominations_cents: Sequence[int], file: str, key: str = "") -> None:
-    """Refuse a bet of a sum that its limits make up at no denomination. Raises :class:`DefinitionError`."""
+    """Raise :class:`DefinitionError` for a bet of a fixed sum that its limits cannot reach at any denomination."""
     if isinstance(part, Limits):
         worth, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
         if worth and not any(
@@ -326,7 +326,7 @@ def _sums_are_made(part: object, denominations_cents: Sequence[int], file: str, 
 
 
 def game_from_text(text: str, file: str) -> Game:
-    """Make a game of its canonical text; ``file`` names it in refusals. Raises :class:`DefinitionError`."""
+    """Build a game from its canonical text; errors name ``file``. Raises :class:`DefinitionError`."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -339,20 +339,20 @@ def game_from_text(text: str, file: str) -> Game:
 def load_game(name: str | Path) -> Game:
     """Load a game by library id or path (:mod:`paytables.source`). Raises :class:`DefinitionError`.
 
-    Figures that its file carries must be bound to it (:mod:`paytables.carried`).
+    Stored figures must match the rules of the definition (:mod:`paytables.carried`).
     """
     source = definition.source_of(name)
     return _game_of(source, _assets_of(source) if _names_files(source) else ())
 
 
-#: Games stored by what was read of them, the whole library and some more: a command loads each several times.
-#: Refused definitions are not stored.
+#: Size of the cache of games, by file contents: room for the whole library and some more, because a command
+#: loads each game several times. Refused definitions are not cached.
 _GAMES_STORED: Final = 80
 
 _Assets: TypeAlias = tuple[tuple[str, Source], ...]
 
 
-#: What loading one game reads twice.
+#: Cached because loading one game parses it twice.
 _parsed: Final = lru_cache(1)(definition.parse)
 
 
@@ -362,13 +362,13 @@ def _assets_of(source: Source) -> _Assets:
 
 @lru_cache(_GAMES_STORED)
 def _names_files(source: Source) -> bool:
-    """Whether a definition has files beside it, which may be others while it is the same."""
+    """Return whether a definition names asset files, which may change while the definition stays the same."""
     return bool(_assets_of(source))
 
 
 @lru_cache(_GAMES_STORED)
 def _game_of(source: Source, assets: _Assets) -> Game:
-    """Make the game of a file and the files beside it, by their paths and contents."""
+    """Build the game of a definition file and its asset files, by their paths and contents."""
     data, file, files = _parsed(source), str(source.path), dict(assets)
     game = game_from(with_digests(data, files, file), file, source, files)
     check_bound(data, file)
@@ -376,14 +376,14 @@ def _game_of(source: Source, assets: _Assets) -> Game:
 
 
 def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice] = ()) -> Outcome:
-    """Play one game to its end with the given choices. Raises :class:`ChoiceError` when they do not fit."""
+    """Play one game to its end with the given choices. Raises :class:`ChoiceError` if they do not fit."""
     return drive(game.play(wager, draw), wager, choices)
 
 
 def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
     """Return the exact figures of ``game``, computed once for each depth.
 
-    ``Depth.RETURN`` takes milliseconds and no laboratory package.
+    ``Depth.RETURN`` takes milliseconds and needs no laboratory package.
     """
     analyses = game._analyses  # noqa: SLF001 (a game stores them and this function fills them)
     if depth not in analyses:
@@ -392,7 +392,7 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
 
 
 def _figures_in_help(game: Game) -> Iterator[Remark]:
-    """Figures in the help's own prose that neither the definition nor what it pays has: left from before."""
+    """Yield a remark on each figure in the help text that is not in the definition or its pays."""
     known = prose.known(game.text) | prose.figures(*game.rules.explain()) | family(game.family).figures
     for code, text in prose.help_of(game.text).items():
         if strange := [
@@ -405,7 +405,7 @@ def _figures_in_help(game: Game) -> Iterator[Remark]:
 
 
 def _wins_of_nothing(game: Game) -> Iterator[Remark]:
-    """Odds at which a win gives back the stake and no more, as ``0:1`` and ``x1`` do."""
+    """Yield a remark on each odds that return only the stake, such as ``0:1`` and ``x1``."""
     rows = game.presentation().get("pays")
     shown = [(f"spot {spot.id}", spot.odds) for spot in game.rules.layout()]
     shown += (
@@ -417,18 +417,18 @@ def _wins_of_nothing(game: Game) -> Iterator[Remark]:
 
 
 def remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
-    """Return what is legal in a game and may surprise: its family's remarks, and what its figures say.
+    """Return what is legal in a game but may surprise: its family's remarks, and those on its figures.
 
-    ``analysis`` is at any depth, or None where the figures are beyond exact reach.
+    ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
     """
     found = [*game.rules.remarks(), *_figures_in_help(game), *_wins_of_nothing(game)]
-    #: Odds behind a line bet pay what they risk, and are never bet alone.
-    beside = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
+    #: Odds behind a line bet pay true odds, and are never bet alone.
+    required = {name for spot in game.rules.layout() if spot.needs for name in (spot.id, spot.group)}
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
             found.append(Remark(f"bet {bet.bet}", words))
-        elif bet.rtp == 1 and beside.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
+        elif bet.rtp == 1 and required.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
             words = "returns 100 %: all that is wagered comes back, and the house keeps nothing"
             found.append(Remark(f"bet {bet.bet}", words))
         found += [

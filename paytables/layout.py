@@ -1,9 +1,9 @@
-"""What every table shares: odds, limits and forms as a definition has them, bets held against them, figures.
+"""What all table games share: odds, limits and forms of a definition, validation of bets, and exact figures.
 
-A pay is printed as net odds, ``"35:1"`` (the stake comes back besides), or as all that comes back, stake
-included, ``"x8"`` (Monaco's "mise comprise"). Both are read into exact net odds; the text is kept as it is
-printed. Whole credits are kept by the step of a bet: a stake that its pay does not make whole is refused when
-the definition is read or the bet placed, unless the text names a rounding.
+A pay is printed as net odds, ``"35:1"`` (the stake is returned in addition), or as the total returned, stake
+included, ``"x8"`` (Monaco's "mise comprise"). Both are read into exact net odds; the text is stored as
+printed. The step of a bet keeps all amounts in whole credits: if a stake has a fractional pay, the definition
+or the bet is refused, unless the definition names a rounding.
 """
 
 import re
@@ -19,23 +19,23 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from paytables import companions, exposure
-from paytables.analysis import BetAnalysis, Depth, Law, Prize
+from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
 from paytables.contract import Bet, Json, Settlement, Spot, Wager
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import Tableless
 from paytables.wording import counted
 
-#: Seats that may play one round together.
+#: The maximum number of seats in one round.
 SEATS_MOST: Final = 8
 ODDS: Final = re.compile(r"(?:(\d{1,6}(?:\.\d{1,4})?):([1-9]\d{0,5})|x(\d{1,6}(?:\.\d{1,4})?))", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """What a bet pays, as printed, and what is won on top of each credit staked.
+    """What a bet pays, as printed, and the net win per credit staked.
 
-    ``share`` is the part of a progressive level that it pays instead; credits come back of such a bet none.
+    ``share`` is set if the bet pays a part of a progressive level instead; such a bet returns no credits.
     """
 
     text: str
@@ -44,22 +44,22 @@ class Odds:
 
     @classmethod
     def parse(cls, text: str) -> "Odds":
-        """Read ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for anything else."""
+        """Parse ``"35:1"`` (net) or ``"x8"`` (stake included). Raises ValueError for anything else."""
         found = ODDS.fullmatch(text)
         if found is None:
             raise ValueError(f'{text!r} are no odds: write "35:1" (net), or "x36" (stake included)')
-        won, to, whole = found.groups()
-        net = Fraction(whole) - 1 if whole else Fraction(won) / int(to)
+        won, to, total = found.groups()
+        net = Fraction(total) - 1 if total else Fraction(won) / int(to)
         if net < 0:
             raise ValueError(f"{text!r} gives back less than the stake")
         return cls(text, net)
 
-    def said(self, language: str) -> str:
-        """Return the odds as they are printed; French parts the sign of per cent from its number."""
+    def printed(self, language: str) -> str:
+        """Return the odds as printed; French puts a space before the percent sign."""
         return self.text.replace("%", "\N{NO-BREAK SPACE}%") if language == "fr" else self.text
 
-    def words(self) -> dict[str, str]:
-        """Return the odds as rules say them, by language."""
+    def texts_by_language(self) -> dict[str, str]:
+        """Return the odds as the rules print them, by language."""
         if self.share:
             per_cent = self.text.removesuffix("%")
             return {
@@ -80,9 +80,9 @@ class Odds:
         return {"en": f"{won} to {to}", "fr": f"{won.replace('.', ',')} à {to}"}
 
     def returned(self, credits_: int, rounding: Literal["down"] | None = None) -> int:
-        """Return all that a won stake brings back, itself included, in whole credits.
+        """Return all that a won stake returns, the stake included, in whole credits.
 
-        Raises ValueError where that is not whole and the text names no ``rounding``.
+        Raises ValueError if that is a fraction and ``rounding`` is not given.
         """
         back = credits_ * (1 + self.net)
         if back.denominator > 1 and rounding is None:
@@ -101,9 +101,10 @@ Pay: TypeAlias = Annotated[
 
 
 class Limits(Strict):
-    """What one bet may be: ``least`` to ``most`` credits in steps of ``step``.
+    """The limits of one bet: ``least`` to ``most`` credits in steps of ``step``.
 
-    ``worth_cents``: where the text names the sum of the bet, and it is taken where credits make just that up.
+    ``worth_cents`` is set if the rules fix the sum of the bet; the bet is then accepted only if credits make
+    exactly that sum.
     """
 
     least: PositiveInt = 1
@@ -124,7 +125,7 @@ class Limits(Strict):
 
 
 class Table(Strict):
-    """What holds for the whole table: how many play it together, and what one of them may stake and win."""
+    """Limits of the whole table: how many seats play together, and what one seat may stake and win."""
 
     seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MOST)] = 1
     most: PositiveInt | None = Field(
@@ -139,12 +140,12 @@ class Table(Strict):
 
     @property
     def common_seconds(self) -> int | None:
-        """How long several seats place bets on one round; None where it is played by one."""
+        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
         return self.betting_seconds if self.seats > 1 else None
 
 
 class Form(Strict):
-    """A wager the game offers by name: credits on each of some spots, by their ids."""
+    """A wager that the game offers by name: credits on each of some spots, by spot id."""
 
     id: Identifier
     name: Text
@@ -152,7 +153,7 @@ class Form(Strict):
 
 
 class TableDefinition(Definition):
-    """What the definition of every table contains; a family adds its own."""
+    """The part of a definition that every table game has; a family adds its own."""
 
     table: Table = Table()
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
@@ -160,10 +161,10 @@ class TableDefinition(Definition):
 
 @dataclass(frozen=True)
 class Layout:
-    """The places for bets as the table stands, and what a wager on them must keep to.
+    """The betting spots in the table's current state, and the limits of a wager on them.
 
-    ``standing`` are bets of earlier rounds that a wager may add to and, where their spot is in ``removable``,
-    take from; a family leaves out those that are no longer the player's to touch.
+    ``standing`` are bets of earlier rounds. A wager may add to them and, if their spot is in ``removable``,
+    take from them; a family omits those that the player may no longer change.
     """
 
     spots: tuple[Spot, ...]
@@ -174,43 +175,43 @@ class Layout:
 
     @cached_property
     def by_id(self) -> dict[str, Spot]:
-        """The spots by their ids."""
+        """Return the spots by id."""
         return {spot.id: spot for spot in self.spots}
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """What the forms cost, in credits, ascending. Bets laid freely may cost other sums."""
+        """Return the costs of the forms in credits, ascending. Freely placed bets may cost other sums."""
         return tuple(sorted({sum(form.bets.values()) for form in self.forms}))
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
-        """Return the wager of ``credits_``: ``bets`` by spot, or ``seats`` with bets each, or a ``form``.
+    def wager(self, credits_: int, **options: Json) -> Wager:
+        """Return the wager of ``credits_``: ``bets`` by spot, ``seats`` with bets each, or a ``form``.
 
-        Without any of them it is the first form of that cost. A negative amount takes so much of a standing
-        bet down. Raises :class:`WagerError` naming the spot, what was asked and what may be.
+        Without any of them it is the first form of that cost. A negative amount takes that much of a standing
+        bet down. Raises :class:`WagerError` with the spot, the requested amount and the allowed amounts.
         """
-        if set(asked) - {"bets", "seats", "form"} or len(asked) > 1:
-            said = ", ".join(sorted(asked))
-            raise WagerError(f"a table takes bets, seats with bets, or a form; not {said}")
-        if "seats" in asked:
-            seats = self._seats(asked["seats"])
+        if set(options) - {"bets", "seats", "form"} or len(options) > 1:
+            given = ", ".join(sorted(options))
+            raise WagerError(f"a table takes bets, seats with bets, or a form; not {given}")
+        if "seats" in options:
+            seats = self._seats(options["seats"])
             return self._of(credits_, seats, {"seats": {str(seat): bets for seat, bets in seats.items()}})
-        if "bets" in asked:
-            bets = self.placed(asked["bets"])
+        if "bets" in options:
+            bets = self.placed(options["bets"])
             return self._of(credits_, {0: bets}, {"bets": bets})
         for form in self.forms:
-            if asked.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
+            if options.get("form", form.id) == form.id and sum(form.bets.values()) == credits_:
                 return Wager(credits_, {"bets": self.placed(form.bets)})
-        if not asked and credits_ == 0 and self.standing:
+        if not options and credits_ == 0 and self.standing:
             return Wager(0, {"bets": {}})
-        named = f" of form {asked['form']!r}" if asked else ""
+        named = f" of form {options['form']!r}" if options else ""
         raise WagerError(
             f"no bet{named} of {counted(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def beside(self, wager: Wager, seat: object, others: object) -> Wager:
-        """Return a wager as that of one ``seat`` in a round, with what lies at the ``others``, bets by seat.
+    def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
+        """Return a wager as that of one ``seat`` in a round, with the bets of the ``others`` by seat.
 
-        Raises :class:`WagerError` where there is no such seat, or its bets could not be laid.
+        Raises :class:`WagerError` if there is no such seat, or if the bets of the others are not valid.
         """
         known = {str(number): number for number in range(self.table.seats)}
         if isinstance(seat, bool) or seat not in known.values() or "bets" not in wager.options:
@@ -228,28 +229,28 @@ class Layout:
             raise WagerError(f"the bets cost {counted(cost, 'credit')}, not {credits_}")
         return Wager(credits_, options)
 
-    def _seats(self, asked: object) -> dict[int, dict[str, int]]:
+    def _seats(self, requested: object) -> dict[int, dict[str, int]]:
         if self.table.seats == 1:
             raise WagerError("seats: this table is played by one; say its bets")
-        if not isinstance(asked, Mapping) or not asked:
+        if not isinstance(requested, Mapping) or not requested:
             raise WagerError("seats: says the bets of each seat that plays, by its number")
         known = {str(seat): seat for seat in range(self.table.seats)}
-        for seat in asked:
+        for seat in requested:
             if str(seat) not in known:
                 raise WagerError(f"seats: there is no seat {seat!r}; there are {', '.join(known)}")
-        return {known[str(seat)]: self.placed(bets, known[str(seat)]) for seat, bets in asked.items()}
+        return {known[str(seat)]: self.placed(bets, known[str(seat)]) for seat, bets in requested.items()}
 
-    def placed(self, asked: object, seat: int = 0) -> dict[str, int]:
+    def placed(self, requested: object, seat: int = 0) -> dict[str, int]:
         """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
-        if not isinstance(asked, Mapping):
+        if not isinstance(requested, Mapping):
             raise WagerError("bets: says the credits on each spot staked on")
         stood = self._stood(seat)
-        if not asked and not stood:
+        if not requested and not stood:
             raise WagerError("bets: nothing is staked, and no bet stands")
-        for name in asked:
+        for name in requested:
             if name not in self.by_id:
                 raise WagerError(f"bets: there is no spot {name!r}")
-        bets = {spot.id: asked[spot.id] for spot in self.spots if spot.id in asked}
+        bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
         after = stood | {
             name: self._after(self.by_id[name], each, stood.get(name, 0)) for name, each in bets.items()
         }
@@ -264,7 +265,7 @@ class Layout:
         return stood
 
     def _together(self, after: Mapping[str, int]) -> None:
-        """Hold all that a seat then has on the table against what bets need and the table allows."""
+        """Check a seat's resulting bets against required bets and the table limit."""
         for spot in self.spots:
             if spot.needs is not None:
                 companions.check(spot, spot.needs, after)
@@ -273,39 +274,39 @@ class Layout:
             raise WagerError(f"bets: {counted(total, 'credit')} on the table; {most:,} at most")
 
     def reserve(self, bets: Iterable[Bet]) -> int:
-        """Return what a round of these bets may still cost, in credits, where it is played as certified."""
+        """Return what a round of these bets may still cost in credits under certified play."""
         return ceil(sum((self.by_id[bet.spot].reserve * max(bet.credits, 0) for bet in bets), Fraction(0)))
 
     def least_with(self, spot: Spot, credits_: int) -> dict[str, int]:
-        """Return the least bets that may be laid where so many credits are on a spot, with all it needs."""
+        """Return the smallest set of bets with ``credits_`` on a spot, all required bets included."""
         return companions.least_with(self.by_id, spot, credits_)
 
-    def with_beside(self, found: BetAnalysis) -> BetAnalysis:
-        """Return the figures of a bet with what it must be laid with, at its least."""
-        own: Mapping[str, int] = found.options["bets"]
+    def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
+        """Return the figures of a bet with the minimum other bets that it requires."""
+        own: Mapping[str, int] = figures.options["bets"]
         laid = {
             name: each
             for spot, credits_ in own.items()
             for name, each in self.least_with(self.by_id[spot], credits_).items()
         }
-        return replace(found, beside={name: each for name, each in laid.items() if name not in own})
+        return replace(figures, required_bets={name: each for name, each in laid.items() if name not in own})
 
     def round_cost(self, bets: Mapping[str, int]) -> int:
-        """Return what bets of a seat cost, and their round with them, in credits."""
+        """Return what a seat's bets cost in credits, including what their round may add."""
         return sum(bets.values()) + self.reserve(Bet(name, each) for name, each in bets.items())
 
     def most_on(self, spot: Spot, credits_: int) -> int:
-        """Return the most that may be bet on a spot where a round may cost so much; 0: no bet."""
+        """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
         steps = range(spot.least, spot.most + 1, spot.step)
-        taken = bisect_right(steps, credits_, key=lambda n: self.round_cost(self.least_with(spot, n)))
-        return steps[taken - 1] if taken else 0
+        count = bisect_right(steps, credits_, key=lambda n: self.round_cost(self.least_with(spot, n)))
+        return steps[count - 1] if count else 0
 
     def most_staked(self, credits_: int) -> int:
-        """Return the most that one round of a seat can stake within so many credits, raises included."""
+        """Return the most that one round of a seat can stake within ``credits_``, raises included."""
         return exposure.most_staked(self.spots, self.table.most, credits_)
 
     def _after(self, spot: Spot, credits_: object, stood: int) -> int:
-        """What stands on a spot when a bet is placed there or taken from it."""
+        """Return the bet on a spot after credits are placed there or taken from it."""
         where = f"bets.{spot.id}"
         if isinstance(credits_, bool) or not isinstance(credits_, int) or credits_ == 0:
             raise WagerError(f"{where}: {credits_!r} is no number of credits to stake")
@@ -325,9 +326,9 @@ class Layout:
         return after
 
     def most_win(self, given_back: Mapping[int, int]) -> None:
-        """Refuse what could give a seat more than the table pays; ``given_back`` is its most, by seat.
+        """Raise :class:`WagerError` if a seat could win more than the table pays.
 
-        Raises :class:`WagerError`.
+        ``given_back`` has the maximum that can be returned to each seat.
         """
         most = self.table.most_win
         for seat, credits_ in given_back.items():
@@ -337,7 +338,7 @@ class Layout:
                 )
 
     def to_json(self) -> dict[str, object]:
-        """Return what a screen draws chips on: the spots and the limits of the table."""
+        """Return the spots, forms and limits of the table, which a screen needs to draw bets."""
         return {
             "spots": [spot.to_json() for spot in self.spots],
             "forms": [form.model_dump() for form in self.forms],
@@ -346,28 +347,28 @@ class Layout:
 
 
 class TableRules(Tableless):
-    """The rules of a table: places for bets, and a wager that is bets laid on them."""
+    """Rules of a table game: betting spots, and wagers made of bets on them."""
 
     @property
     def cloth(self) -> Layout:
-        """The spots and limits as the table stands; a family says them."""
+        """Return the spots and limits in the table's current state; each family implements it."""
         raise NotImplementedError
 
     def layout(self) -> tuple[Spot, ...]:
-        """Return the spots as the table stands."""
+        """Return the spots in the table's current state."""
         return self.cloth.spots
 
     @property
     def bet_options(self) -> tuple[int, ...]:
-        """What the forms cost, in credits, ascending. Bets laid freely may cost other sums."""
+        """Return the costs of the forms in credits, ascending. Freely placed bets may cost other sums."""
         return self.cloth.bet_options
 
-    def wager(self, credits_: int, **asked: Json) -> Wager:
+    def wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_`` (:meth:`Layout.wager`). Raises :class:`WagerError`."""
-        return self.cloth.wager(credits_, **asked)
+        return self.cloth.wager(credits_, **options)
 
     def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of a seat in a round. Raises :class:`WagerError` beyond the last seat."""
+        """Return the wager of a seat in a round. Raises :class:`WagerError` if the seat does not exist."""
         seats = self.cloth.table.seats
         if seat not in range(seats):
             raise WagerError(f"seat: there is no seat {seat}; this table has {counted(seats, 'seat')}")
@@ -378,9 +379,9 @@ class TableRules(Tableless):
         return self.cloth.reserve(wager.bets)
 
     def most_on(self, credits_: int) -> dict[str, int]:
-        """Return the most on each spot where a round may cost so much, stakes added in it included.
+        """Return the maximum bet on each spot if a round may cost at most ``credits_``, later stakes included.
 
-        Nothing at a table where a bet costs only itself.
+        The result is empty at a table where a bet costs only itself.
         """
         spots = self.cloth.spots
         if not any(spot.reserve or spot.times for spot in spots):
@@ -388,12 +389,12 @@ class TableRules(Tableless):
         return {spot.id: self.cloth.most_on(spot, credits_) for spot in spots if not spot.added}
 
     def most_staked(self, credits_: int) -> int:
-        """Return the most that one round can stake within so many credits, stakes added in it included."""
+        """Return the most that one round can stake within ``credits_``, later stakes included."""
         return self.cloth.most_staked(credits_)
 
 
 def check_forms(layout: Layout, file: str) -> None:
-    """Hold the forms of a definition against its own layout as it opens. Raises :class:`DefinitionError`."""
+    """Check the forms of a definition against its newly opened layout. Raises :class:`DefinitionError`."""
     for n, form in enumerate(layout.forms):
         if form.id in {other.id for other in layout.forms[:n]}:
             raise DefinitionError(file, f"form.{n}.id", f"{form.id!r} is there twice")
@@ -403,47 +404,47 @@ def check_forms(layout: Layout, file: str) -> None:
             raise DefinitionError(file, f"form.{n}", str(error)) from None
 
 
-def check_whole(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
-    """Refuse a step at which some odds pay no whole credits. Raises :class:`DefinitionError`."""
-    wanted = lcm(*(each.net.denominator for each in odds))
-    if limits.step % wanted:
-        why = f"{limits.step} pays no whole credits: it must be a multiple of {wanted}"
+def check_whole_credits(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
+    """Raise :class:`DefinitionError` for a step at which some odds pay fractional credits."""
+    multiple = lcm(*(each.net.denominator for each in odds))
+    if limits.step % multiple:
+        why = f"{limits.step} pays no whole credits: it must be a multiple of {multiple}"
         raise DefinitionError(file, f"{key}.step", why)
 
 
-def stakes_stated(name: str, limits: Limits, kept: Callable[[int], int]) -> dict[str, int]:
-    """Return the stakes a bet's figures are of, by name: the least, and the one that returns less, if any.
+def stakes_stated(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
+    """Return the stakes for which figures are stated, by name: the minimum, and the one that returns less, if any.
 
-    ``kept`` is the commission on a win of a stake: counted on a part of its unit as on the whole, it takes
-    most of the stake just above one.
+    ``commission`` is the commission on a win of a stake: it is charged on each started unit as on a full one, so it
+    takes the largest part of the stake just above one unit.
     """
     stakes = range(limits.least, limits.most + 1, limits.step)
-    worst = max(stakes, key=lambda stake: Fraction(kept(stake), stake))
-    equal = kept(worst) * limits.least == kept(limits.least) * worst
+    worst = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
+    equal = commission(worst) * limits.least == commission(limits.least) * worst
     return {name: limits.least} | ({} if equal else {f"{name} of {worst}": worst})
 
 
 def settled(
     bet: Bet, odds: Odds | None, name: str = "", rounding: Literal["down"] | None = None
 ) -> Settlement:
-    """Return a bet decided: won at ``odds``, or lost where there are none. ``name`` is other words for it."""
+    """Return the settlement of a bet, won at ``odds`` or lost if None. ``name`` replaces the default name."""
     credits_ = 0 if odds is None else odds.returned(bet.credits, rounding)
-    words = name or ("lost" if odds is None else "won")
-    return Settlement(words, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
+    result = name or ("lost" if odds is None else "won")
+    return Settlement(result, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
 def pushed(bet: Bet, name: str = "push") -> Settlement:
-    """Return a bet given back as it was staked."""
+    """Return the settlement of a bet that is returned in full."""
     return Settlement(name, bet.credits, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
 def bets_to_json(bets: Iterable[Bet]) -> list[dict[str, object]]:
-    """Return standing bets as a table state keeps them; :func:`bets_from_json` is the inverse."""
+    """Return standing bets as stored in a table state; :func:`bets_from_json` is the inverse."""
     return [bet.to_json() for bet in bets]
 
 
 def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple[Bet, ...]:
-    """Read standing bets back. Raises ValueError for what stands on no spot, at no seat or is no stake."""
+    """Read standing bets back. Raises ValueError for an unknown spot, an unknown seat or an invalid stake."""
     bets = []
     for each in data if isinstance(data, list) else [data]:
         try:
@@ -458,45 +459,49 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One possible result of a wager: its weight among all, what it settles, and what was ``added`` in it."""
+    """One possible result of a wager: its weight, its settlements, and the stakes ``added`` in it."""
 
     weight: int | Fraction
     settlements: Sequence[Settlement]
     added: int = 0
 
 
-def law_of(wins: Mapping[int, int | Fraction]) -> Law:
+def law_of(wins: Mapping[int, int | Fraction]) -> WinDistribution:
     """Return the distribution of wins (credits) from the weight of each; weights need not add to one."""
     unit = lcm(*{weight.denominator for weight in wins.values()})
     counts = {
         win: weight.numerator * (unit // weight.denominator) for win, weight in sorted(wins.items()) if weight
     }
     common = gcd(*counts.values())
-    return Law(sum(counts.values()) // common, {win: count // common for win, count in counts.items()})
+    return WinDistribution(
+        sum(counts.values()) // common, {win: count // common for win, count in counts.items()}
+    )
 
 
 def returned(wager: Wager, cases: Iterable[Case]) -> Fraction:
-    """Return the mean return of a wager, per credit of its cost, from every result it may have."""
+    """Return the mean return of a wager per credit of its cost, computed from every possible result."""
     return analysed("", wager, cases, Depth.RETURN).rtp
 
 
 def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Depth.FULL) -> BetAnalysis:
-    """Return the exact figures of a wager of one seat from every result it may have.
+    """Return the exact figures of a wager of one seat from every possible result.
 
-    Weights are whole where the results are counted (their sum is the cycle), else exact shares. A settlement
-    that gives credits back is a prize, by its name and spot. Credits ``added`` in a round count against its
-    win.
+    Weights are integers if the results are counted (their sum is the cycle), otherwise exact shares. A
+    settlement that returns credits is a prize, by its name and spot. Credits ``added`` in a round are
+    subtracted from its win.
     """
     cases = list(cases)
-    unit = lcm(*{case.weight.denominator for case in cases})  # weights are added in whole units
+    unit = lcm(
+        *{case.weight.denominator for case in cases}
+    )  # weights are added as integer multiples of this unit
     wins: dict[int, int] = defaultdict(int)
     prizes: dict[tuple[str, str, int], int] = defaultdict(int)
     shared: set[tuple[str, str, int]] = set()  # prizes with a weight that is an exact share
-    whole = added = 0
+    total_weight = added = 0
     for case in cases:
         weight = case.weight.numerator * (unit // case.weight.denominator)
         wins[sum(each.credits for each in case.settlements) - case.added] += weight
-        whole += weight
+        total_weight += weight
         added += weight * case.added
         for each in case.settlements:
             if each.credits:
@@ -511,8 +516,8 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
         cost_credits=cost,
         options=wager.options,
         rtp=law.moment(1) / cost,
-        cycle=whole if is_counted else None,
-        mean_staked_credits=cost + Fraction(added, whole) if added else None,
+        cycle=total_weight if is_counted else None,
+        mean_staked_credits=cost + Fraction(added, total_weight) if added else None,
     )
     if depth is Depth.RETURN:
         return figures
@@ -523,8 +528,8 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
                 name=prize,
                 where=spot,
                 credits=credits_,
-                rate=Fraction(weight, whole),
-                rtp=Fraction(weight * credits_, whole * cost),
+                rate=Fraction(weight, total_weight),
+                rtp=Fraction(weight * credits_, total_weight * cost),
                 hits=None if (prize, spot, credits_) in shared else weight // unit,
             )
             for (prize, spot, credits_), weight in prizes.items()

@@ -1,4 +1,4 @@
-"""Awards and how long the odds of each are: what has to be told where they are very long (Ontario 10.1)."""
+"""Awards and the odds of each, which must be disclosed if they are very long (Ontario 10.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from paytables.analysis import BetAnalysis
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """Something one game can win: ``rate`` is how often it is won in one game on average, exactly.
+    """An award of one game: ``rate`` is the exact average number of times one game wins it.
 
-    ``credits`` is what it pays by itself, a progressive level its reset; None for a prize in kind. ``where``
-    is the stage it is won in, empty for levels and prizes in kind.
+    ``credits`` is its payment without any multiplier, or the reset of a progressive level; None for a prize
+    in kind. ``where`` is the stage in which it is won, empty for levels and prizes in kind.
     """
 
     name: str
@@ -23,30 +23,30 @@ class Award:
 
     @property
     def one_in(self) -> int:
-        """The odds as people read them, ``1 in`` so many games, to the nearest game."""
+        """Return N of the odds "1 in N" games, rounded to the nearest game."""
         return round(1 / self.rate)
 
 
 def awards(bet: BetAnalysis) -> list[Award]:
-    """Return every award of a way to bet, rarest first. The top ones are those that pay the most.
+    """Return every award of a way to bet, rarest first. The top awards are those that pay the most.
 
-    The analysis must hold prizes (:attr:`paytables.Depth.PRIZES` or more).
+    The analysis must include prizes (:attr:`paytables.Depth.PRIZES` or more).
     """
-    found = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
-    found += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
-    most = max((credits_ for _, _, credits_, _ in found), default=0)
-    made = [Award(*row, top=row[2] == most) for row in found if row[3]]
-    made += [Award(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
-    return sorted(made, key=lambda award: (award.rate, award.where, award.name))
+    prizes = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
+    prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
+    most = max((credits_ for _, _, credits_, _ in prizes), default=0)
+    found = [Award(*row, top=row[2] == most) for row in prizes if row[3]]
+    found += [Award(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
+    return sorted(found, key=lambda award: (award.rate, award.where, award.name))
 
 
-def longer(found: Sequence[Award], top_one_in: int | None, other_one_in: int | None) -> list[Award]:
-    """Return the awards whose odds are longer than 1 in ``top_one_in``, or for others ``other_one_in``.
+def longer(candidates: Sequence[Award], top_one_in: int | None, other_one_in: int | None) -> list[Award]:
+    """Return the awards with longer odds than 1 in ``top_one_in`` (top awards) or ``other_one_in`` (others).
 
-    None: no odds are too long.
+    A limit of None means that no odds are too long.
     """
     return [
         award
-        for award in found
+        for award in candidates
         if (limit := top_one_in if award.top else other_one_in) is not None and award.rate * limit < 1
     ]

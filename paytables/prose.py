@@ -1,4 +1,4 @@
-"""Figures in prose: those that a definition's help says, and those that the definition has."""
+"""Numbers in prose: those that a definition's help mentions, and those that the definition contains."""
 
 import json
 import re
@@ -7,37 +7,37 @@ from collections.abc import Mapping
 from typing import Final
 
 _SPACES: Final = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
-#: A whole number, its thousands parted as either language does.
+#: A whole number, with thousands separated as in either language.
 _WRITTEN: Final = re.compile(rf"[0-9]{{1,3}}(?:[,{_SPACES}][0-9]{{3}})+(?![0-9])|[0-9]+")
 _PLAIN: Final = re.compile(r"[0-9]+")
 
 
 def written(text: str) -> list[str]:
-    """Return the figures of a text as they are written, in its order."""
+    """Return the numbers of a text as written, in order."""
     return _WRITTEN.findall(text)
 
 
 def readings(figure: str) -> tuple[set[int], set[int]]:
-    """Return the numbers a written figure may be: ``"2 500"`` is 2500, or a 2 before a 500."""
+    """Return the numbers that a written number may mean: ``"2 500"`` is 2500, or a 2 followed by a 500."""
     parts = _PLAIN.findall(figure)
     return {int("".join(parts))}, {*map(int, parts)}
 
 
 def figures(*texts: str) -> set[int]:
-    """Return every number that some texts say."""
+    """Return every number in the given texts."""
     return {number for text in texts for figure in written(text) for number in set.union(*readings(figure))}
 
 
 def help_of(text: str) -> Mapping[str, str]:
-    """Return the help of a definition's canonical JSON, by language, as it was written."""
+    """Return the help text of a definition's canonical JSON, by language, as written."""
     words: Mapping[str, str] = json.loads(text)["game"]["help"]
     return words
 
 
 def known(text: str) -> set[int]:
-    """Return every number of a definition's canonical JSON, but of its header's words and of its art.
+    """Return every number in a definition's canonical JSON, except in its header texts and art.
 
-    Its values, how many things its lists and tables have, and how often one thing is in a list.
+    They include its values, the lengths of its lists and tables, and how often an element occurs in a list.
     """
     data = json.loads(text)
     data.pop("art", None)

@@ -1,8 +1,8 @@
-"""Side bets that play for a progressive level: their own stake feeds it, and rows pay the whole or a part.
+"""Side bets on a progressive level: their own stake feeds it, and rows pay all or part of it.
 
-What such a row pays is written as the texts print it, in per cent: ``"100%"``, ``"10%"``. Of a part, whole
-minor units are paid, rounded down, and the rest stays in the level; where several win in one round, each is
-paid of what the one before has left.
+Such a pay is written as the rules print it, in percent: ``"100%"``, ``"10%"``. A part is paid in whole minor
+units, rounded down, and the remainder stays in the level. If several rows win in one round, each is paid from
+what the previous one left.
 """
 
 import re
@@ -30,7 +30,7 @@ def _pay(value: object) -> object:
     return Odds.parse(value) if found is None else Odds(value, Fraction(-1), Fraction(int(found[1]), 100))
 
 
-#: Odds, or so much per cent of the level of the bet.
+#: Odds, or a percentage of the bet's progressive level.
 LevelPay: TypeAlias = Annotated[
     Odds,
     BeforeValidator(_pay),
@@ -39,9 +39,9 @@ LevelPay: TypeAlias = Annotated[
 
 
 class Progressive(Strict):
-    """A level that bets on one spot feed and win; what is in it, and paying it, is the cabinet's.
+    """A level that bets on one spot feed and win. The cabinet stores its meter and pays it.
 
-    It starts from ``reset_credits`` and grows by ``increment`` of each such bet, a fraction.
+    It starts from ``reset_credits`` and grows by ``increment``, a fraction, of each such bet.
     """
 
     id: Identifier
@@ -53,16 +53,16 @@ class Progressive(Strict):
 
 @dataclass(frozen=True)
 class SideBet:
-    """One such bet: its level, places and stake in credits, and how often it wins what of it, exactly."""
+    """One such bet: its level, spots, stake in credits, and its exact hit rates."""
 
     level: Progressive
     spots: tuple[str, ...]
     stake: int
     rates: Mapping[Fraction, Fraction]
-    """Mean hits of a stake, by share of the level; those of the whole stand under 1."""
+    """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
     def play(self, bets: int = 1) -> LevelPlay:
-        """Return what so many such bets play for."""
+        """Return the level play of the given number of bets."""
         return LevelPlay(
             level=self.level.id,
             names=self.level.name.model_dump(),
@@ -75,8 +75,8 @@ class SideBet:
             shares={share: rate for share, rate in self.rates.items() if share < 1},
         )
 
-    def share(self, rest: Fraction, bets: int = 1) -> ProgressiveShare:
-        """Return what the level adds to so many such bets; one wins ``rest`` credits besides on average."""
+    def share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveShare:
+        """Return what the level adds to ``bets`` bets; each wins ``other_win_credits`` other credits on average."""
         mean = sum((share * rate for share, rate in self.rates.items()), Fraction(0))
         return ProgressiveShare(
             level=self.level.id,
@@ -84,7 +84,7 @@ class SideBet:
             reset_credits=self.level.reset_credits,
             rtp_at_reset=mean * self.level.reset_credits / self.stake,
             increment=Fraction(self.level.increment),
-            break_even_credits=(self.stake - rest) / mean,
+            break_even_credits=(self.stake - other_win_credits) / mean,
             shares={share: bets * rate for share, rate in self.rates.items() if share < 1},
         )
 
@@ -95,7 +95,7 @@ def hit(level: Progressive, odds: Odds) -> LevelHit:
 
 
 def to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
-    """Return the levels as a screen reads them before anything is played."""
+    """Return the levels as a screen reads them before the first round."""
     return [
         {"id": level.id, "name": level.name.model_dump(), "reset_credits": level.reset_credits}
         for level in levels
@@ -105,9 +105,9 @@ def to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
 def check_levels(
     levels: Sequence[Progressive], spots: Mapping[str, tuple[Limits, Sequence[Odds]]], file: str
 ) -> None:
-    """Hold levels against the bets that play for them: their limits and all their pays, by spot.
+    """Check levels against the bets that play for them: their limits and all their pays, by spot.
 
-    Raises :class:`DefinitionError` naming the key.
+    Raises :class:`DefinitionError` with the key.
     """
     named = {level.spot: level for level in levels}
     for n, level in enumerate(levels):

@@ -1,10 +1,10 @@
-"""Where a definition comes from: an id names a file of a library, a path names a file of one's own.
+"""Lookup of definitions: an id names a library file, and a path names an operator's own file.
 
-The two cannot be taken for each other. An id has no separator and no ``.toml``, and is looked up in the
-library and nowhere else: no file of the working directory stands in for what was certified. A path ends in
-``.toml`` and has a separator, unless it is a :class:`~pathlib.Path` already.
+The two cannot be confused. An id has no separator and no ``.toml``, and is looked up only in the library: a
+file in the working directory can never replace what was certified. A path ends in ``.toml`` and has a
+separator, unless it is a :class:`~pathlib.Path` already.
 
-A file is read once, links resolved: what is parsed is what is digested.
+A file is read once, with links resolved, so the parsed bytes are the digested bytes.
 """
 
 import errno
@@ -19,23 +19,23 @@ from typing import Any, BinaryIO, Final
 from paytables.errors import DefinitionError, UnknownNameError
 from paytables.wording import among
 
-#: Letters and digits first: an id can neither climb out of a folder nor be hidden in it.
+#: Must start with a letter or digit, so that an id cannot leave its folder or name a hidden file.
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$"
 _ID: Final = re.compile(ID_PATTERN[1:-1])
 _SUFFIX: Final = ".toml"
 
-#: What a file that a person writes holds at most, in bytes.
+#: Maximum size in bytes of a file that people write.
 BYTES_MAX: Final = 4 << 20
-#: How deep tables and lists stand in one another at most.
+#: Maximum nesting depth of tables and lists.
 DEPTH_MAX: Final = 20
-#: What TOML promises of whole numbers.
-_WHOLE: Final = 1 << 63
+#: The integer range that TOML guarantees.
+_INTEGER_LIMIT: Final = 1 << 63
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file somebody named, to read. Raises :class:`OSError` also for what is no regular file.
+    """Open a named file for reading. Raises :class:`OSError` also if it is not a regular file.
 
-    A pipe would be waited for, and a device need not end.
+    Reading a pipe would block, and a device may have no end.
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "is no regular file", str(path))
@@ -43,7 +43,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 def contents(path: Path, most: int = BYTES_MAX) -> bytes:
-    """Return what stands in a file somebody named. Raises :class:`OSError` also above ``most`` bytes."""
+    """Return the contents of a named file. Raises :class:`OSError` also above ``most`` bytes."""
     with opened(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -52,15 +52,15 @@ def contents(path: Path, most: int = BYTES_MAX) -> bytes:
 
 
 def toml(text: str) -> dict[str, Any]:
-    """Parse TOML that somebody wrote.
+    """Parse TOML written by people.
 
-    Raises :class:`tomllib.TOMLDecodeError` also where it starts with a byte order mark, is deeper than
-    :data:`DEPTH_MAX`, or a whole number has more than 64 bits, naming its key.
+    Raises :class:`tomllib.TOMLDecodeError` also if it starts with a byte order mark, is nested deeper than
+    :data:`DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key.
     """
     if text.startswith("\ufeff"):
         raise tomllib.TOMLDecodeError(f"{_MARKED} (at line 1, column 1)")
     try:
-        if _DOTTED.search(text):  # the parser's time grows with the square of a key's parts
+        if _DOTTED.search(text):  # the parser's time grows with the square of the number of parts of a key
             raise RecursionError
         data = tomllib.loads(text)
         trouble = _unbounded(data)
@@ -68,7 +68,7 @@ def toml(text: str) -> dict[str, Any]:
         raise
     except RecursionError:
         trouble = _DEEP
-    except ValueError:  # more digits than the interpreter reads
+    except ValueError:  # an integer with more digits than the interpreter accepts
         line = next((n for n, each in enumerate(text.splitlines(), 1) if _DIGITS.search(each)), 0)
         trouble = f"line {line}: {_LONG}"
     if trouble:
@@ -79,7 +79,8 @@ def toml(text: str) -> dict[str, Any]:
 _MARKED: Final = "it starts with a byte order mark (BOM), which must be left out when it is saved as UTF-8,"
 _DEEP: Final = f"tables and lists stand more than {DEPTH_MAX} deep"
 _LONG: Final = "a whole number has more than 64 bits"
-#: A key of far more parts than that, or what looks like one; no quantifier gives back what it has taken.
+#: A dotted key with far more parts than allowed, or text that looks like one. Possessive quantifiers avoid
+#: backtracking.
 _DOTTED: Final = re.compile(
     r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)"""
     f"{{{4 * DEPTH_MAX}}}"
@@ -88,12 +89,12 @@ _DIGITS: Final = re.compile(r"[\d_]{4000}")
 
 
 def _unbounded(data: object) -> str:
-    """Why a parsed document is more than anybody writes by hand; empty where it is not."""
+    """Return why a parsed document exceeds the limits of hand-written files, or an empty string."""
     layer: list[tuple[str, object]] = [("", data)]
     for _ in range(DEPTH_MAX + 1):
         layer = [inner for key, value in layer for inner in _inside(key, value)]
         for key, value in layer:
-            if isinstance(value, int) and not -_WHOLE <= value < _WHOLE:
+            if isinstance(value, int) and not -_INTEGER_LIMIT <= value < _INTEGER_LIMIT:
                 return f"{key[:100]}: {_LONG}"
         if not layer:
             return ""
@@ -112,29 +113,29 @@ class Source:
     """A definition file as it was read."""
 
     path: Path
-    """Absolute, links resolved."""
+    """Absolute, with links resolved."""
     data: bytes = field(repr=False)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the bytes, hexadecimal."""
+        """Return the SHA-256 of the bytes, in hexadecimal."""
         return hashlib.sha256(self.data).hexdigest()
 
 
 def is_path(name: str | Path) -> bool:
-    """Whether a name, as definitions and cabinet files write it, is a path and no id."""
+    """Return whether a name in a definition or cabinet file is a path and not an id."""
     return isinstance(name, Path) or (name.endswith(_SUFFIX) and "/" in name)
 
 
 def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
-    except OSError:  # longer than any file's name
+    except OSError:  # longer than any file name
         return False
 
 
 def locate(name: str | Path, library: Path) -> Path:
-    """Return the file of an id of ``library``, or of a path, links resolved; it need not be there for a path.
+    """Return the file of an id of ``library``, or of a path, with links resolved. The file of a path need not exist.
 
     Raises :class:`DefinitionError` for a name that is neither.
     """

@@ -1,4 +1,4 @@
-"""What the rules of a game are whose wager is one whole and of which nothing lasts between rounds."""
+"""Default rules for games with a single bet and no state between rounds."""
 
 from collections.abc import Mapping
 from typing import Protocol, Self
@@ -17,84 +17,84 @@ class _Offering(Protocol):
 
 
 class Tableless:
-    """A game without spots, standing bets or levels: a family says otherwise where it has some."""
+    """A game without spots, standing bets or levels; a family that has them overrides these defaults."""
 
     def layout(self) -> tuple[Spot, ...]:
-        """Return none: a wager is one whole."""
+        """Return no spots: a wager is a single bet."""
         return ()
 
     by_wheel: bool = False
-    """Whether a real wheel decides a round, and not the generator."""
+    """Whether a real wheel decides a round instead of the random number generator."""
 
     @property
     def betting_seconds(self) -> int | None:
-        """How long several seats place bets on one round; None where each plays by itself."""
+        """Return the time in which several seats place bets on one round, or None if each seat plays alone."""
         return None
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return none: nothing lasts."""
+        """Return no keys: the game has no table state."""
         return frozenset()
 
     @property
     def bound_keys(self) -> frozenset[str]:
-        """Return none: no bets stand."""
+        """Return no keys: the game has no standing bets."""
         return frozenset()
 
     def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (the contract's)
-        """Return the wager: what lies at other seats changes nothing in a round that only draws."""
+        """Return the wager unchanged: other seats' bets have no effect on a round without decisions."""
         return wager
 
     def at(self, table: object) -> Self:
-        """Return the same rules: nothing lasts. Raises ValueError for a table."""
+        """Return the same rules: there is no table state. Raises ValueError if one is given."""
         if table is not None:
             raise ValueError(f"nothing of this game lasts between rounds, and a table is given: {table!r}")
         return self
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return none: nothing lasts."""
+        """Return no bets: none outlast a round."""
         return ()
 
-    def as_it_stands(self) -> Mapping[str, object]:
-        """Return nothing: the spots say all."""
+    def current_view(self) -> Mapping[str, object]:
+        """Return nothing: the spots contain everything."""
         return {}
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return nothing: no bet stands."""
+        """Return no settlements and no table: no bets stand."""
         return (), None
 
     def most_of_round(self: "_Analysed", wager: Wager) -> int | None:
         """Return the highest win of the wager: nothing else can win in its round.
 
-        None where answers may add to the stake: the figures count a win less what was added.
+        None if answers may add to the stake, because the figures subtract the added amount from a win.
         """
         found = self.analyse_wager(wager)
         return found.max_win_credits if found.mean_staked_credits is None else None
 
     def reserve(self, wager: Wager) -> int:  # noqa: ARG002 (the contract's)
-        """Return nothing: no answer adds to the stake."""
+        """Return 0: no answer adds to the stake."""
         return 0
 
     def most_on(self, credits_: int) -> Mapping[str, int]:  # noqa: ARG002 (the contract's)
-        """Return nothing: there are no spots."""
+        """Return an empty mapping: there are no spots."""
         return {}
 
     def most_staked(self: "_Offering", credits_: int) -> int:
-        """Return the highest bet within so many credits; 0 where none is."""
+        """Return the highest bet within ``credits_``, or 0 if there is none."""
         return max((bet for bet in self.bet_options if bet <= credits_), default=0)
 
     def after_double_up(self, win_credits: int) -> int:
-        """Return the win itself: nothing is doubled."""
+        """Return the win itself: there is no double-up."""
         return win_credits
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (the contract's)
-        """Return none: there are no progressive levels."""
+        """Return no levels: the game has no progressives."""
         return ()
 
     def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return none: there are no progressive levels."""
+        """Return no levels: the game has no progressives."""
         return ()
 
     def prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
-        """Return none: it pays credits only."""
+        """Return no prizes: the game pays credits only."""
         return ()

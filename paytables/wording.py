@@ -1,4 +1,4 @@
-"""How figures and names are said wherever people read one: rounded down, counted, the ones that are meant."""
+"""Formatting of figures and names for readers: percentages, counted nouns and suggestions for misspelled names."""
 
 import difflib
 from collections.abc import Iterable
@@ -7,38 +7,38 @@ from typing import Final
 
 __all__ = ["among", "counted", "nearest", "percent"]
 
-#: Of more names than these, those that are near a wrong one are told alone.
+#: If there are more valid names than this, an error message lists only those similar to the wrong one.
 _LISTED: Final = 24
 
 
 def percent(share: Fraction, digits: int = 2) -> str:
-    """A share in percent with ``digits`` (at least 1) decimals, rounded down: 0.873778 is ``87.37``.
+    """Return a share in percent with ``digits`` (at least 1) decimals, rounded down: 0.873778 is ``87.37``.
 
-    The one rule of screens, commands, sheets and messages, by whole numbers only.
+    Screens, commands, sheets and messages all use this rule. It uses integer arithmetic only.
     """
     scale = 10**digits
     units = share * 100 * scale // 1
-    whole, part = divmod(abs(units), scale)
-    return f"{'-' if units < 0 else ''}{whole}.{part:0{digits}d}"
+    integer, part = divmod(abs(units), scale)
+    return f"{'-' if units < 0 else ''}{integer}.{part:0{digits}d}"
 
 
 def counted(count: int, noun: str, many: str = "") -> str:
-    """So many things in English: ``1 credit``, ``2,000 credits``; ``many`` is a plural not made with an s.
+    """Return a count with its noun in English: ``1 credit``, ``2,000 credits``; ``many`` is an irregular plural.
 
-    The screen counts in its own languages (:meth:`egm.screen.text.Texts.counted`).
+    The screen has its own function for other languages (:meth:`egm.screen.text.Texts.counted`).
     """
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
 def nearest(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
-    """The known words that ``word`` was probably meant to be, likeliest first: alike, or with it inside."""
+    """Return the known words that ``word`` probably means, best first: similar ones, or those that contain it."""
     known = [*known]
     found = difflib.get_close_matches(word.lower(), known, most)
     return tuple(found or [name for name in known if len(word) > 1 and word.lower() in name][:most])
 
 
 def among(word: str, known: Iterable[str]) -> str:
-    """What to say of a name that is none: which there are, and which was probably meant."""
+    """Return the hint for an unknown name: the known names, and the one probably meant."""
     known = [*known]
     *others, last = nearest(word, known) or ("",)
     meant = f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if last else ""

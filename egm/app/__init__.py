@@ -1,6 +1,6 @@
-"""The machine: its state table, the life of a game, value in and out, lock-ups, and the process that runs it.
+"""The machine process: composition of features, devices and screens, start-up, and supervision.
 
-:mod:`~egm.kernel.states` is the table of what may happen; :mod:`~egm.kernel.engine` lets it happen;
-the effects it names stand in ``play``, ``value_in``, ``pay_out`` and ``lockups``, and act on a
-:class:`~egm.kernel.machine.Machine`, which holds the journal, the chance and the ports.
+:mod:`~egm.app.features` lists the features; :mod:`~egm.app.process` opens the memory, tests the machine and
+runs it; :mod:`~egm.app.station` is one player position at work; :mod:`~egm.app.first_start` creates a missing
+cabinet file.
 """

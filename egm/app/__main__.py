@@ -1,6 +1,6 @@
 """``python -I -m egm.app --state DIR``: the machine process, as ``egm run`` starts it.
 
-By hand it is started the same way, isolated: without ``-I`` it refuses.
+Start it the same way by hand, isolated: without ``-I`` it refuses.
 """
 
 import asyncio
@@ -30,16 +30,17 @@ from meters import JournalDamaged, JournalError, JournalLocked, SelfAuditFailed
 from meters.lock import FolderLock
 
 _OPERATOR_ERROR = 2
-#: Whoever keeps the machine up starts it again after any status but the operator's.
+#: Exit status after which the supervisor restarts the machine; it does so after any status but the
+#: operator's.
 _RESTART = 3
-#: The cabinet file that could not be used is another now.
+#: Exit status when the unusable cabinet file has been changed.
 _FILE_CHANGED = 4
-#: What ends a machine's work for a reason that a new start finds again, or finds gone.
+#: Errors that end the machine's work and are judged again at the next start.
 _MEMORY_FAULTS = (RestartAsked, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
 
 
 async def _run(work: Coroutine[object, object, None]) -> bool:
-    """Work until it ends, or somebody stops it: whether it ended by itself."""
+    """Run until the work ends or a signal stops it; return whether it ended by itself."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -52,7 +53,7 @@ async def _run(work: Coroutine[object, object, None]) -> bool:
 
 
 def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
-    """The errors of a group, of its groups' too."""
+    """Yield the errors of an exception group, including those of nested groups."""
     for error in group.exceptions:
         if isinstance(error, ExceptionGroup):
             yield from _leaves(error)
@@ -67,10 +68,10 @@ def _say(text: str) -> None:
 def _restarts(
     folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, stick: Path, *, watched: bool
 ) -> bool:
-    """Run the machine until told to stop; whether it is to start again.
+    """Run the machine until it is told to stop; return whether it must be restarted.
 
-    What the memory's media or contents refuse while it works is said in plain words, and it starts again:
-    what that means is judged as the memory is opened. Anything else that fails is raised.
+    Errors of the memory's media or contents during operation are reported in plain words, followed by a
+    restart: they are judged when the memory is opened. Any other error is raised.
     """
 
     async def machine(alone: bool) -> None:  # noqa: FBT001 (as come_up asks)
@@ -101,7 +102,7 @@ def _restarts(
 def _ask(
     folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...], stick: Path
 ) -> None:
-    """Ask for the cabinet file, and begin again with it."""
+    """Run the first start for the cabinet file, then restart with it."""
 
     async def ask(_: bool) -> None:  # noqa: FBT001 (as come_up asks)
         lock = FolderLock(folder.root)
@@ -118,17 +119,17 @@ def _ask(
         done = asyncio.run(_run(come_up(ask, still, clock)))
     except JournalLocked:
         raise
-    except JournalError as error:  # there is a memory, and it cannot say what the file was
+    except JournalError as error:  # there is a memory, but it cannot supply the file
         _say(str(error))
         lock = FolderLock(folder.root)
-        said = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
-        done = asyncio.run(_run(said))
+        waiting = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
+        done = asyncio.run(_run(waiting))
         lock.release()
     sys.exit(_FILE_CHANGED if done else 0)
 
 
 def _is_absent(file: Path) -> bool:
-    """Whether there is no such file; one that a dying medium does not give back is there."""
+    """Return whether the file does not exist; a file that a failing medium cannot return exists."""
     try:
         file.stat()
     except FileNotFoundError:
@@ -198,11 +199,11 @@ def main(
     try:
         require_isolation("egm.app")
         folder.prepare()
-        if (told := trouble_in(trouble)) is not None:
-            code, why = told
+        if (fault := trouble_in(trouble)) is not None:
+            code, why = fault
             _say(f"{code}: {why}")
-            said = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
-            sys.exit(_RESTART if asyncio.run(_run(said)) else 0)
+            waiting = wait_for_file(folder, cabinet or DEFAULT_CABINET, clock, why, code=code, until=trouble)
+            sys.exit(_RESTART if asyncio.run(_run(waiting)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
             _ask(folder, cabinet, seed or cabinet.with_name(SEED_NAME), clock, ports, stick)
         file = load_cabinet(cabinet)

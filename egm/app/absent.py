@@ -1,10 +1,10 @@
-"""Devices and hosts that the cabinet file names no more: what they left open goes to persons.
+"""Devices and hosts that the cabinet file no longer names: what they left open is handed to persons.
 
-A driver ends what it left open in the journal, a host lifts its own hold. Once either is out of the cabinet
-file (taken away, or dead and given up), nobody is left to: so at each start what they left goes to persons.
-A paper on its way and coins of a payout are disputed amounts, for a ruling; a hold is lifted, as is what a
-host withholds (a game, bills, sounds), and a technician's fault stands in its place until one has settled it
-by name. Faults that only such a device could clear end.
+A driver completes what it left open in the journal, and a host releases its own hold. Once either is removed
+from the cabinet file (taken away, or broken and given up), nobody else will: so at each start its open items
+go to persons. A bill or ticket in transit and coins of a payout become disputed amounts, for a ruling; a hold
+is released, as are a host's restrictions (a game, bills, sounds), and replaced by a technician's fault until
+it is cleared by name. Faults that only such a device could clear end.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -31,7 +31,7 @@ from meters import JournalView
 from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
 
-#: What a position may have open beside its credit and its tables, for people.
+#: What a position may have open besides its credit and its tables, as text for people.
 _OPEN: Final[Mapping[Key, str]] = {
     PlayKey.GAME: "a game that has not ended",
     MoneyKey.PAY_OUT: "a payout under way",
@@ -48,11 +48,11 @@ _OPEN: Final[Mapping[Key, str]] = {
     ProgressiveKey.UNDECIDED: "a game whose mystery prize is not decided",
 }
 
-#: The fault that stands where a host held the machine and is not configured any more.
+#: The fault that replaces the hold of a host that is no longer configured.
 HOLDER_GONE: Final = "holder_gone"
-#: The prefix of a SAS host's holds. The staff's own holds have neither.
+#: Prefix of a SAS host's holds; the staff's own holds do not have it.
 _HOST: Final = "host:"
-#: A board of doors and keys is not among them: taking it away must not quiet what it had seen.
+#: The board of doors and keys is excluded: removing it must not silence what it had reported.
 _WATCHED_BY_NOBODY_ELSE: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
 
 
@@ -63,9 +63,9 @@ def settle_absent(
     kinds: Collection[str],
     holders: Collection[str] = (),
 ) -> None:
-    """Bring what absent devices and hosts left open before persons; a repeat finds nothing.
+    """Hand what absent devices and hosts left open to persons; a repeat finds nothing.
 
-    ``handle`` is the engine's; ``kinds``: of the devices this position has; ``holders``: see
+    ``handle`` is the engine's; ``kinds``: the device kinds of this position; ``holders``: see
     :func:`holders_of`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
@@ -87,9 +87,9 @@ def settle_absent(
 
 
 def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, currency: str) -> None:
-    """Raise :class:`OperatorError` where a player position with money is not in the cabinet file any more.
+    """Raise :class:`OperatorError` if a player position with money is missing from the cabinet file.
 
-    ``currency``: of the place, ISO 4217.
+    ``currency``: the jurisdiction's, ISO 4217.
     """
     for number in range(positions + 1, POSITIONS_MOST + 1):
         cents = sum(journal.balance_cents(Position(number).account(kind)) for kind in CREDIT_KINDS)
@@ -105,7 +105,7 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
 
 
 def _left(key: Key, state: JSON, name: str, currency: str) -> str:
-    """What a position has beside its credit, for people."""
+    """Return what a position has besides its credit, as text for people."""
     if key is not TableKey.TABLE:
         return _OPEN.get(key, str(key))
     table = from_json(TableRecord, state, name)
@@ -131,6 +131,6 @@ def _lift_holds(machine: Machine, handle: Callable[..., None], holders: Collecti
 
 
 def holders_of(file: CabinetFile) -> frozenset[str]:
-    """The names under which what a cabinet file names may hold the machine."""
+    """Return the names under which the hosts of a cabinet file may hold the machine."""
     hosts = {f"{_HOST}{name}" for name in file.sas}
     return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))

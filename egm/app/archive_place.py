@@ -1,6 +1,6 @@
 """Location of a medium's journal archive: in its folder, or where the cabinet file says, behind a link there.
 
-What reads a memory finds the archive by the memory's own folder, so no command needs a cabinet file for it.
+Readers find the archive by the memory's own folder, so no command needs a cabinet file for it.
 """
 
 from pathlib import Path
@@ -11,10 +11,10 @@ from meters.archive import FOLDER
 
 
 def place_archive(medium: Path, wanted: Path | None) -> None:
-    """Let the archive of the copy in ``medium`` lie in ``wanted``; beside the copy where that is None.
+    """Place the archive of the copy in ``medium`` in ``wanted``, or beside the copy if that is None.
 
-    A link that stands is followed as long as the cabinet file names no other place. Raises
-    :class:`OperatorError` where the archive already lies elsewhere: a person moves it, then its link.
+    An existing link is followed as long as the cabinet file names no other place. Raises
+    :class:`OperatorError` if the archive already exists elsewhere: a person must move it, then its link.
     """
     link = medium / FOLDER
     if wanted is None or not medium.is_dir():

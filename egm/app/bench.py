@@ -1,24 +1,24 @@
-"""Device bench: the process that hosts the simulated devices, apart from the machine so that it survives it.
+"""Device bench: the process that hosts the simulated devices, separate from the machine so that it survives it.
 
-``python -m egm.app.bench --state DIR [--cabinet FILE] [--speed N]`` makes, below ``DIR/run``:
+``python -m egm.app.bench --state DIR [--cabinet FILE] [--speed N]`` creates, below ``DIR/run``:
 
-* ``dev/<name>``: for each device a link to the pseudo-terminal the machine opens as its port;
-* ``bench.token`` (0600): what whoever lays a hand on the bench must show;
+* ``dev/<name>``: for each device a link to the pseudo-terminal that the machine opens as its port;
+* ``bench.token`` (0600): the token that clients of the bench must present;
 * ``bench.sock`` (0600): newline-delimited messages of :mod:`egm.kernel.messages`. The first line is a
   ``Hello`` with the token, answered by a ``Hello``; then each ``BenchCommand`` is answered by one
   ``BenchReply``;
-* ``bench.ready``: holds the process id, written when everything above works, removed at the end.
+* ``bench.ready``: contains the process id; written when everything above works, removed at the end.
 
 Vocabulary. Every device: ``state``, ``power_off``, ``power_on``, ``unplug``, ``plug``, ``silence {on}``,
 ``late {milliseconds}``, ``corrupt {answers}``, ``drop {answers}``, ``split {on}``, ``clear_line``, ``log``.
-Each twin adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``,
-``key {name, on}``, ``press {button}`` ...): see the ``actions`` of the twin; an unknown action is answered
-with the list. The device ``bench`` has ``state`` (every device at once).
+Each simulated device adds its own (``insert {amount_cents}``, ``jam``, ``clear``, ``door {name, open}``,
+``key {name, on}``, ``press {button}`` ...): see its ``actions``; an unknown action is answered with the list.
+The device ``bench`` has ``state`` (every device at once).
 
-What a device keeps without power (paper inside, counters, the board's edges) is kept in
-``DIR/bench/<name>.json``, so stopping the bench is no more than a power cut to its devices.
+What a device retains without power (paper inside, counters, the board's edges) is stored in
+``DIR/bench/<name>.json``, so stopping the bench is only a power loss for its devices.
 
-The twins are those of the cabinet file's devices whose port is ``bench``; without a file, those of the
+The simulated devices are those of the cabinet file with port ``bench``; without a file, those of the
 demonstration cabinet.
 """
 
@@ -47,21 +47,21 @@ from egm.terminal import echo
 from egm.unix_sockets import socket_address
 
 _LINE_BYTES_MAX: Final = 64 * 1024
-#: The status of a bench that cannot be and has said why: starting it again would only repeat it.
+#: Exit status of a bench that cannot run and has printed why: a restart would only repeat it.
 _OPERATOR_ERROR: Final = 2
 
 
 class BenchError(Exception):
-    """The bench cannot start: says what stands in the way."""
+    """The bench cannot start; the text says why."""
 
 
 def simulated(cabinet: CabinetFile) -> dict[str, str]:
-    """Device name -> protocol of every device on the bench."""
+    """Return device name -> protocol of every device on the bench."""
     return {name: device.protocol for name, device in cabinet.devices.items() if device.port == "bench"}
 
 
 class Bench:
-    """The twins of one state folder, and the socket through which hands reach them."""
+    """The simulated devices of one state folder, and the socket through which clients operate them."""
 
     def __init__(
         self,
@@ -72,15 +72,15 @@ class Bench:
         values_cents: Mapping[str, tuple[int, ...]] | None = None,
         currency: str = Twin.currency,
     ) -> None:
-        """``values_cents``: what the channels of a device are worth, by its name; see the cabinet file.
+        """Create the bench. ``values_cents``: the channel values of a device, by its name; see the cabinet file.
 
-        ``currency``: ISO 4217, what its devices are programmed for.
+        ``currency``: the currency for which its devices are programmed, ISO 4217.
         """
         self._run = state / "run"
         self._memory = state / "bench"
-        self._token = ""  # made anew at each start
+        self._token = ""  # created anew at each start
         self._server: asyncio.Server | None = None
-        self._mine = False  # whether the folder's sockets, links and files are this bench's
+        self._mine = False  # whether the folder's sockets, links and files belong to this bench
         self.twins: dict[str, Twin[object]] = {}
         for name, protocol in protocols.items():
             entry = PROTOCOLS[protocol]
@@ -90,16 +90,18 @@ class Bench:
 
     @property
     def socket_path(self) -> Path:
-        """Where hands connect."""
+        """Return the path of the socket for clients."""
         return self._run / "bench.sock"
 
     async def start(self) -> None:
-        """Plug every twin in, open the socket, say ready. Raises :class:`BenchError` when another runs."""
+        """Plug every device in, open the socket, report ready. Raises :class:`BenchError` if another bench runs."""
         self._run.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._refuse_second()
         self._mine = True
         for left in (self._run / "dev").glob("*") if (self._run / "dev").is_dir() else ():
-            left.unlink(missing_ok=True)  # of a bench that was killed: what it names may be anybody's now
+            left.unlink(
+                missing_ok=True
+            )  # left by a killed bench: what it points to may belong to another process now
         for name, twin in self.twins.items():
             self._recall(name, twin)
             twin.port.plug()
@@ -110,22 +112,22 @@ class Bench:
 
     # ------------------------------------------------------------ what devices keep without power
     def _recall(self, name: str, twin: Twin[object]) -> None:
-        """Bring back what the device kept, and keep it from now on whenever it changes."""
+        """Restore what the device has retained, and store it from now on whenever it changes."""
         path = self._memory / f"{name}.json"
-        kept = {"kind": twin.kind, **twin.memory()}
+        stored = {"kind": twin.kind, **twin.memory()}
         with suppress(FileNotFoundError):
             try:
-                kept = json.loads(path.read_text(encoding="utf-8"))
-                if kept["kind"] == twin.kind:
-                    twin.recall(kept)
+                stored = json.loads(path.read_text(encoding="utf-8"))
+                if stored["kind"] == twin.kind:
+                    twin.recall(stored)
             except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise BenchError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def keep() -> None:
-            nonlocal kept
+            nonlocal stored
             now = {"kind": twin.kind, **twin.memory()}
-            if now != kept:
-                kept = now
+            if now != stored:
+                stored = now
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 replace_private(path, json.dumps(now))
 
@@ -138,7 +140,7 @@ class Bench:
             raise BenchError(f"{self.socket_path}: another bench is running on this state folder")
 
     async def stop(self) -> None:
-        """Leave nothing behind but what devices keep. A bench that was refused has nothing to remove."""
+        """Remove everything but what devices retain. A bench that was refused has nothing to remove."""
         if not self._mine:
             return
         self._mine = False
@@ -165,9 +167,9 @@ class Bench:
                 await writer.drain()
         except MessageError as error:
             writer.write(encode(BenchReply(ok=False, text=str(error))))
-        except (ConnectionError, ValueError):  # gone, or a line beyond the limit
+        except (ConnectionError, ValueError):  # disconnected, or a line over the limit
             pass
-        except asyncio.CancelledError:  # the bench is being put away, and nobody awaits this task
+        except asyncio.CancelledError:  # the bench is closing, and nobody awaits this task
             pass
         finally:
             with suppress(ConnectionError):
@@ -180,7 +182,7 @@ class Bench:
         return decode(line) if line else None
 
     def obey(self, message: Message) -> BenchReply:
-        """Lay one hand on one device and say what happened."""
+        """Execute one command on one device and return the result."""
         if not isinstance(message, BenchCommand):
             return BenchReply(ok=False, text=f"the bench takes bench commands, not {message.type}")
         if message.device == "bench":
@@ -198,7 +200,7 @@ class Bench:
 
 
 async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
-    """Run a bench until SIGTERM or SIGINT. Raises :class:`BenchError` when another runs."""
+    """Run a bench until SIGTERM or SIGINT. Raises :class:`BenchError` if another bench runs."""
     values = {name: device.values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
     bench = Bench(state, simulated(cabinet), speed=speed, values_cents=values, currency=currency)
@@ -215,7 +217,7 @@ async def serve(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> Non
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; see the module."""
+    """Run the command line; see the module."""
     close_process()
     parser = argparse.ArgumentParser(prog="python -m egm.app.bench", description="Host simulated devices.")
     parser.add_argument("--state", type=Path, required=True, help="the machine's state folder")

@@ -1,4 +1,4 @@
-"""The features of this machine, added up: to add one, put its declaration into the tuple."""
+"""The features of this machine: to add one, put its declaration into the tuple."""
 
 from typing import Final
 
@@ -22,9 +22,9 @@ from egm.staff.form import Form
 from egm.staff.service.desk import Entry
 from egm.staff.service.menu import Menu
 
-#: In the order in which their rules are tried: tests before the real thing, a failed generator before a call
-#: for service, an award before a host's order, bets that stand before any way out, a host before the
-#: machine's own ways out.
+#: In the order in which their rules are tried: device tests before normal operation, a failed random number
+#: generator before a service call, an award before a host's order, standing bets before any payout, a host
+#: before the machine's own payouts.
 FEATURES: Final = Features(
     (
         device_tests(no_ticket_is_asked),
@@ -43,17 +43,17 @@ FEATURES: Final = Features(
 
 
 def menu_of(features: Features) -> Menu:
-    """What the main menu offers the staff. InvariantError where a form could be refused in silence."""
+    """Return the main menu of the staff. Raises InvariantError if a form could be refused without a message."""
     rules = features.rules
     menu = Menu(pages=features.offered(Entry), forms=features.offered(Form), rules=rules)
     for form in menu.forms:
-        told = rules.refusal(form.event) is Refusal.TELL or rules.always_takes(form.event)
-        invariant(told, f"the form {form.id} could be refused in silence")
+        is_reported = rules.refusal(form.event) is Refusal.TELL or rules.always_takes(form.event)
+        invariant(is_reported, f"the form {form.id} could be refused in silence")
     return menu
 
 
 def check_claims(features: Features) -> None:
-    """Raise InvariantError where an authorised clear makes no claim of what is owed."""
+    """Raise InvariantError if an authorised clear would make no claim for a key with fate OWED."""
     made = makers(features)
     for key in features.keys:
         described = key.fate is not Fate.OWED or key in made or key in WITH

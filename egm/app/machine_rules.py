@@ -1,4 +1,4 @@
-"""Rules of the whole machine: power-up, self-test, a door closed, another position, nothing more to do."""
+"""Rules of the whole machine: power-up, self-test, a closed door, a change at another position, idle events."""
 
 from typing import Final
 
@@ -41,9 +41,9 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.DOOR_CLOSED, AWAKE),
     Rule(EventType.MACHINE_CHANGED, LISTENING, (), (), Next.DERIVED),
     # ------------------------------------------------------------------ nothing more to do: also what is said
-    # of a game or a page that is gone
+    # late events of a game or page that is gone
     Rule((EventType.AFTER_EVENT, EventType.AT_REST, EventType.SHOWN, EventType.ANSWER), EVERYWHERE),
 )
 
 MACHINE: Final = Feature(name="machine", keys=KernelKey, rules=_RULES)
-"""Tried last: what is left when no other feature has anything to do."""
+"""Tried last: accepts what no other feature handles."""

@@ -1,4 +1,4 @@
-"""The devices of a cabinet file as drivers on their ports."""
+"""Creation of the drivers for the devices of a cabinet file, on their ports."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -39,9 +39,9 @@ from egm.tickets.templates import available, load_template
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """What a driver is made of.
+    """Arguments for the creation of a driver.
 
-    ``values``: what its channels are worth, where the cabinet file says so. ``currencies``: those to take.
+    ``values``: the values of its channels, if the cabinet file states them. ``currencies``: those to accept.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Fitting:
 
 
 def _resident() -> dict[str, Template]:
-    """What a printer with templates of its own must have: one a place, its lines and its bar code."""
+    """Return the templates for a printer with resident templates: one per jurisdiction, its lines and its bar code."""
     return {
         place: Template(str(number), (*load_template(place).names, "barcode"))
         for number, place in enumerate(available())
@@ -61,11 +61,11 @@ def _resident() -> dict[str, Template]:
 
 
 def _lines() -> dict[str, list[str]]:
-    """What a printer without templates prints for each place: its lines, in order."""
+    """Return the lines that a printer without templates prints, in order, by jurisdiction."""
     return {place: [f"{{{name}}}" for name in load_template(place).names] for place in available()}
 
 
-#: Protocol (as in cabinet files) -> how its driver is made.
+#: Protocol (as in cabinet files) -> factory of its driver.
 DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
     "id003": lambda fit: Id003Driver(
         fit.name, fit.line, fit.sink, fit.ledgers.paper, *fit.values, currencies=fit.currencies
@@ -86,7 +86,7 @@ DRIVERS: Final[Mapping[str, Callable[[Fitting], Device]]] = {
     "wheel": lambda fit: WheelDriver(fit.name, fit.line, fit.sink),
 }
 
-#: Kind of device -> the field of :class:`Ports` its driver goes to; to one of no field nothing is said.
+#: Kind of device -> the field of :class:`Ports` for its driver; other kinds only run.
 _PLACES: Final[Mapping[str, str]] = {
     "bill_acceptor": "acceptor",
     "io_board": "io_board",
@@ -98,10 +98,10 @@ _PLACES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The drivers of one cabinet. A cabinet without a device of a kind simply does not have it."""
+    """The drivers of one cabinet. A kind of device that the cabinet lacks is None."""
 
     drivers: tuple[Device, ...]
-    """All of them, to be run."""
+    """All drivers to run."""
     kinds: Mapping[str, str]
     """Device name -> kind."""
     acceptor: BillAcceptor | None = None
@@ -121,11 +121,11 @@ def build_ports(
     *,
     currency: str,
 ) -> Ports:
-    """Make the drivers of a position's devices; ``opener`` opens their ports, but the bench's own lines.
+    """Create the drivers of a position's devices; ``opener`` opens their ports, except the bench's own lines.
 
-    ``currency``: ISO 4217, what its devices must be programmed for.
+    ``currency``: the currency for which its devices must be programmed, ISO 4217.
 
-    The file has one device of a kind at each position, of protocols there are (:class:`CabinetFile`).
+    The file has at most one device of a kind at each position, with known protocols (:class:`CabinetFile`).
     """
     kinds: dict[str, str] = {}
     drivers: list[Device] = []
@@ -148,7 +148,7 @@ def build_ports(
 
 
 def lone_driver(protocol: str, name: str, line: SerialLine, sink: EventSink) -> Device:
-    """A driver of ``protocol`` whose ledgers are in memory."""
+    """Return a driver of ``protocol`` with in-memory ledgers."""
     ledgers = Ledgers(
         paper=TransientEscrowLedger(),
         coins=TransientCoinLedger(),

@@ -1,8 +1,8 @@
-"""Preflight check of a cabinet file: its profile, house, games, levels, ports and files are there and fit.
+"""Preflight check of a cabinet file: its profile, venue, games, levels, ports and files exist and fit together.
 
-:func:`egm.config.cabinet_file.load_cabinet` says whether the file is one. Here is what only this computer,
-its games and the place's rules can say; the machine finds the same at its start, and this finds all of it
-before.
+:func:`egm.config.cabinet_file.load_cabinet` checks the file itself. This module checks what depends on this
+computer, its games and the jurisdiction's rules; the machine detects the same at its start, one fault at a
+time.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -28,19 +28,19 @@ _NOT_THERE: Final = "not in the library"
 
 
 GameCheck: TypeAlias = Callable[[str, GameSlot, Game], Iterable[Fault]]
-"""What else is wrong with a game: given the key of its slot, the slot and the game."""
+"""Additional check of a game: receives the key of its slot, the slot and the game, returns its faults."""
 
 
 def preflight(
     file: CabinetFile,
-    doing: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
     check_game: GameCheck = lambda _key, _slot, _game: (),
 ) -> Iterator[Fault]:
-    """Everything that would keep the machine from starting, or from offering all that the file names.
+    """Yield everything that would keep the machine from starting, or from offering all that the file names.
 
-    A fault that :attr:`~egm.config.faults.Fault.stops` keeps the machine from starting at all. ``doing`` is
-    told each game before it is analysed: that takes its time. ``check_game`` is called for each game that the
-    jurisdiction's rules can be checked against.
+    A fault that :attr:`~egm.config.faults.Fault.stops` keeps the machine from starting at all. ``on_progress``
+    receives each game before it is analysed, which takes some time. ``check_game`` is called for each game
+    that can be checked against the jurisdiction's rules.
     """
     yield from _files(file)
     yield from impossible_folders(file)
@@ -52,12 +52,12 @@ def preflight(
         return
     yield from _house(file, profile)
     yield from _positions(file)
-    games = yield from _games(file, profile, doing, check_game)
+    games = yield from _games(file, profile, on_progress, check_game)
     yield from _levels(file, games)
 
 
 def unknown_names(data: Mapping[str, object]) -> Iterator[Fault]:
-    """The profile and the games that are not there, of a file refused for its form: ``data`` is its TOML."""
+    """Yield the unknown profile and games of a file with an invalid form: ``data`` is its TOML."""
     profile = _table(data.get("machine")).get("profile")
     if isinstance(profile, str):
         yield from _profile(profile)[1]
@@ -72,7 +72,7 @@ def _table(data: object) -> Mapping[str, object]:
 
 
 def _profile(name: str) -> tuple[Profile | None, list[Fault]]:
-    """A profile by its name, or the fault that it is none."""
+    """Return a profile by its name, or the fault."""
     try:
         return load_profile(name), []
     except OperatorError as error:
@@ -83,7 +83,7 @@ def _profile(name: str) -> tuple[Profile | None, list[Fault]]:
 
 
 def _game(name: str, key: str) -> tuple[Game | None, list[Fault]]:
-    """A game by its name or path, or the fault that it is none."""
+    """Return a game by its name or path, or the fault."""
     try:
         return load_game(name), []
     except PaytableError as error:
@@ -117,7 +117,7 @@ def _files(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _positions(file: CabinetFile) -> Iterator[Fault]:
-    """Positions of several at which nothing takes money, and any whose hand-pay no key reaches."""
+    """Yield positions at which nothing accepts money, and those whose hand-pay no key can reset."""
     fitted: dict[str, set[int]] = {}
     for device in file.devices.values():
         fitted.setdefault(PROTOCOLS[device.protocol].kind, set()).add(device.position)
@@ -133,7 +133,7 @@ def _positions(file: CabinetFile) -> Iterator[Fault]:
 
 
 def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
-    """What the place's tickets must say of the house."""
+    """Yield the missing venue data that the jurisdiction's tickets must print."""
     try:
         house = file.machine.house
         load_template(profile.id).check_house(house)
@@ -142,15 +142,15 @@ def _house(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
 
 
 def _games(
-    file: CabinetFile, profile: Profile, doing: Callable[[str], None], check_game: GameCheck
+    file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
 ) -> Generator[Fault, None, dict[str, set[str]]]:
-    """The games the machine would leave out, and why; returns the levels of each game there is, by its id."""
+    """Yield why the machine would leave games out; return the levels of each available game, by its id."""
     certified = bool(file.real_ports) and profile.inventory.certified
     seen: dict[str, int] = {}
     levels: dict[str, set[str]] = {}
     offered = 0
     for i, slot in enumerate(file.games):
-        doing(slot.game)
+        on_progress(slot.game)
         key = f"games[{i + 1}].game"
         game, faults = _game(slot.game, key)
         yield from faults
@@ -179,7 +179,7 @@ def _games(
 
 
 def _levels(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
-    """Levels of games that are not here, or that a game does not have."""
+    """Yield levels of games that are not here, or that a game does not have."""
     for i, slot in enumerate(file.progressives):
         key = f"progressives[{i + 1}]"
         levels = games.get(slot.game)

@@ -1,7 +1,8 @@
-"""The machine process: opens the memory, tests itself, then lets devices, people and time reach the engine.
+"""The machine process: opens the memory, tests the machine, then connects devices, people and time to the engine.
 
-It owns money, chance and devices, and no pixel. Start-up is in order and each step must succeed before the
-next: memory, games, chance, self-test; only then does it speak to anything outside (NY 5319.54(d)).
+It owns money, random numbers and devices, but draws nothing. Start-up is in order and each step must succeed
+before the next: memory, games, random number generator, self-test; only then does it communicate with
+anything outside (NY 5319.54(d)).
 """
 
 import asyncio
@@ -74,7 +75,7 @@ from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
 _VERSION: Final = version("open-egm")
-#: How often a generator that is not to be cycled is looked at again.
+#: How often a generator that is not cycled is checked again.
 _IDLE_SECONDS: Final = 5.0
 
 
@@ -95,13 +96,15 @@ class MachineProcess:
         stick: Path = STICK,
         features: Features = FEATURES,
         storage: Storage | None = None,
+        release: str = _VERSION,
     ) -> None:
-        """``opener`` opens the devices' ports; ``sources``: entropy, or all that this computer has.
+        """Create the machine process.
 
-        ``say`` tells whoever started the machine what is wrong with what it was given. ``alone``: without
-        the second medium, if need be; nothing new is begun then. ``watched``: nor without a screen.
-        ``stick``: where one is looked for. ``features``: all that it can do. ``storage``: the media of its
-        memory, and whose random bytes make keys and salts.
+        ``opener`` opens the devices' ports; ``sources``: entropy sources, or None for all of this computer.
+        ``say`` reports errors in the input to the person who started the machine. ``alone``: run without the
+        second medium if necessary; nothing new is started then. ``watched``: neither without a screen.
+        ``stick``: device path of a stick. ``features``: the machine's features. ``storage``: the media of its
+        memory, whose random bytes also make keys and salts. ``release`` is recorded at each power-up.
         """
         self._features = features
         self._folder = folder
@@ -114,6 +117,7 @@ class MachineProcess:
         self._watched = watched
         self._stick = stick
         self._storage = storage or DiskStorage()
+        self._release = release
         self._profile = load_profile(cabinet_file.machine.profile)
         self._stations: tuple[Station, ...] = ()
         self._stopped: asyncio.Future[None] | None = None
@@ -125,13 +129,13 @@ class MachineProcess:
         self._attachments: tuple[tuple[Station, Attachment], ...] = ()
 
     async def run(self) -> None:
-        """Come up, and work until cancelled. Raises OperatorError for what was given to it, and cannot be."""
+        """Start up, and work until cancelled. Raises OperatorError for unusable input."""
         refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(starting.say, self._folder.starting, None)
             starting.say(self._folder.starting, starting.StartUpActivity("memory"))
             journal = cleanup.enter_context(self._open_journal())
-            self._folder.forget_lines()  # now that no other machine can be alive on this folder
+            self._folder.forget_lines()  # now that no other machine can be running on this folder
             certified = self._is_real and self._profile.inventory.certified
             with collector_paused():
                 self._installed, self._refused = admit(
@@ -147,7 +151,9 @@ class MachineProcess:
             self._times = timekeeper_of(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_lost_positions(journal, positions, self._features.keys, currency)
-            second = journal.media[-1]  # the first, while the second is missing: nothing is put in its place
+            second = journal.media[
+                -1
+            ]  # the first while the second is missing: nothing is written in its place
             store, why = open_store(journal, self._folder.root, second, self._storage)
             if store is not None:
                 cleanup.enter_context(store)
@@ -169,17 +175,17 @@ class MachineProcess:
                     keep_carry_over(self._folder.carry_over, self._machine.chance)
 
     def _examining(self, number: int, game: str) -> None:
-        """Tell the screens which game is examined: the largest prizes of some take a while the first time."""
-        told: dict[str, str | int] = {
+        """Show on the screens which game is examined: finding the highest prize may take a while the first time."""
+        values: dict[str, str | int] = {
             "number": number,
             "count": len(self._file.games),
             "game": Path(game).stem,
         }
-        starting.say(self._folder.starting, starting.StartUpActivity("game", told))
+        starting.say(self._folder.starting, starting.StartUpActivity("game", values))
 
     @property
     def _is_real(self) -> bool:
-        """Whether anything of it is real: a machine whose every device is simulated is a demonstration."""
+        """Return whether any device is real: a machine with simulated devices only is a demonstration."""
         return bool(self._file.real_ports)
 
     # ------------------------------------------------------------------ coming up
@@ -207,7 +213,7 @@ class MachineProcess:
             storage=self._storage,
         )
         try:
-            for medium in journal.media:  # made just now, where there was none
+            for medium in journal.media:  # created just now if there was none
                 place_archive(medium, archives[medium])
         except OperatorError:
             journal.close()
@@ -215,7 +221,7 @@ class MachineProcess:
         return journal
 
     def _may_begin(self) -> None:
-        """Raise :class:`JournalDamaged` where something of an earlier journal's lies here."""
+        """Raise :class:`JournalDamaged` if anything of an earlier journal is here."""
         left = self._folder.left_by_a_journal()
         if left:
             raise JournalDamaged(
@@ -226,14 +232,14 @@ class MachineProcess:
         self._begins = True
 
     def _opening_coins(self) -> int:
-        """Coins in the simulated hoppers of a new demonstration."""
+        """Return the number of coins in the simulated hoppers of a new demonstration."""
         kinds = (PROTOCOLS[device.protocol].kind for device in self._file.devices.values())
         return OPENING_COINS * sum(kind == "hopper" for kind in kinds)
 
     def _assemble(self, journal: Journal, store: TicketStore | None, why: str) -> None:
         named = self._file.machine
         first = self._machine_of(journal, Position(of=named.positions))
-        note_clock(first)  # before anything is recorded under a time that nobody believes
+        note_clock(first)  # before anything is recorded with an untrusted time
         desk = self._desk_of(first, store)
         if desk is not None:
             first.install(desk)
@@ -270,7 +276,7 @@ class MachineProcess:
             self._attachments += tuple((station, one) for one in self._features.attach_to_position(beside))
         self._verifier = Verifier(context)
         for station in self._stations:
-            station.engine.handle(EventType.MEMORY_READY, version=_VERSION, profile=self._profile.id)
+            station.engine.handle(EventType.MEMORY_READY, version=self._release, profile=self._profile.id)
             station.settle_absent(holders_of(self._file))
 
     def _desk_of(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
@@ -346,7 +352,7 @@ class MachineProcess:
         )
 
     def _self_test(self) -> None:
-        """What must be right before a game is offered; the first thing wrong is the reason given."""
+        """Check what must be right before a game is offered; the first fault is the reason given."""
         try:
             self._machine.journal.self_audit()
             open_levels(self._machine)
@@ -376,7 +382,7 @@ class MachineProcess:
             raise LocalError(f"no game may be offered: {reasons}")
 
     def _renew_chance(self) -> RandomService:
-        """One generator for every position."""
+        """Start a new random number generator for all positions."""
         service = self._start_chance()
         for station in self._stations:
             station.machine.chance = service
@@ -425,14 +431,14 @@ class MachineProcess:
             await self._stopped
 
     def _handle(self, event: Event) -> None:
-        """Let something happen to the machine; its first position speaks for it."""
+        """Submit an event of the machine, at its first position."""
         self._handle_at(self._stations[0], event)
 
     def _handle_at(self, station: Station, event: Event) -> None:
-        """Let something happen at a position; the others follow what it changed of the machine's.
+        """Submit an event at a position; the other positions follow changes to shared state.
 
-        A machine that cannot do or remember it stops, and starts again. Timers that end after the machine has
-        are not heard: its memory is closed.
+        A machine that cannot execute or record it stops, and restarts. Events of timers that expire after the
+        machine has stopped are ignored: its memory is closed.
         """
         if self._over:
             return
@@ -447,7 +453,7 @@ class MachineProcess:
 
     @contextlib.contextmanager
     def _stops(self) -> Iterator[None]:
-        """What fails inside ends the machine."""
+        """Stop the machine on any internal error."""
         try:
             yield
         except Exception as error:
@@ -456,7 +462,7 @@ class MachineProcess:
             raise
 
     async def _cycle_chance(self) -> None:
-        """Background cycling between games, at intervals the generator draws itself (NJ, OK, NZ)."""
+        """Cycle the generator in the background between games, at intervals it draws itself (NJ, OK, NZ)."""
         while True:
             pause_ns = 0
             if (
@@ -470,10 +476,10 @@ class MachineProcess:
             await asyncio.sleep(pause_ns / 1e9 or _IDLE_SECONDS)
 
     def _recorded(self, station: Station) -> None:
-        """An entry was written at a position. An event's entries are told with it; any other is, soon.
+        """Schedule an update after an entry of a position; entries of an event are covered by the event's own.
 
-        A driver's ledger, a host's line or a link writes outside every event, and screen, hosts and metrics
-        must not go on showing what was true before.
+        A driver's ledger, a host's line or a link writes outside of events, and screen, hosts and metrics
+        must not continue to show outdated data.
         """
         number = station.machine.position.number
         if self._stopped is None or station.engine.is_busy or number in self._untold:
@@ -488,7 +494,7 @@ class MachineProcess:
                 station.changed()
 
     def _told(self) -> None:
-        """Something has happened at a position: let what works beside the devices know, each of its own."""
+        """Notify the services and screens of every position of a change."""
         if self._attachments:
             now = [(station, station.snapshot()) for station in self._stations]
             for station, snapshot in now:

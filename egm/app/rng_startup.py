@@ -1,8 +1,8 @@
-"""Starting the generator of this machine, and handing a drop of it from one boot to the next.
+"""Start of this machine's random number generator, and its carry-over from one boot to the next.
 
 The carry-over is a reserved output of the last run, used once as additional input beside fresh entropy (NZ
-1.27.10: what follows a power loss depends on what was before it). It is never counted as entropy, and losing
-it harms nothing, so it lies in a plain file and not in the journal.
+1.27.10: the sequence after a power loss depends on the one before it). It is never counted as entropy, and
+losing it does no harm, so it is a plain file and not in the journal.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ def start_chance(
     sources: Sequence[EntropySource] | None = None,
     fresh_input: Callable[[int], bytes] = os.getrandom,
 ) -> RandomService:
-    """Instantiate the generator from fresh entropy: of ``sources``, or of all this machine has.
+    """Instantiate the generator from fresh entropy of ``sources``, or of all sources of this machine.
 
-    Raises :class:`rng.RngError` when any part fails.
+    Raises :class:`rng.RngError` if any part fails.
     """
     start = partial(
         RandomService.start,
@@ -70,7 +70,7 @@ def _take(path: Path) -> bytes | None:
 
 
 def keep_carry_over(path: Path, service: RandomService) -> None:
-    """Leave something for the next boot; a generator that has failed leaves nothing."""
+    """Store a carry-over for the next boot; a failed generator stores none."""
     with contextlib.suppress(RngError):
         _keep(path, service.carry_over())
 

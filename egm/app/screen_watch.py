@@ -1,7 +1,7 @@
-"""Watch over the screens: a cabinet whose screen is dead, hangs, or dies again and again, begins nothing.
+"""Monitoring of the screens: a cabinet whose screen is dead, hangs or crashes repeatedly starts nothing new.
 
-A player who sees nothing must lose nothing: no money is taken and no game begun, what is owed is paid,
-and the tower calls. It is over when a screen has watched every position for a while.
+A player who sees nothing must lose nothing: no money is accepted and no game started, what is owed is paid,
+and the tower light calls. It ends when a screen has shown every position for a while.
 """
 
 import asyncio
@@ -12,21 +12,21 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 
 FAULT: Final = "screen_missing"
-#: How long a screen must have watched to be one, and to be believed again after none was; how long the
-#: machine goes on without; how often it looks.
+#: How long a screen must run to count, also after an outage; how long the machine continues without one; how
+#: often it checks.
 _HOLDS_S: Final = 10.0
 _RETURNS_S: Final = 60.0
 _PATIENCE_S: Final = 30.0
 _LOOK_S: Final = 0.5
-#: A second unseen is made up for by so many seen: one crash is forgotten in a minute and a half, one a
-#: minute takes the machine out of service.
+#: One second without a screen is offset by this many with one: a single crash is forgotten after a minute and
+#: a half, one crash per minute takes the machine out of service.
 _MAKES_UP: Final = 6.0
 
 
 class ScreenWatch:
-    """Raises the fault when nobody watches, and clears it.
+    """Raises the fault when no screen is shown, and clears it.
 
-    ``audiences``: how many screens watch each position now.
+    ``audiences``: the number of screens of each position now.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class ScreenWatch:
             await asyncio.sleep(_LOOK_S)
 
     def look(self) -> None:
-        """Raise what is the matter, and clear what no longer is."""
+        """Raise the fault if it applies, and clear it if it no longer does."""
         now_s = self._now_s()
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):

@@ -1,7 +1,7 @@
 """One player position at work: its engine, its devices and its screens.
 
-A machine of one position has one of these. What the positions share (journal, generator, games, desk, doors)
-is the machine's (:mod:`egm.app.process`), and so is everything that works beside the devices.
+A machine with one position has one station. What the positions share (journal, random number generator,
+games, service menu, doors) belongs to the machine (:mod:`egm.app.process`), as do the background services.
 """
 
 import asyncio
@@ -35,23 +35,23 @@ from egm.seats.wheel import process_device_report
 from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.key_switches import concerned
 
-#: A screen that never says it has shown the outcome is not waited for longer than this.
+#: The longest wait for a screen that never reports it has shown the outcome.
 _SHOW_SECONDS_MAX: Final = 60.0
-#: How long an interrupted game waits for the screen to come back.
+#: How long an interrupted game waits for the screen to return.
 _RETURN_SECONDS_MAX: Final = 10.0
 
 
 class Unheard:
-    """Where a cabinet speaks until it has a station."""
+    """Placeholder for the screens until a station is created."""
 
     def show(self, message: Play | Decision) -> None:
-        """Nobody hears it; whoever comes is greeted with it."""
+        """Drop the message; a new screen receives the current one with the greeting."""
 
 
 class Station:
-    """One position, open once it has its ports.
+    """One position; it is open once it has its ports.
 
-    ``handle`` lets something happen there, as the machine wants it handled; ``told`` hears of every change.
+    ``handle`` submits an event there, as the machine wants it handled; ``changed`` is called after every change.
     """
 
     ports: Ports
@@ -62,14 +62,14 @@ class Station:
         installed: Mapping[str, InstalledGame],
         folder: StateFolder,
         handle: Callable[["Station", Event], None],
-        told: Callable[[], None],
+        changed: Callable[[], None],
     ) -> None:
         self.machine = machine
         self.engine = Engine(machine, machine.state(Features).rules, self.changed)
         self.ledgers = ledgers_of(machine, self.engine.handle)
         self._installed = installed
         self._handle = handle
-        self._told = told
+        self._changed = changed
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
         self._open_at_start = ""
@@ -87,7 +87,7 @@ class Station:
         machine.outbox = self
 
     def open(self, ports: Ports) -> None:
-        """Take up the devices."""
+        """Start using the devices."""
         self.ports = ports
         game = open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id
@@ -106,23 +106,23 @@ class Station:
             driver.stood(self._faults_of(ports.kinds[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
-        """Bring what devices and hosts that are here no more left open before persons."""
+        """Hand what devices and hosts that are no longer here left open to persons."""
         kinds = frozenset(self.ports.kinds.values())
         settle_absent(self.machine, self.ledgers, self.engine.handle, kinds, holders)
 
     def _faults_of(self, kind: str) -> frozenset[FaultCode]:
-        """The faults that stand of a device of this position; those of a shared kind are the first's."""
-        told = {f"{kind}.{code}": code for code in FaultCode}
+        """Return the active faults of a device of this position; those of a shared kind belong to the first."""
+        codes = {f"{kind}.{code}": code for code in FaultCode}
         mine = self.machine.position.number == 1 or is_own_fault(kind)
-        return frozenset(told[code] for code in self.machine.faults if code in told and mine)
+        return frozenset(codes[code] for code in self.machine.faults if code in codes and mine)
 
     # ------------------------------------------------------------------ devices and people
     def on_device(self, report: DeviceEvent) -> None:
-        """A device of this position reports."""
+        """Process a report of a device of this position."""
         desk = self.machine.state(ServiceDesk)
         desk.bench.hear(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
-            self.server.send(Pressed(button="play"))  # what it means now is what the screen shows
+            self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
             return
         process_device_report(self.machine, report)
         beside, number = self.machine.state(SideBySide), self.machine.position.number
@@ -141,23 +141,23 @@ class Station:
 
     # ------------------------------------------------------------------ the screen
     def show(self, message: Play | Decision) -> None:
-        """Tell the screens. An outcome ends when one says so, at once without any, or after a limit."""
+        """Send a message to the screens. An outcome ends when a screen has shown it, or after a time limit."""
         self.server.send(message)
         if isinstance(message, Play):
             self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
             self._show_for(self._patience_seconds(message), message.play_id)
 
     def _patience_seconds(self, message: Play) -> float:
-        """How long to wait for a screen to say that it has shown an outcome."""
+        """Return how long to wait for a screen to report that it has shown an outcome."""
         if self.server.audience:
             return _SHOW_SECONDS_MAX
-        # After a restart the screen is on its way back, and the player has yet to see how their game ended,
-        # also if it is decided only now, by a wheel's number or by other seats.
+        # After a restart the screen is about to return, and the player has yet to see how their game ended,
+        # even if it is decided only now, by a wheel's number or by other seats.
         is_taken_up = message.resumed or message.play_id == self._open_at_start
         return _RETURN_SECONDS_MAX if is_taken_up else self._game_seconds()
 
     def _shown_by_screen(self, play_id: object) -> None:
-        if play_id != self._showing:  # late news of an earlier game: this one is still being shown
+        if play_id != self._showing:  # a late report of an earlier game: this one is still being shown
             return
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
         self._show_for(max(0.0, self._game_seconds() - elapsed), play_id)
@@ -179,16 +179,16 @@ class Station:
             for game_id in self.machine.games
         )
         self._guest = self._open_guest()
-        told = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
+        views = {view.id: view for view in (*games, *(() if self._guest is None else (self._guest,)))}
         message = showing.build_message(self.machine, resumed=True)
         return (
-            Hello(games=tuple(told.values()), words=self.machine.state(Features).words),
+            Hello(games=tuple(views.values()), words=self.machine.state(Features).words),
             self.snapshot(),
             *([] if message is None else [message]),
         )
 
     def _open_guest(self) -> GameView | None:
-        """The open game where it is not one of those offered."""
+        """Return the open game if it is not one of those offered."""
         game = open_game(self.machine)
         if game is None:
             return None
@@ -202,12 +202,14 @@ class Station:
         return guest_view(rules, game.denomination_cents)
 
     def snapshot(self) -> Snapshot:
-        """What a person may see here."""
+        """Return what a person may see here."""
         return snapshot(self.engine, fingerprint=self.machine.journal.fingerprint)
 
     def changed(self) -> None:
-        """Something has happened: make screen, deck and acceptors true again, and let the machine know."""
-        if self._guest is not None and open_game(self.machine) is None:  # it is over: what is offered again
+        """Update screen, deck and acceptors after a change, and notify the machine."""
+        if (
+            self._guest is not None and open_game(self.machine) is None
+        ):  # it has ended: show the games offered again
             for message in self._greeting():
                 self.server.send(message)
         now = self.snapshot()
@@ -215,7 +217,7 @@ class Station:
         self._settle_devices(now)
         for position in self.machine.state(SideBySide).at.values():
             position.signal()
-        self._told()
+        self._changed()
 
     def _settle_devices(self, now: Snapshot) -> None:
         machine, state, ports = self.machine, self.engine.state, self.ports
@@ -231,15 +233,15 @@ class Station:
             ports.coin_acceptor.divert(to_hopper=hopper_takes_coins(machine))
             ports.coin_acceptor.enable(coins_wanted(machine, state))
         if ports.io_board is not None:
-            lit = machine.state(ServiceDesk).bench.outputs  # a test's, while there is one
+            lit = machine.state(ServiceDesk).bench.outputs  # a test's outputs, during a test
             ports.io_board.lamps(tested(lit, "lamp") if lit else lamps(now))
 
     def _signal(self) -> None:
-        """Make tower light and bell true again: those of every position that the board serves."""
+        """Update tower light and bell, for every position that the board serves."""
         board = self.ports.io_board
         if board is None:
             return
-        lit = self.machine.state(ServiceDesk).bench.outputs  # a test's, while there is one
+        lit = self.machine.state(ServiceDesk).bench.outputs  # a test's outputs, during a test
         served = self.machine.state(SideBySide).served_by(self.machine.position.number)
         shown = [position.snapshot() for position in served]
         board.tower(tested(lit, "tower") if lit else frozenset[str]().union(*map(tower, shown)))

@@ -1,10 +1,10 @@
-"""Stopped machine: its memory cannot be trusted or does not answer; it plays and moves nothing, and says so.
+"""Stopped machine: its memory cannot be trusted or does not respond; it plays and moves nothing, and says so.
 
-Both copies of the journal are damaged, or a clear is half done (NZ 1.15.9-11). Restarting changes nothing:
-the journal refuses to open until an authorised clear, so the machine comes back here. What can still be read,
-good and suspect, is shown by ``egm audit inspect``. A medium that only does not answer is waited for
-(:func:`come_up`): a passing error of a disk ends no cabinet. A cabinet file that cannot be used is told on
-the screen as well, until there is another (:func:`wait_for_file`).
+Both copies of the journal are damaged, or a clear is incomplete (NZ 1.15.9-11). A restart changes nothing:
+the journal refuses to open until an authorised clear, so the machine stops here again. ``egm audit inspect``
+shows what can still be read, good and suspect. A medium that only does not respond is waited for
+(:func:`come_up`): a transient disk error does not end the machine. An unusable cabinet file is also reported
+on the screen, until it is changed (:func:`wait_for_file`).
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from meters import JournalUnwritable
 from meters.errors import MediumFull
 from paytables.source import contents, toml
 
-#: How long a medium is waited for before the machine goes on on the first alone, and between two tries.
+#: How long to wait for a medium before continuing on the first alone, and between two attempts.
 PATIENCE_S: Final = 60.0
 _PAUSE_S: Final = 5.0
-#: The cabinet file cannot be used; and how often it is looked at again.
+#: The fault of an unusable cabinet file; and how often the file is checked again.
 FILE_FAULT: Final = "cabinet_file_unusable"
 _LOOK_S: Final = 1.0
 
@@ -44,10 +44,11 @@ async def come_up(
     patience_s: float = PATIENCE_S,
     pause_s: float = _PAUSE_S,
 ) -> None:
-    """Run ``machine`` and, while its media do not answer or are full, ``still`` in between.
+    """Run ``machine`` and, while its media do not respond or are full, ``still`` in between.
 
-    ``still`` tells people why, under the code it is given. ``machine`` is told whether it may do without the
-    second medium: only after ``patience_s``. What is not the media's passing fault is raised.
+    ``still`` shows the reason on the screen, under the given code. ``machine`` receives whether it may run
+    without the second medium: only after ``patience_s``. Any error other than a transient one of the media is
+    raised.
     """
     began_ns = clock.monotonic_ns()
     while True:
@@ -81,7 +82,7 @@ async def stand_still(
     )
 
     def ignore(_: Intent | str) -> None:
-        """Nobody's request moves a machine that does not know what it holds."""
+        """Ignore a request: a machine that does not know its state accepts none."""
 
     server = ScreenServer(
         folder.screen_socket,
@@ -92,13 +93,13 @@ async def stand_still(
     )
     await server.start()
     try:
-        await heartbeat()  # for ever: it does what it still can
+        await heartbeat()  # runs forever, as the machine does
     finally:
         await server.close()
 
 
 def bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
-    """What a screen shows of a machine without a memory: who it is, stopped, nothing on it."""
+    """Return the snapshot of a machine without a memory: its identity, stopped, nothing on it."""
     return Snapshot(
         journal_sequence=0,
         state=State.TILT.value,
@@ -122,13 +123,14 @@ def bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
 
 
 def trouble_in(file: Path | None) -> tuple[str, str] | None:
-    """Code and detail of what the computer under the machine found wrong with itself; None where nothing is.
+    """Return code and detail of a fault that the underlying system has found, or None.
 
-    Its first line: a fault's code, a space, the detail. A file that is not there says that all is well.
+    The first line of the file is the fault's code, a space, and the detail. A missing file means that all is
+    well.
     """
     with suppress(FileNotFoundError):
-        if file is not None and (said := file.read_text("utf-8").splitlines()):
-            code, _, detail = said[0].partition(" ")
+        if file is not None and (lines := file.read_text("utf-8").splitlines()):
+            code, _, detail = lines[0].partition(" ")
             return code, detail
     return None
 
@@ -142,26 +144,26 @@ async def wait_for_file(
     code: str = FILE_FAULT,
     until: Path | None = None,
 ) -> None:
-    """Say on the screen that the cabinet ``file`` cannot be used, and why, until it is changed.
+    """Show on the screen that the cabinet ``file`` cannot be used, and why, until it is changed.
 
-    With another ``code``: that fault instead, until the file ``until`` is changed.
+    With another ``code``: show that fault instead, until the file ``until`` is changed.
     """
-    said = asyncio.create_task(stand_still(folder, _identity_in(file), clock, why, code=code))
+    serving = asyncio.create_task(stand_still(folder, _identity_in(file), clock, why, code=code))
     watched = until or file
     try:
         before = _stamp(watched)
         while _stamp(watched) == before:
-            await asyncio.wait({said}, timeout=_LOOK_S)
-            if said.done():
-                return said.result()
+            await asyncio.wait({serving}, timeout=_LOOK_S)
+            if serving.done():
+                return serving.result()
     finally:
-        said.cancel()
-        await asyncio.gather(said, return_exceptions=True)
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
     return None
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """What changes when a file does; None while there is none."""
+    """Return a value that changes whenever the file does; None while it does not exist."""
     try:
         stat = file.stat()
     except OSError:
@@ -170,7 +172,7 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 
 def _identity_in(file: Path) -> Machine:
-    """Which machine it is, as far as a wrong file says it."""
+    """Return the machine's identity, as far as an invalid file states it."""
     known: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
         table = toml(contents(file).decode())["machine"]
@@ -181,5 +183,5 @@ def _identity_in(file: Path) -> Machine:
 def _profile_of(identity: Machine) -> Profile:
     try:
         return load_profile(identity.profile)
-    except OperatorError:  # which is what stopped it; its words and money are nobody's business now
+    except OperatorError:  # the fault that stopped the machine; its texts and money do not matter now
         return load_profile("generic")

@@ -1,4 +1,4 @@
-"""Snapshot of the machine for screens: what a person may see of it, taken from its memory, and the games."""
+"""Snapshot of the machine for screens: what a person may see of it, from its memory, and the games."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
@@ -31,7 +31,7 @@ from egm.records.money import CashOutRecord, HandpayRecord
 from egm.staff.service.desk import ServiceDesk
 from paytables import Depth, Game, analyse
 
-#: Requests whose lamp is lit when the table would take them now, with a value that stands for any.
+#: Requests whose lamp is lit if the state table would accept them now, with a value that stands for any.
 _LAMPS = (
     EventType.PLAY,
     EventType.CASH_OUT,
@@ -43,12 +43,12 @@ _LAMPS = (
 
 
 def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
-    """The whole of it, as of the journal's last transaction."""
+    """Return the complete snapshot, as of the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
     last, opened = last_game(machine), open_game(machine)
     if last is not None and last[0].game.id != selection.game_id:
-        last = None  # nothing of one game stands on the next
+        last = None  # the result of another game is not shown
     standing, shut, felt = on_table(machine)
     handpay, paying = (
         machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
@@ -116,11 +116,11 @@ def snapshot(engine: Engine[Machine], *, fingerprint: str) -> Snapshot:
 
 
 def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
-    """What is owed by hand, why and since when, and what must be done first."""
-    reserved, asked = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
+    """Return what is owed by hand, why and since when, and what must be done first."""
+    reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT)
     ticket: Literal["", "offered", "asked"] = ""
-    if ticket_instead.ticket_may_replace(machine, asked):
-        ticket = "asked" if ticket_instead.ticket_is_asked(machine, asked) else "offered"
+    if ticket_instead.ticket_may_replace(machine, request):
+        ticket = "asked" if ticket_instead.ticket_is_asked(machine, request) else "offered"
     return Handpay(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
@@ -132,24 +132,24 @@ def _handpay(machine: Machine, handpay: HandpayRecord) -> Handpay:
         since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
         number=int(machine.memory.get(MoneyKey.SLIP) or 0) + 1,
         position=machine.position.number if machine.position.of > 1 else 0,
-        form_first=not hand_pays.handpay_is_in_order(machine, asked),
+        form_first=not hand_pays.handpay_is_in_order(machine, request),
         ticket=ticket,
     )
 
 
 def _lock(machine: Machine) -> HostLock | None:
-    """Who holds the machine still, and how long at most."""
+    """Return the host that holds the machine, and how long at most."""
     money = machine.state(HostMoney)
     lock = money.lock
     if lock is None or not lock.granted:
         return None
-    rest = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
-    until = (machine.times.now() + rest).isoformat(timespec="seconds")
+    remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
+    until = (machine.times.now() + remaining).isoformat(timespec="seconds")
     return HostLock(host=money.line, cash_out=lock.cash_out, until_utc=until)
 
 
 def game_art(game: Game) -> GameArt:
-    """A game's own pictures and sounds, as the screen finds them; a game made of data has none at hand."""
+    """Return a game's own pictures and sounds; empty for a game without files."""
 
     def files(named: Mapping[str, str]) -> dict[str, ArtFile]:
         there = {key: game.assets[name] for key, name in named.items() if name in game.assets}
@@ -159,7 +159,7 @@ def game_art(game: Game) -> GameArt:
 
 
 def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
-    """What the screen needs to draw a game and to print its rules, its chart of best play with ``advice``."""
+    """Return what the screen needs to draw a game and to print its rules; with ``advice`` also its strategy."""
     game = resident.game
     shown = game.presentation()
     return GameView(
@@ -172,7 +172,7 @@ def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
         bet_options=tuple(game.bet_options),
         denominations_cents=resident.denominations_cents,
         return_percent=resident.return_percent,
-        presentation={key: told for key, told in shown.items() if key != "chart" or advice},
+        presentation={key: part for key, part in shown.items() if key != "chart" or advice},
         long_odds=resident.long_odds,
         art=game_art(game),
         chances=resident.chances,
@@ -182,7 +182,7 @@ def game_view(resident: InstalledGame, *, advice: bool = True) -> GameView:
 
 
 def guest_view(game: Game, denomination_cents: int) -> GameView:
-    """The same of a game that is not offered and is still open: it is shown to its end."""
+    """Return the view of a game that is no longer offered but still open, to be shown to its end."""
     least = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
     return game_view(InstalledGame(game, (denomination_cents,), least, Pools())).model_copy(
         update={"offered": False}
@@ -217,7 +217,7 @@ def _accepts(engine: Engine[Machine]) -> tuple[str, ...]:
 
 
 def _notices(machine: Machine) -> Iterator[Notice]:
-    """What the last event led to, then what every feature tells as long as it is so."""
+    """Yield the notice of the last event, then the current notices of every feature."""
     if machine.notice is not None:
         yield machine.notice
     yield from machine.state(Features).notices(machine)

@@ -1,4 +1,4 @@
-"""systemd's watchdog: says when the machine is up, and goes on saying so only while it makes progress."""
+"""systemd's watchdog: reports that the machine is up, and that it makes progress."""
 
 import asyncio
 import os
@@ -9,14 +9,14 @@ from egm.devices.driver import LineDriver
 from egm.links.systemd import GOES_ON, READY, notify
 
 _INTERVAL: Final = "WATCHDOG_USEC"
-#: How often the state is said where systemd watches nothing.
+#: Reporting interval if systemd does not watch the unit.
 _IDLE_SECONDS: Final = 60.0
 
 
 async def heartbeat(progress: Callable[[], bool] = lambda: True) -> None:
-    """Say that the machine is up; then, four times in systemd's interval, that it goes on, while it does.
+    """Report that the machine is up; then, four times per watchdog interval, that it makes progress.
 
-    ``progress`` is asked on the loop each time: whether everything that must move has moved since.
+    ``progress`` is called on the loop each time and returns whether everything that must move has moved.
     """
     notify(READY)
     interval = int(os.environ.get(_INTERVAL) or 0) / 1e6 / 4
@@ -27,14 +27,14 @@ async def heartbeat(progress: Callable[[], bool] = lambda: True) -> None:
 
 
 class LinesMove:
-    """Whether every driver has asked its device something since it was last asked, answered or not."""
+    """Progress check: every driver has queried its device since the last call, with or without a reply."""
 
     def __init__(self, drivers: Sequence[object]) -> None:
         self._lines = [driver for driver in drivers if isinstance(driver, LineDriver)]
         self._before: list[int] = []
 
     def __call__(self) -> bool:
-        """A line that is down is tried again and again: that too is progress."""
+        """Return True if every line has made an attempt; retrying a line that is down counts too."""
         now = [line.turns for line in self._lines]
         moved = not self._before or all(a > b for a, b in zip(now, self._before, strict=True))
         self._before = now

@@ -1,6 +1,6 @@
 """Mapping of device reports and intents to events, and of the state to lamps, tower light and bell.
 
-Nothing is decided here: each report becomes exactly one event, or none where it tells nothing new.
+No decisions are made here: each report becomes exactly one event, or none if it contains nothing new.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.messages import Intent, Notice, Snapshot
 from egm.staff.service.effects import MENU_KEYS
 
-#: The deck's buttons -> the event each asks for (as on the screen).
+#: The deck's buttons -> the event each requests (as on the screen).
 _BUTTONS: Final[Mapping[str, EventType]] = {
     "play": EventType.PLAY,
     "cash_out": EventType.CASH_OUT,
@@ -22,7 +22,7 @@ _BUTTONS: Final[Mapping[str, EventType]] = {
 def reported(  # noqa: C901, PLR0912 (one branch a kind of report)
     report: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
 ) -> Iterator[Event]:
-    """The events of the state table that a report means; ``kind`` is that of the device that made it."""
+    """Yield the events that a report means; ``kind`` is that of the reporting device."""
     match report:
         case device.Escrowed(escrow=escrow, content=device.Note(amount_cents=amount)):
             yield Event(EventType.BILL_ESCROWED, {"escrow": escrow, "amount_cents": amount})
@@ -31,7 +31,7 @@ def reported(  # noqa: C901, PLR0912 (one branch a kind of report)
         case device.Returned(content=content, reason=reason):
             what = {"ticket": True} if isinstance(content, device.Barcode) else {}
             yield Event(EventType.BILL_RETURNED, {"reason": reason.value, **what})
-        case device.Rejected(reason=text) if kind == "bill_acceptor":  # a coin refused is in the tray
+        case device.Rejected(reason=text) if kind == "bill_acceptor":  # a refused coin is in the tray
             yield Event(EventType.BILL_REJECTED, {"reason": text})
         case device.Fault(code=code, active=active, detail=detail):
             change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
@@ -63,23 +63,23 @@ def reported(  # noqa: C901, PLR0912 (one branch a kind of report)
 
 
 def requested(intent: Intent) -> Event:
-    """What a person asks for at the screen, as an event."""
+    """Return a person's request at the screen as an event."""
     values = {"value": intent.value, "options": intent.options}
     return Event(EventType(intent.name), {key: value for key, value in values.items() if value is not None})
 
 
 def tested(outputs: frozenset[str], group: str) -> frozenset[str]:
-    """The names of a group among the outputs that a test has lit (``lamp:play``)."""
+    """Return the names of a group among the outputs switched on by a test (``lamp:play``)."""
     return frozenset(name.removeprefix(f"{group}:") for name in outputs if name.startswith(f"{group}:"))
 
 
 def lamps(snapshot: Snapshot) -> frozenset[str]:
-    """The deck's lamps: lit means the button would be obeyed now."""
+    """Return the lit lamps of the deck: a lit button would be accepted now."""
     return frozenset(snapshot.accepts) & frozenset(_BUTTONS)
 
 
 def tower(snapshot: Snapshot) -> frozenset[str]:
-    """The tower light (FR68-11, J-09): a call for service, an open door, money owed by hand, a tilt."""
+    """Return the tower light (FR68-11, J-09): a service call, an open door, a hand-pay, a tilt."""
     shown = {
         "service": any(_calls(notice) for notice in snapshot.notices),
         "door": bool(snapshot.doors_open),
@@ -90,10 +90,10 @@ def tower(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _calls(notice: Notice) -> bool:
-    """Somebody is wanted: the player has called, or a device holds what is the player's."""
+    """Return whether a person is needed: the player has called, or a device holds the player's money."""
     return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
 
 
 def bell(snapshot: Snapshot) -> bool:
-    """The alarm sounds while a door is open or money waits for the attendant."""
+    """Return whether the bell rings: a door is open or money waits for the attendant."""
     return snapshot.state == State.DOOR_OPEN or snapshot.handpay is not None

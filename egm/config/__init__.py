@@ -1,1 +1,1 @@
-"""Configuration: the cabinet file, its schema, and what is wrong in one."""
+"""Configuration: the cabinet file, its schema, and its errors."""

@@ -1,8 +1,9 @@
-"""The cabinet file: what this cabinet is made of, and where its memory lives.
+"""The cabinet file: the components of this cabinet, and the location of its memory.
 
 A TOML file names the machine, its profile, its games and the device on each port. It is either valid or
-refused with every fault in it: line, key, what is wrong, what was meant and what is allowed
-(:mod:`egm.config.faults`). What each key means is written beside it; `make docs` makes a page of it.
+refused with every fault in it: line, key, what is wrong, what was probably meant and what is allowed
+(:mod:`egm.config.faults`). The meaning of each key is documented below its field; `make docs` generates a
+page from it.
 """
 
 import json
@@ -43,7 +44,7 @@ from paytables.source import contents, is_path
 #: The demonstration cabinet.
 DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
 
-#: What stands for a port where there is none: a twin's, a pseudo-terminal of the machine's own.
+#: Ports without hardware: a simulated device's, or a pseudo-terminal of the machine's own.
 SIMULATED: Final = frozenset({"bench", "pty"})
 #: Keys that name an id of a library, or a file by its path.
 _NAMED_FILES: Final = frozenset({"game", "profile"})
@@ -53,36 +54,36 @@ class _Table(Documented, BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-#: Of a key that only the machine's owner can fill in: its example must not stay in a file.
+#: Marks a key that only the machine's owner can fill in: its example must not remain in a file.
 _OWNERS: Final[dict[str, JsonValue]] = {OWNERS: True}
-#: As many player positions as a machine may have.
+#: The most player positions of a machine.
 POSITIONS_MOST: Final = 16
 
 
 class Machine(_Table):
-    """Who the machine is (Monaco art. 19.1: a manufacturer's serial and an operator's number, both fixed)."""
+    """Identity of the machine (Monaco art. 19.1: manufacturer's serial and operator's number, both permanent)."""
 
     serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNERS)
-    """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. Never another."""
+    """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. It never changes."""
     operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_OWNERS)
-    """The operator's number of the machine, of the same characters."""
+    """The operator's number of the machine, in the same characters."""
     profile: str = Field(examples=["quebec-vlt"])
-    """The rules of the place: a profile's id (`egm profile list`), or a profile file by its path."""
+    """The rules of the jurisdiction: a profile's id (`egm profile list`), or a profile file by its path."""
     site: str = Field(examples=["The house"], json_schema_extra=_OWNERS)
-    """The house the machine stands in, as its tickets say it."""
+    """The venue's name, as printed on its tickets."""
     address: str = Field("", examples=["The house's address"], json_schema_extra=_OWNERS)
-    """The house's address, where the place's tickets print one."""
+    """The venue's address, if the jurisdiction's tickets print one."""
     licence_holder: str = Field("", examples=["The licence's holder"], json_schema_extra=_OWNERS)
-    """Whose licence it is, where the place's tickets name one (Québec)."""
+    """The licence holder, if the jurisdiction's tickets name one (Québec)."""
     time_zone: str = Field("UTC", examples=["America/Toronto"])
-    """The time of the place, an IANA name; records are in UTC."""
+    """The venue's time zone, an IANA name; records are in UTC."""
     day_ends_hour: Annotated[int, Field(ge=0, le=23, strict=True)] = 0
     """The local hour at which the venue's gaming day ends: with 6, what happens until 06:00 belongs to the
     day before in statements and sheets."""
     positions: Annotated[int, Field(ge=1, le=POSITIONS_MOST, strict=True)] = 1
-    """Player positions; each device says which it serves. Every position has a screen of its own."""
+    """The number of player positions; each device states which it serves. Every position has its own screen."""
     certifier: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
-    """The public key, 64 hexadecimal digits, whose certificates of games count here (`egm certify`)."""
+    """The public key, 64 hexadecimal digits, whose certificates of games are accepted (`egm certify`)."""
 
     @field_validator("time_zone", mode="after")
     @classmethod
@@ -95,7 +96,7 @@ class Machine(_Table):
 
     @property
     def house(self) -> House:
-        """Whose machine it is, as tickets say it. Raises InvalidTicket for an unknown time zone."""
+        """Return the venue as printed on tickets. Raises InvalidTicket for an unknown time zone."""
         return House(
             site=self.site,
             address=self.address,
@@ -105,145 +106,144 @@ class Machine(_Table):
 
 
 class Inventory(_Table):
-    """What the house's inventory says of the machine beside its numbers (Monaco arts 19.1-19.4)."""
+    """The venue's inventory data on the machine, besides its numbers (Monaco arts 19.1-19.4)."""
 
     kind: str = Field("", examples=["video slot"])
-    """What sort of machine it is, in the house's words."""
+    """The type of machine, in the venue's words."""
     manufacturer: str = ""
-    """Who made it."""
+    """The manufacturer."""
     model: str = ""
-    """Its model, as the manufacturer calls it."""
+    """The manufacturer's model name."""
     made: date | None = Field(None, examples=[date(2026, 5, 1)])
-    """When it was made."""
+    """The date of manufacture."""
     base_number: Annotated[str, Field(pattern=r"^[A-Z0-9-]{0,24}$")] = ""
-    """The number of the base it stands on; once given it is never another."""
+    """The number of the base it stands on; once set it never changes."""
     location: Literal["floor", "store", "workshop"] = "floor"
-    """Where it is."""
+    """Its location."""
     photograph: Path | None = None
-    """A picture of it."""
+    """A photograph of it."""
     certified_on: dict[str, date] = {}
-    """Game -> when its theoretical return was last certified; a certificate says it itself."""
+    """Game -> date of the last certification of its theoretical return; not needed if there is a certificate."""
 
 
 class GameSlot(_Table):
-    """A game that is played here; one table a game, in the order the menu shows them."""
+    """A game that is played here; one table per game, in the order of the menu."""
 
     game: str = Field(examples=["maple-classic"])
     """A game of the library by its id (`egm game list`), or a definition file by its path."""
     denominations_cents: Annotated[
         tuple[Annotated[int, Field(gt=0, strict=True)], ...], AfterValidator(ascending)
     ] = Field((), examples=[[5, 25]])
-    """What a credit may be worth here, in minor units, ascending; all that the game offers when nothing is
-    said."""
+    """The denominations offered here, in minor units, ascending; by default all of the game's."""
     certificate: Path | None = None
     """The folder of its certificate (`egm certify`), signed by `machine.certifier`."""
 
 
 def _spoken(protocol: str) -> str:
-    """The protocol, if a driver speaks it. A rule of its own key, so it is told beside any other fault."""
+    """Return the protocol if there is a driver for it. A separate rule, so that it is reported beside other faults."""
     if protocol not in PROTOCOLS:
         raise refused(wrong("", f"{protocol!r} is no protocol", *PROTOCOLS, given=protocol))
     return protocol
 
 
 class Device(_Table):
-    """One peripheral, under a name of yours: its protocol and its serial port."""
+    """One peripheral, under a name of your choice: its protocol and its serial port."""
 
     protocol: Annotated[str, AfterValidator(_spoken)] = Field(examples=["id003"])
-    """What it speaks; `egm cabinet devices` lists the protocols and the serial ports there are."""
+    """Its protocol; `egm cabinet devices` lists the protocols and the available serial ports."""
     port: str = Field("bench", examples=["/dev/serial/by-id/usb-FTDI_FT232R_A1B2C3D4-if00-port0"])
-    """Its serial port; `bench` is the simulated twin."""
+    """Its serial port; `bench` is the simulated device."""
     position: Annotated[int, Field(ge=1, strict=True)] = 1
-    """The player position it serves. Doors, keys and the tower light are the first position's."""
+    """The player position that it serves. Doors, keys and the tower light belong to the first position."""
     values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = Field(
         (), examples=[[500, 1000, 2000]]
     )
-    """What a bill or coin acceptor was programmed to name, in minor units by channel from 1 (0: an empty
-    channel); dollars when nothing is said."""
+    """The values that a bill or coin acceptor is programmed to report, in minor units by channel
+    from 1 (0: an empty channel); by default dollars."""
 
 
 class Metrics(_Table):
-    """Where Prometheus reads. Loopback only."""
+    """The port for Prometheus. Loopback only."""
 
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
-    """Of 127.0.0.1; 0: any that is free."""
+    """The port on 127.0.0.1; 0: any free one."""
     hosts: tuple[str, ...] = ()
     """Names of a proxy that reads for others; without any, only requests to this computer are answered."""
 
 
 class Memory(_Table):
-    """Where the machine's memory lies."""
+    """Location of the machine's memory."""
 
     second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
-    """The folder of the journal's second copy, best on another medium; if not said, beside the first."""
+    """The folder of the journal's second copy, preferably on another medium; by default beside the first."""
     archive: Path | None = Field(None, examples=[Path("/srv/archive/first")])
-    """The folder old entries of the first copy go to; if not said, beside it. It may be away for a while."""
+    """The folder for archived entries of the first copy; by default beside it. It may be temporarily unavailable."""
     second_archive: Path | None = Field(None, examples=[Path("/media/second/archive")])
-    """The same for the second copy: another folder, best on another medium."""
+    """The folder for archived entries of the second copy: a different one, preferably on another medium."""
     reserve_mib: Annotated[int, Field(ge=8, le=1024, strict=True)] = 8
-    """Kept free on each medium, so that what is owed is paid and recorded when it is full."""
+    """Space reserved on each medium, so that what is owed can be paid and recorded when it is full."""
 
 
 class Software(_Table):
-    """What the software is held against. Without this table nothing vouches for it: it is a checkout."""
+    """Verification of the software. Without this table nothing vouches for it: it is a development checkout."""
 
     manifest: Path
     """The signed manifest (`egm manifest`)."""
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    """The manufacturer's public key that signs it, 64 hexadecimal digits."""
+    """The manufacturer's public key of the manifest's signature, 64 hexadecimal digits."""
     recheck_hours: Annotated[int, Field(gt=0, le=24 * 7, strict=True)] = 24
-    """How often the whole is held against it, beside each start."""
+    """How often all of the software is verified, besides each start."""
 
 
 class Gat(_Table):
-    """The port an inspector's verifier plugs into."""
+    """The port for an inspector's verifier."""
 
     port: str = "pty"
     """A serial port; `pty`: a pseudo-terminal named `run/gat` in the state folder."""
 
 
 class Validation(StrEnum):
-    """Who makes ticket numbers, and who says what a ticket is worth."""
+    """How ticket numbers are made, and who states the value of a ticket."""
 
     STAND_ALONE = "stand_alone"
-    """The machine itself, from its own ledger."""
+    """The machine itself, with its own ledger."""
     SYSTEM = "system"
-    """A host gives each number; a host redeems."""
+    """A host supplies each number and redeems tickets."""
     SECURE_ENHANCED = "secure_enhanced"
-    """The machine makes numbers from a host's identifier; a host redeems."""
+    """The machine makes numbers from a host's identifier; the host redeems tickets."""
 
     @property
     def by_host(self) -> bool:
-        """Whether a host must be asked about a ticket put in."""
+        """Return whether a host must be queried about an inserted ticket."""
         return self is not Validation.STAND_ALONE
 
 
 class Host(_Table):
-    """What goes through a host here; without this table the machine stands alone."""
+    """Functions that a host performs here; without this table the machine is stand-alone."""
 
     tickets: Validation = Validation.STAND_ALONE
-    """Who validates tickets: the machine itself, or the host in one of the two ways of SAS."""
+    """How tickets are validated: by the machine itself, or by the host in one of the two ways of SAS."""
     transfers: bool = False
-    """Whether credit may come from and go to the host (AFT)."""
+    """Whether credit may be transferred from and to the host (AFT)."""
     bonuses: bool = False
     """Whether the host may award bonuses."""
     line: str = Field("", examples=["main"])
-    """The SAS line whose host it is, by its name; to be given where there are several."""
+    """The name of the host's SAS line; required if there are several."""
     asset_number: Annotated[int, Field(ge=0, lt=1 << 32, strict=True)] = 0
-    """The machine's number in that host's books; transfers are refused while it is 0."""
+    """The machine's number in the host's system; transfers are refused while it is 0."""
 
     @property
     def is_used(self) -> bool:
-        """Whether any money goes through it."""
+        """Return whether any money goes through a host."""
         return self.tickets.by_host or self.transfers or self.bonuses
 
 
 GAMES_MAX: Final = 1000
-"""The most games of a cabinet: several times those of the library."""
+"""The most games of a cabinet: several times the size of the library."""
 
 
 class CabinetFile(_Table):
-    """A whole cabinet."""
+    """A complete cabinet."""
 
     machine: Machine
     games: Annotated[tuple[GameSlot, ...], Field(max_length=GAMES_MAX)]
@@ -262,40 +262,40 @@ class CabinetFile(_Table):
     _text: str = PrivateAttr("")
 
     def placed(self, folder: Path) -> Self:
-        """The same, with its relative paths counted from ``folder``."""
+        """Return a copy with its relative paths resolved against ``folder``."""
         return self.model_copy(update=_beside(self, folder, self._written))
 
     def as_written(self, path: str) -> str:
-        """The path of a game or profile as the file has it, which is the same on every machine."""
+        """Return the path of a game or profile as written in the file, which is the same on every machine."""
         return self._written.get(path, path)
 
     @property
     def text(self) -> str:
-        """The file as it was read; empty for one that was not."""
+        """Return the file's text; empty if it was not read from a file."""
         return self._text
 
     @property
     def money_line(self) -> str:
-        """The name of the line whose host the money goes through; empty where there is none."""
+        """Return the name of the line of the host that handles money; empty if there is none."""
         if not self.host.is_used:
             return ""
         return self.host.line or next(iter(self.sas))
 
     @property
     def ports(self) -> dict[str, str]:
-        """The port of every device and line, by its key."""
+        """Return the port of every device and line, by its key."""
         found = {f"devices.{name}.port": device.port for name, device in self.devices.items()}
         found |= {f"sas.{name}.port": line.port for name, line in self.sas.items()}
         return found if self.gat is None else found | {"gat.port": self.gat.port}
 
     @property
     def has_wheel(self) -> bool:
-        """Whether a real wheel stands with the machine, or the simulation of one."""
+        """Return whether the machine has a real or simulated roulette wheel."""
         return any(PROTOCOLS[device.protocol].kind == "wheel" for device in self.devices.values())
 
     @property
     def real_ports(self) -> tuple[str, ...]:
-        """What is no simulation: the devices and host lines on ports of their own, as ``kind.name: port``."""
+        """Return the devices and host lines on real ports, as ``kind.name: port``."""
         devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
         lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
         return (*devices, *lines)
@@ -320,7 +320,7 @@ class CabinetFile(_Table):
             yield wrong("machine.positions", "a shared progressive level wants a machine of one position")
 
     def _devices_are_known(self) -> Iterator[Fault]:
-        """One of a kind at each position, each with values its protocol takes."""
+        """Yield devices that share kind and position, or have values that their protocol does not support."""
         there: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
             at = f"devices.{name}"
@@ -341,7 +341,7 @@ class CabinetFile(_Table):
                     yield wrong(key, why)
 
     def _ports_are_apart(self) -> Iterator[Fault]:
-        """One port is one thing's, under whatever name it goes; devices on a bus share it."""
+        """Yield ports that are used twice, under whatever names; devices on a bus may share one."""
         buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
         taken: dict[str, tuple[str, int | None]] = {}
         for key, port in self.ports.items():
@@ -364,10 +364,10 @@ class CabinetFile(_Table):
 
 
 def load_cabinet(path: Path | None = None) -> CabinetFile:
-    """Read a cabinet file; without one, the demonstration cabinet.
+    """Read a cabinet file; without a path, the demonstration cabinet.
 
-    Relative paths of files and folders in it count from the folder it lies in, wherever it is read from.
-    Raises OperatorError with every fault of a file that cannot be used.
+    Relative paths of files and folders in it are relative to its own folder. Raises OperatorError with every
+    fault of an unusable file.
     """
     path = path or DEFAULT_CABINET
     try:
@@ -385,7 +385,7 @@ def load_cabinet(path: Path | None = None) -> CabinetFile:
 
 
 def _beside(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str, object]:
-    """What changes in a table where its relative paths count from ``folder``; ``written``: as they stood."""
+    """Return a table's fields with paths resolved against ``folder``; ``written`` collects the original ones."""
     changed: dict[str, object] = {}
     for name, value in table:
         if isinstance(value, BaseModel):
@@ -405,18 +405,18 @@ def _beside(table: BaseModel, folder: Path, written: dict[str, str]) -> dict[str
 
 
 def default_state_dir() -> Path:
-    """Where a machine's memory lives when nobody says: the user's state folder (XDG_STATE_HOME)."""
+    """Return the default location of a machine's memory: the user's state folder (XDG_STATE_HOME)."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "open-egm"
 
 
 def _suffix(position: int) -> str:
-    """The first position, and so the only one of most machines, has the plain names."""
+    """Return the suffix of a position's names; empty for the first, the only one of most machines."""
     return "" if position == 1 else f"-{position}"
 
 
 class StateFolder:
-    """The layout of a machine's state folder. ``run`` holds what is only true while it runs."""
+    """The layout of a machine's state folder. ``run`` holds data that is only valid while it runs."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -432,35 +432,35 @@ class StateFolder:
         self.staff = root / "people.json"
 
     def screen_socket_of(self, position: int) -> Path:
-        """Where the screens of a player position connect."""
+        """Return the socket for the screens of a player position."""
         return self.run / f"screen{_suffix(position)}.sock"
 
     def screen_token_of(self, position: int) -> Path:
-        """What proves a screen of a player position."""
+        """Return the token file that authenticates the screens of a player position."""
         return self.run / f"screen{_suffix(position)}.token"
 
     def address_of(self, position: int | None) -> Path:
-        """Where the browser screen of a player position, or the top screen (None), keeps its address."""
+        """Return the file with the address of the browser screen of a position, or of the top screen (None)."""
         return self.run / ("top.url" if position is None else f"screen{_suffix(position)}.url")
 
     def left_by_a_journal(self) -> list[str]:
-        """The names of what only a machine with a journal writes here: ledgers, registers, cursors."""
+        """Return the names of files that only a machine with a journal writes here: ledgers, registers, cursors."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         found = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
-        return [*found, *([self.staff.name] if self._staff_is_sealed() else ())]
+        return [*found, *([self.staff.name] if self._is_staff_sealed() else ())]
 
-    def _staff_is_sealed(self) -> bool:
-        """Whether the roster was written beside a machine key; before the first start there is none."""
+    def _is_staff_sealed(self) -> bool:
+        """Return whether the roster was written beside a machine key; before the first start there is none."""
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):
             return False
 
     def prepare(self) -> None:
-        """Make the folders, for their owner only. Raises OperatorError naming the folder and the reason.
+        """Create the folders, for their owner only. Raises OperatorError naming the folder and the reason.
 
-        The same for a folder that is open to others and is not plainly this machine's to close, and for a
-        key or a roster in it that others may read.
+        It is also raised for a folder that is open to others and not clearly this machine's, and for a key or
+        roster in it that others may read.
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -476,18 +476,18 @@ class StateFolder:
         require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
 
     def sas_port_of(self, line: str) -> Path:
-        """Where a host on this computer finds a SAS line of the machine's own."""
+        """Return the path under which a host on this computer finds a SAS line of the machine's own."""
         return self.run / "sas" / line
 
     def forget_lines(self) -> None:
-        """Take away the names of the pseudo-terminals a machine gave hosts and verifiers.
+        """Remove the links to the pseudo-terminals of hosts and verifiers.
 
-        After its death they lead to whoever has those terminals next.
+        After the machine has died they may lead to another process's terminals.
         """
         for link in (self.gat_port, *self.sas_port_of("x").parent.glob("*")):
             if link.is_symlink():
                 link.unlink(missing_ok=True)
 
     def port(self, name: str, device: Device) -> Path:
-        """The serial port of a device: the twin's on the bench, or the one named."""
+        """Return the serial port of a device: the bench's for a simulated one, else the one named."""
         return self.run / "dev" / name if device.port == "bench" else Path(device.port)

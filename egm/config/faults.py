@@ -20,15 +20,15 @@ _M = TypeVar("_M", bound=BaseModel)
 _LISTED: Final = 24
 
 Where = tuple[str | int, ...]
-"""A place in a file: keys, and numbers of tables in a list of them."""
+"""A location in a file: keys, and indices in lists of tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong. ``meant``: the word that was probably meant; ``allowed``: what there is.
+    """One fault. ``meant``: the word that was probably meant; ``allowed``: the possible values.
 
-    ``stops``: the file cannot be used so; else the machine starts without what it is about. ``waits``: it
-    takes that up by itself as soon as it is there. ``remark``: it starts with all of it.
+    ``stops``: the file cannot be used; otherwise the machine starts without the part concerned. ``waits``: it
+    uses that part as soon as it is available. ``remark``: everything is used.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Fault:
     remark: bool = False
 
     def __str__(self) -> str:
-        """The fault in a line."""
+        """Return the fault as one line."""
         where = f"line {self.line}: " if self.line else ""
         key = f"{self.key}: " if self.key else ""
         meant = f"; did you mean {self.meant}?" if self.meant else ""
@@ -50,22 +50,22 @@ class Fault:
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """The known word that ``word`` was probably meant to be, or nothing."""
+    """Return the known word that ``word`` was probably meant to be, or an empty string."""
     return next(iter(nearest(word, known, 1)), "")
 
 
 def wrong(key: str, what: str, *allowed: str, given: str = "") -> Fault:
-    """What a model's own rule finds. ``key`` is empty where the rule is of the very key it stands at."""
+    """Return the fault found by a model's own rule. ``key`` is empty if it concerns the rule's own key."""
     return Fault(key, what, meant=near(given, allowed), allowed=allowed)
 
 
 def refused(*faults: Fault) -> PydanticCustomError:
-    """The error a model's own rules raise, with everything they found and its keys."""
+    """Return the exception for a model's own rules, with all their faults and keys."""
     return PydanticCustomError("rule", "{said}", {"said": "; ".join(map(str, faults)), "faults": faults})
 
 
 def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
-    """The file, or everything that is wrong in it, in the order of its lines."""
+    """Return the file, or all its faults in the order of its lines."""
     try:
         data = toml(text)
     except tomllib.TOMLDecodeError as error:
@@ -85,7 +85,7 @@ def read(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
 
 
 def _unreadable(value: object, at: Where = ()) -> Iterator[Fault]:
-    """Texts with characters that a screen, a printer or a terminal obeys instead of showing them."""
+    """Yield texts with control characters, which a screen, printer or terminal would execute."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _unreadable(inner, (*at, key))
@@ -100,11 +100,11 @@ def _unreadable(value: object, at: Where = ()) -> Iterator[Fault]:
 
 
 def _not_toml(error: tomllib.TOMLDecodeError) -> Fault:
-    said = str(error)
-    at = re.search(r" \(at line (\d+), column (\d+)\)", said)
+    text = str(error)
+    at = re.search(r" \(at line (\d+), column (\d+)\)", text)
     if at is None:
-        return Fault("", f"not TOML: {said}")
-    return Fault("", f"not TOML: {said[: at.start()]} at column {at[2]}", int(at[1]))
+        return Fault("", f"not TOML: {text}")
+    return Fault("", f"not TOML: {text[: at.start()]} at column {at[2]}", int(at[1]))
 
 
 def _faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Lines") -> Iterator[Fault]:
@@ -133,7 +133,7 @@ def _faults(errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "Line
 
 
 def _of_a_value(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> Fault:
-    """A value that is not what its key takes."""
+    """Return the fault of a value that its key does not accept."""
     given, context = error["input"], error.get("ctx", {})
     at = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
@@ -141,23 +141,23 @@ def _of_a_value(error: ErrorDetails, model: type[BaseModel], lines: "Lines") -> 
         return Fault(named(at), f"{given!r} is not allowed", lines.of(at), near(str(given), allowed), allowed)
     if error["type"] == "string_pattern_mismatch":
         meaning = _keys_of(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
-        said = f"{given!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
+        text = f"{given!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
-        said = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        said += (
-            f", not {given!r}" if isinstance(given, str | int | float | bool) and "must be" in said else ""
+        text = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+        text += (
+            f", not {given!r}" if isinstance(given, str | int | float | bool) and "must be" in text else ""
         )
-    return Fault(named(at), said, lines.of(at))
+    return Fault(named(at), text, lines.of(at))
 
 
 def placed(key: str) -> Where:
-    """The place of a key as :func:`named` writes it."""
+    """Return the location of a key written as by :func:`named`."""
     parts = re.findall(r"[^.\[\]]+|\[\d+\]", key)
     return tuple(int(part[1:-1]) - 1 if part.startswith("[") else part for part in parts)
 
 
 def named(at: Iterable[str | int]) -> str:
-    """A key as people write it: ``games[2].game`` is the game of the second ``[[games]]``."""
+    """Return a location as people write it: ``games[2].game`` is the game of the second ``[[games]]``."""
     text = ""
     for part in at:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
@@ -165,7 +165,7 @@ def named(at: Iterable[str | int]) -> str:
 
 
 def _keys_of(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
-    """The keys of a table of the model, each with its meaning; nothing where there is no such table."""
+    """Return the keys of a table of the model, each with its meaning; empty if there is no such table."""
     found: object = model
     for part in table:
         found = _plain(found)
@@ -185,13 +185,13 @@ def _keys_of(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, st
 
 
 def _about(annotation: object) -> str:
-    """What a table is, or the tables of a list, in its own words."""
+    """Return the description of a table, or of the tables in a list."""
     tables = (_plain(each) for each in (annotation, *get_args(annotation)))
     return next((t.__doc__ or "" for t in tables if isinstance(t, type) and issubclass(t, BaseModel)), "")
 
 
 def _plain(annotation: object) -> object:
-    """An annotation without what is said of it, and without None."""
+    """Return an annotation without metadata and without None."""
     if get_origin(annotation) is Annotated:
         return _plain(get_args(annotation)[0])
     if get_origin(annotation) in {Union, UnionType}:
@@ -200,10 +200,10 @@ def _plain(annotation: object) -> object:
 
 
 class Lines:
-    """On which line of a TOML text each key stands."""
+    """The line of each key in a TOML text."""
 
     def __init__(self, text: str) -> None:
-        """``text`` is TOML: what is not has no keys."""
+        """Index a text; one that is not TOML has no keys."""
         self._lines: dict[Where, int] = {}
         self._counted: dict[Where, int] = {}
         with suppress(tomllib.TOMLDecodeError):
@@ -223,7 +223,7 @@ class Lines:
                     self._lines.setdefault((*table, *path), first)
 
     def of(self, at: Where) -> int | None:
-        """The line of a key; of the table it should stand in, where it is not there."""
+        """Return the line of a key; of the table it should be in, if it is missing."""
         for end in range(len(at), 0, -1):
             if at[:end] in self._lines:
                 return self._lines[at[:end]]
@@ -246,7 +246,7 @@ class Lines:
         return path
 
 
-#: What opens or ends a value: strings, which may hold all else, and what may stand over several lines.
+#: Delimiters of values: strings, which may contain anything, and brackets, which may span lines.
 _TOKEN: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' r"|\'\'\'(?:[^']|'(?!''))*'{3,5}"
     r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""",
@@ -255,7 +255,7 @@ _TOKEN: Final = re.compile(
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Each statement of a TOML text, with the number of its first line."""
+    """Yield each statement of a TOML text, with the number of its first line."""
     first, line, start, depth = 1, 1, 0, 0
     for token in _TOKEN.finditer(text + "\n"):
         found = token[0]
@@ -267,12 +267,12 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _inner(found: object) -> object:
-    """What a header names below this key."""
+    """Return what a header names below this key."""
     return found[0] if isinstance(found, list) else found
 
 
 def _paths(read_in: Mapping[str, object]) -> Iterator[Where]:
-    """Every key of a statement, with those of its inline tables."""
+    """Yield every key of a statement, with those of its inline tables."""
     for key, value in read_in.items():
         yield (key,)
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Keys of a file as its JSON Schema states them, for people: kind, default, meaning, example."""
+"""Keys of a file as stated in its JSON Schema, for people: kind, default, meaning, example."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic.json_schema import JsonSchemaValue
 
-#: A table that is longer is not written out.
+#: A longer table is not written out.
 _SHORT: Final = 40
 #: Marks a key of a schema that only the machine's owner can fill in.
 OWNERS: Final = "x-owners"
@@ -14,9 +14,9 @@ OWNERS: Final = "x-owners"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: where it stands, its kind, its default (None: it must be given), its meaning, an example.
+    """One key: its location, its kind, its default (None: required), its meaning, an example; all as TOML.
 
-    All as TOML. ``owners``: only the machine's owner can fill it in.
+    ``owners``: only the machine's owner can fill it in.
     """
 
     name: str
@@ -27,37 +27,37 @@ class Key:
     owners: bool = False
 
 
-def key(whole: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
-    """A key of a table of the schema ``whole``."""
+def key(schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = "") -> Key:
+    """Return a key of a table of the schema ``schema_``."""
     stated = table["properties"][name]
     default = None if name in table.get("required", ()) else toml(stated.get("default"))
     meaning = " ".join(str(stated.get("description", "")).split())
     examples = stated.get("examples") or [None]
     example = "" if examples[0] is None else toml(examples[0])
     owners = stated.get(OWNERS, False)
-    return Key(f"{prefix}{name}", kind(whole, stated), default, meaning, example, owners=owners)
+    return Key(f"{prefix}{name}", kind(schema_, stated), default, meaning, example, owners=owners)
 
 
-def resolved(whole: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
-    """What a ``$ref`` points at."""
+def resolved(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> JsonSchemaValue:
+    """Return what a ``$ref`` refers to."""
     reference = stated.get("$ref")
     if reference is None:
         return stated
-    found: JsonSchemaValue = whole["$defs"][reference.rsplit("/", 1)[-1]]
+    found: JsonSchemaValue = schema_["$defs"][reference.rsplit("/", 1)[-1]]
     return found
 
 
-def kind(whole: JsonSchemaValue, stated: JsonSchemaValue) -> str:
-    """A kind in a few words."""
-    stated = resolved(whole, stated)
+def kind(schema_: JsonSchemaValue, stated: JsonSchemaValue) -> str:
+    """Return a kind in a few words."""
+    stated = resolved(schema_, stated)
     if "anyOf" in stated:
-        return " or ".join(kind(whole, part) for part in stated["anyOf"] if part.get("type") != "null")
+        return " or ".join(kind(schema_, part) for part in stated["anyOf"] if part.get("type") != "null")
     if "enum" in stated:
         return ", ".join(f"`{value}`" for value in stated["enum"])
     if "const" in stated:
         return f"`{stated['const']}`"
     if stated.get("type") == "array":
-        return f"list of {kind(whole, stated.get('items', {}))}"
+        return f"list of {kind(schema_, stated.get('items', {}))}"
     if stated.get("type") == "object":
         return "table"
     bounds = [
@@ -74,7 +74,7 @@ def kind(whole: JsonSchemaValue, stated: JsonSchemaValue) -> str:
 
 
 def toml(value: object) -> str:
-    """A value as it would be written in the file."""
+    """Return a value as written in the file."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -84,6 +84,6 @@ def toml(value: object) -> str:
     if isinstance(value, dict):
         text = f"{{ {', '.join(f'{name} = {toml(part)}' for name, part in value.items())} }}"
         return "{}" if not value else text if len(text) <= _SHORT else "{ ... }"
-    if isinstance(value, str):  # JSON leaves DEL as it is, and TOML takes none
+    if isinstance(value, str):  # JSON does not escape DEL, and TOML does not accept it
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value)

@@ -18,19 +18,19 @@ LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 
 
 class Kind(StrEnum):
-    """How far a level reaches."""
+    """The scope of a level."""
 
     STAND_ALONE = "stand_alone"
-    """One machine's own."""
+    """Of one machine."""
     LINKED = "linked"
-    """Shared by the machines of one place."""
+    """Shared by the machines of one venue."""
     WIDE_AREA = "wide_area"
-    """Shared by machines of several places."""
+    """Shared by machines of several venues."""
 
 
 GROUPS_MAX: Final = 255
 LEVELS_MAX: Final = 32
-"""How many SAS numbers: a byte of groups, and 32 levels each."""
+"""Number of levels that SAS can address: a byte of groups, with 32 levels each."""
 _LABEL: Final = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?")
 _ADDRESS: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
@@ -51,31 +51,31 @@ class _Table(Documented, BaseModel):
 
 
 class LevelSlot(_Table):
-    """How a progressive level of a game is kept.
+    """How a progressive level of a game is managed.
 
-    A stand-alone level is kept for every stake of the game, each with its own amount, because every wager
-    that feeds an amount must have the same stake and the same chance (Québec by-law, s.92). That is so also
-    where a linked level of the same game leaves a stake unoffered: its amount then stands at its base. Base
-    and increment are the game's. A linked or wide-area level is kept by a controller.
+    A stand-alone level has a separate amount for every stake of the game, because every wager that feeds an
+    amount must have the same stake and the same chance (Québec by-law, s.92). This also applies if a linked
+    level of the same game leaves a stake unoffered: its amount then stays at its base. Base and increment are
+    the game's. A linked or wide-area level is managed by a controller.
     """
 
     game: str = Field(examples=["lantern-harbour"])
     """The game, by its id."""
     level: str = Field(examples=["harbour"])
-    """The level, by the name the game's definition gives it."""
+    """The level, by its name in the game's definition."""
     kind: Kind = Kind.STAND_ALONE
-    """Whose level it is: this machine's, or one that several machines feed."""
+    """The level's scope: this machine only, or several machines."""
     hidden: Rational = Field(Fraction(0), examples=["1/1000"])
     """The share of wagers that pays for resets: `"1/1000"`."""
     ceiling_bases: Annotated[int, Field(ge=2, strict=True)] | None = Field(None, examples=[20])
-    """The most it shows, in bases; a game's own ceiling comes first."""
+    """The most it shows, as a multiple of its base; a game's own ceiling takes precedence."""
     carrier: Literal["controller", "sas"] = "controller"
     """A controller on the network, or a host that broadcasts amounts on a SAS line (polls 80 and 86)."""
     stakes: dict[Annotated[str, Field(pattern=r"^[1-9]\d*$")], LevelId] = Field(
         {}, examples=[{"100": "harbour-1"}]
     )
     """The controller's level for each stake in minor units, or with the carrier `sas` the group and level
-    broadcast (`1.4`). The game is offered at those stakes only."""
+    of the broadcast (`1.4`). The game is offered at those stakes only."""
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> "LevelSlot":
@@ -94,7 +94,7 @@ class LevelSlot(_Table):
 
 
 def is_host(text: str) -> bool:
-    """Whether this is a host's name (RFC 1123, and ``_``) or its address; one of IPv6 may have its zone."""
+    """Return whether this is a host name (RFC 1123, and ``_``) or address; an IPv6 address may have a zone."""
     if _ADDRESS.fullmatch(text):
         with suppress(ValueError):
             ip_address(text)
@@ -109,15 +109,15 @@ def _host(text: str) -> str:
 
 
 class LinkSlot(_Table):
-    """Where the controller's broker is, and who this machine is to it (`egm progressive certificates`)."""
+    """The controller's broker, and this machine's identity for it (`egm progressive certificates`)."""
 
     host: Annotated[str, AfterValidator(_host)] = "127.0.0.1"
-    """Where the broker is reached: a host name or an address."""
+    """The broker's host name or address."""
     port: Annotated[int, Field(ge=1, le=65535, strict=True)] = 8883
-    """Its port, MQTT over TLS."""
+    """The broker's port, MQTT over TLS."""
     authority: Path
-    """The certificate of who signed the broker's (PEM)."""
+    """The certificate of the authority that signed the broker's (PEM)."""
     certificate: Path
     """This machine's certificate (PEM)."""
     key: Path
-    """Its private key (PEM), which only its owner may read."""
+    """Its private key (PEM), readable by its owner only."""

@@ -61,7 +61,7 @@ def impossible_folders(file: CabinetFile) -> Iterator[Fault]:
 
 
 def shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
-    """Folders of the memory that are one: of the two copies each has its own, best on media of their own."""
+    """Yield memory folders that coincide: each of the two copies needs its own, preferably on its own medium."""
     taken = {state.resolve(): "the first copy's"}
     for name, folder in _memory_folders(file):
         whose = taken.setdefault(folder.resolve(), f"memory.{name}'s")

@@ -9,12 +9,12 @@ from egm.config.documented import Documented
 
 
 class Group(StrEnum):
-    """Polls that are switched together. What rests on general knowledge only is off unless switched on."""
+    """Polls that are switched together. Groups based on general knowledge only are off by default."""
 
     STANDARD = "standard"
     """Meters, games, bills, doors, identity: always on."""
     CONTROL = "control"
-    """Disable, bills, games, maintenance, sounds: what a host may do to the machine."""
+    """Disable, bills, games, maintenance, sounds: a host's control of the machine."""
     HANDPAY_RESET = "handpay_reset"
     HOPPER_STATUS = "hopper_status"
     MULTI_DENOMINATION = "multi_denomination"
@@ -33,36 +33,36 @@ ON: Final = frozenset(Group) - {
     Group.DELAY,
     Group.PROGRESSIVES,
 }
-"""On without being asked for."""
+"""The groups that are on by default."""
 
 
 class SasLine(Documented, BaseModel):
-    """One line to one host, under a name of yours; two at most."""
+    """One line to one host, under a name of your choice; two at most."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     port: str = "pty"
     """A serial port; ``pty`` for a pseudo-terminal of the machine's own; ``socket://`` or ``rfc2217://``."""
     address: Annotated[int, Field(ge=1, le=127, strict=True)] = 1
-    """The machine's on the line."""
+    """The machine's address on the line."""
     framing: Literal["strict", "lenient"] = "strict"
-    """Strict hears the wakeup bit; lenient is for lines that have none."""
+    """Strict uses the wakeup bit; lenient is for lines without one."""
     gap_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = None
-    """The longest pause inside a message; by itself 5, more where timing is not the line's own."""
+    """The longest pause within a message; by default 5, more if the line does not control its timing."""
     require_sync: bool = False
-    """After silence, whether to wait for a poll to another machine before answering."""
+    """Whether to wait for a poll to another machine before replying, after silence."""
     chirp: bool = True
     """Whether to send the address now and then while nobody polls."""
     queue: Annotated[int, Field(ge=20, le=1000, strict=True)] = 20
-    """Exceptions kept for the host."""
+    """The number of exceptions stored for the host."""
     busy_ms: Annotated[int, Field(ge=1, le=19, strict=True)] = 15
-    """How long a poll that acts may take before it is answered busy; the standard allows 20."""
+    """How long a poll with an effect may take before the busy reply; the standard allows 20."""
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
-    """The accounting denomination: what one credit of every meter is worth, in minor units."""
+    """The accounting denomination: the value of one credit of every meter, in minor units."""
     enable: frozenset[Group] = frozenset()
-    """Groups of polls that are off by themselves (egm/links/sas/CONFORMANCE.md)."""
+    """Groups of polls to switch on that are off by default (egm/links/sas/CONFORMANCE.md)."""
     disable: frozenset[Group] = frozenset()
-    """Groups of polls that are on by themselves; `standard` cannot be."""
+    """Groups of polls to switch off that are on by default; `standard` cannot be."""
 
     @model_validator(mode="after")
     def _consistent(self) -> "SasLine":
@@ -74,12 +74,12 @@ class SasLine(Documented, BaseModel):
 
     @property
     def groups(self) -> frozenset[Group]:
-        """The polls this host may use."""
+        """Return the polls that this host may use."""
         return (ON | self.enable) - self.disable
 
     @property
     def gap_ns(self) -> int:
-        """The longest pause inside a message, in nanoseconds."""
+        """Return the longest pause within a message, in nanoseconds."""
         own_timing = self.framing == "strict" and self.port != "pty"
         milliseconds = self.gap_ms if self.gap_ms is not None else 5 if own_timing else 30
         return milliseconds * 1_000_000

@@ -11,9 +11,9 @@ from egm.config.keys import Key, key, resolved, toml
 
 
 def schema() -> JsonSchemaValue:
-    """The JSON Schema (draft 2020-12) of a cabinet file.
+    """Return the JSON Schema (draft 2020-12) of a cabinet file.
 
-    It says what a file of the right shape is; what else must hold, ``egm cabinet check`` says.
+    It describes the form of the file; further conditions are checked by ``egm cabinet check``.
     """
     data = CabinetFile.model_json_schema()
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -23,7 +23,7 @@ def schema() -> JsonSchemaValue:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One table of the file: its header, what it is, and its keys."""
+    """One table of the file: its header, its description, and its keys."""
 
     header: str
     meaning: str
@@ -32,9 +32,9 @@ class Part:
 
 
 def parts() -> Iterator[Part]:
-    """Every table, in the order of the model; ``NAME`` stands for a name of the writer's own."""
-    whole = schema()
-    for name, stated in whole["properties"].items():
+    """Yield every table, in the order of the model; ``NAME`` stands for a name chosen by the writer."""
+    document = schema()
+    for name, stated in document["properties"].items():
         header, table = f"[{name}]", stated
         if "items" in stated:
             header, table = f"[[{name}]]", stated["items"]
@@ -42,14 +42,14 @@ def parts() -> Iterator[Part]:
             header, table = f"[{name}.NAME]", next(iter(stated["patternProperties"].values()))
         elif "anyOf" in stated:
             table = stated["anyOf"][0]
-        table = resolved(whole, table)
+        table = resolved(document, table)
         meaning = " ".join(table.get("description", "").split())
-        found = tuple(key(whole, table, each) for each in table["properties"])
-        yield Part(header, meaning, name in whole["required"], found)
+        found = tuple(key(document, table, each) for each in table["properties"])
+        yield Part(header, meaning, name in document["required"], found)
 
 
 def examples_left(data: Mapping[str, object]) -> Iterator[Fault]:
-    """The owner's keys of a file, given as its TOML, that still say what the form has as an example."""
+    """Yield the owner's keys of a file, given as its TOML, that still contain the example of the form."""
     for part in parts():
         name = part.header.strip("[]")
         table = data.get(name)

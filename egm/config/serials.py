@@ -1,6 +1,6 @@
-"""A machine's serial number: one rule, wherever one comes in.
+"""A machine's serial number: one rule, wherever a serial is read.
 
-It names certificates, files and topics of the link as well, so nothing else may stand in it.
+It also names certificates, files and topics of the link, so no other characters are allowed.
 """
 
 import re
@@ -11,12 +11,12 @@ from pydantic import Field
 from egm.errors import OperatorError
 
 _PATTERN: Final = r"[A-Z0-9-]{1,24}"
-#: The same as a field of a table or a message.
+#: The rule as a field of a table or a message.
 Serial = Annotated[str, Field(pattern=f"^{_PATTERN}$")]
 
 
 def check_serial(text: str) -> str:
-    """Return ``text``, a machine's serial. Raises OperatorError for what can be none."""
+    """Return ``text`` if it is a valid serial. Raises OperatorError otherwise."""
     if not re.fullmatch(_PATTERN, text):
         why = "capital letters, digits and hyphens, 24 at most, as the cabinet file has it"
         raise OperatorError(f"{text!r} is no machine's serial: {why}")

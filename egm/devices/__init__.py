@@ -1,6 +1,6 @@
-"""Peripherals: for each protocol a pure codec, a driver for the machine, and a simulated twin for the bench.
+"""Peripherals: for each protocol a pure codec, a driver for the machine, and a simulated device for the bench.
 
-:mod:`egm.devices.interface` holds what the machine sees: one small interface a kind of device, and its
-events. :mod:`egm.devices.catalogue` names every protocol with its driver, its twin and its line settings.
-``python -m egm.app.bench`` runs the twins.
+:mod:`egm.devices.interface` contains what the machine uses: one small interface per kind of device, and its
+events. :mod:`egm.devices.catalogue` lists every protocol with its driver, its simulated device and its line
+settings. ``python -m egm.app.bench`` runs the simulated devices.
 """

@@ -1,9 +1,9 @@
-"""Bench line: a simulated device proves whose line it is before a byte is written to it.
+"""Bench line: proves that a simulated device's line belongs to a running bench before a byte is written to it.
 
-The name of a pseudo-terminal (``/dev/pts/4``) is given to whoever asks next once its owner is dead, so a link
-to it may lead to another program, or to another cabinet's printer. The bench therefore holds a lock, beside
-each link, for as long as it has the line, and says in the locked file which terminal it means. The kernel
-lets go of the lock when the bench dies, however it dies; a link without it leads nowhere.
+The name of a pseudo-terminal (``/dev/pts/4``) is reused as soon as its owner is dead, so a link to it may
+lead to another program, or to another cabinet's printer. The bench therefore holds a lock, beside each link,
+while it has the line, and names the terminal in the locked file. The kernel releases the lock when the bench
+dies, however it dies; a link without it is not used.
 """
 
 import fcntl
@@ -17,12 +17,12 @@ _TEXT_BYTES = 256
 
 
 def owner_of(link: Path) -> Path:
-    """The file that proves the owner of a link."""
+    """Return the lock file that proves the owner of a link."""
     return link.with_name(f".{link.name}.owner")
 
 
 def claim(link: Path, terminal: str) -> int:
-    """Prove that ``link`` leads to ``terminal`` of this process, until the descriptor returned is closed."""
+    """Lock ``link`` as leading to ``terminal`` of this process, until the returned descriptor is closed."""
     fresh = link.with_name(f".{link.name}.owner.new")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -33,7 +33,7 @@ def claim(link: Path, terminal: str) -> int:
 
 
 def proven_terminal(link: Path) -> str | None:
-    """The terminal a living owner means by ``link``; None where nobody owns it, or it leads elsewhere."""
+    """Return the terminal that a running owner means by ``link``; None if there is no owner, or it differs."""
     try:
         descriptor = os.open(owner_of(link), os.O_RDONLY | os.O_CLOEXEC)
         leads_to = str(link.readlink())
@@ -41,18 +41,19 @@ def proven_terminal(link: Path) -> str | None:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:  # held: its owner lives
-        said = os.read(descriptor, _TEXT_BYTES).decode(errors="replace")
-        return said if said == leads_to else None
+    except BlockingIOError:  # locked: its owner is running
+        stated = os.read(descriptor, _TEXT_BYTES).decode(errors="replace")
+        return stated if stated == leads_to else None
     finally:
         os.close(descriptor)
     return None
 
 
 def open_bench_line(path: str, settings: LineSettings) -> Handle:
-    """Open a bench's line. Raises :class:`LineLostError` where no running bench owns it.
+    """Open a bench's line. Raises :class:`LineLostError` if no running bench owns it.
 
-    Asked again once it is open: what is open then is the owner's, who still lives, and stays so.
+    The owner is checked again once the line is open: what is open then belongs to a running owner, and
+    remains so.
     """
     link = Path(path)
     terminal = proven_terminal(link)

@@ -1,13 +1,13 @@
-"""Bill acceptor drivers' common part: the offer in escrow, its answer, and what became of it.
+"""Common part of bill acceptor drivers: the escrow, the machine's answer, and the result.
 
-A protocol's driver translates its statuses into a handful of calls here (``_offered``, ``_box_has_it``,
-``_clear``, ...) and asks :meth:`BillDriver._answer` what to tell the device. The money rule itself is
-:mod:`egm.devices.escrow`.
+A protocol's driver translates its statuses into calls of a few methods here (``_offered``, ``_box_has_it``,
+``_clear``, ...) and calls :meth:`BillDriver._answer` for the next command to the device. The money rule
+itself is :mod:`egm.devices.escrow`.
 
-An order to stack ends within a bound. An acceptor that leaves the paper in escrow for
-:data:`REFUSED_SECONDS` is told to return it; one that has not said after
-:data:`~egm.devices.driver.ORDER_SECONDS` what became of it leaves a disputed amount. A jam, a full box and
-every other fault that a person must clear stops that clock: the acceptor reports the paper once it is clear.
+A stack order ends within a time limit. An acceptor that leaves the bill or ticket in escrow for
+:data:`REFUSED_SECONDS` is ordered to return it; one that has not reported the result after
+:data:`~egm.devices.driver.ORDER_SECONDS` leaves a disputed amount. A jam, a full box and every other fault
+that a person must clear stop that clock: the acceptor reports the item once the fault is cleared.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 from egm.devices.worth import DOLLARS, ReportedWorth, Worth
 
-#: A machine that has not answered an escrow by then gets the note sent back to the player.
+#: If the machine has not answered an escrow by then, the bill is returned to the player.
 ANSWER_SECONDS = 5.0
-#: How long an acceptor that answers may leave a paper in escrow that it was told to stack.
+#: How long a responding acceptor may leave an item in escrow after a stack order.
 REFUSED_SECONDS = 10.0
-#: An acceptor that gives one paper back and draws another in is busy for longer than this.
+#: An acceptor needs longer than this to return one item and accept another.
 FRESH_SECONDS = 1.0
-#: Faults in which a paper stays where it is until a person has cleared them.
+#: Faults during which an item stays where it is until a person has cleared them.
 _HOLDING_FAULTS: Final = frozenset(
     {
         FaultCode.JAM,
@@ -56,7 +56,7 @@ _HOLDING_FAULTS: Final = frozenset(
 
 
 class Answer(StrEnum):
-    """What to tell the acceptor about the content in escrow."""
+    """Commands to the acceptor about the item in escrow."""
 
     UNDECIDED = "undecided"
     STACK = "stack"
@@ -66,7 +66,7 @@ class Answer(StrEnum):
 
 @dataclass(slots=True)
 class _Offer:
-    """What is in escrow now; ``number`` tells it from every other offer of this run."""
+    """The item in escrow now; ``number`` distinguishes it from every other offer of this run."""
 
     number: int
     content: Content | None
@@ -77,12 +77,12 @@ class _Offer:
 
 
 def ticket_of(text: str) -> Barcode | None:
-    """Return the ticket of a bar code as read; None, which goes back, where it is anything but digits."""
+    """Return the ticket of a bar code as read; None, so that it is returned, if it is not all digits."""
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
 class BillDriver(LineDriver[M]):
-    """The common half of a bill acceptor driver."""
+    """Common base of bill acceptor drivers."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class BillDriver(LineDriver[M]):
         notes: Mapping[int, int],
         currencies: frozenset[str] = DOLLARS,
     ) -> None:
-        """``notes`` maps the protocol's note codes to minor units of one of ``currencies``."""
+        """Create the driver. ``notes`` maps the protocol's note codes to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, cutter, protocol)
         self._escrow = Escrow(ledger)
         self._notes = dict(notes)
@@ -105,41 +105,41 @@ class BillDriver(LineDriver[M]):
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._offer: _Offer | None = None
-        self._left: _Offer | None = None  # the session before ended over it: nobody knows what became of it
-        self._in_escrow = b""  # what the device last said lies there
+        self._left: _Offer | None = None  # the last session ended during this offer, whose result is unknown
+        self._in_escrow = b""  # the code that the device last reported in escrow
         self._offers = 0
         self._ready: bool | None = None
         self._contradicted = False
         self._doubted = False
-        self._given_up = False  # the last order ended in dispute, and the acceptor may yet report its paper
+        self._given_up = False  # the last order ended in dispute, and the acceptor may still report its item
         self._timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
     @property
     def values_cents(self) -> frozenset[int]:
-        """The notes it can name, in minor units."""
+        """Return the notes that it can report, in minor units."""
         return frozenset(self._notes.values())
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these notes as far as the acceptor knows them, and tickets if ``barcodes``."""
+        """Accept these notes, as far as the acceptor knows them, and tickets if ``barcodes``."""
         self._denominations = denominations_cents
         self._barcodes = barcodes
         self._wake.set()
 
     def disable(self) -> None:
-        """Accept nothing more. What is already in escrow still waits for its answer."""
+        """Accept nothing more. An item already in escrow still waits for its answer."""
         self.enable(frozenset())
 
     def stack(self, escrow: int) -> None:
-        """Keep what is in ``escrow``; ignored when that escrow is no longer the present one."""
+        """Stack the item in ``escrow``; ignored if that escrow is no longer the current one."""
         self._decide(escrow, Answer.STACK)
 
     def return_bill(self, escrow: int) -> None:
-        """Give back what is in ``escrow``; ignored when that escrow is no longer the present one."""
+        """Return the item in ``escrow``; ignored if that escrow is no longer the current one."""
         self._decide(escrow, Answer.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow: int) -> None:
-        """Keep it in escrow until ``stack`` or ``return_bill`` (a host is being asked)."""
+        """Keep it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
         self._decide(escrow, Answer.HOLD)
 
     def _decide(self, escrow: int, answer: Answer, reason: ReturnReason = ReturnReason.DEVICE) -> None:
@@ -152,18 +152,18 @@ class BillDriver(LineDriver[M]):
 
     @property
     def present_escrow(self) -> int | None:
-        """The number of the escrow that waits now, if one does."""
+        """Return the number of the waiting escrow, or None."""
         return None if self._offer is None else self._offer.number
 
     # ------------------------------------------------------------ the device's side
     @property
     def _wanted(self) -> bool:
-        """Whether anything at all is to be accepted."""
+        """Return whether anything at all is to be accepted."""
         return bool(self._wanted_notes) or self._wants_tickets
 
     @property
     def _wanted_notes(self) -> list[int]:
-        """The codes of the notes to accept."""
+        """Return the codes of the notes to accept."""
         if self._worth.differs:
             return []
         return [code for code, cents in self._notes.items() if cents in self._denominations]
@@ -173,7 +173,7 @@ class BillDriver(LineDriver[M]):
         return self._barcodes and not self._worth.differs
 
     def _note_worth(self, code: int, reported: ReportedWorth | None) -> None:
-        """Note what the acceptor says of a note code; None where it does not answer."""
+        """Store what the acceptor reports about a note code; None if it does not reply."""
         self._worth.note(code, reported)
         self._show_worth(self._worth)
 
@@ -185,7 +185,7 @@ class BillDriver(LineDriver[M]):
 
     @abstractmethod
     def _device_unknown(self) -> None:
-        """Forget the device's status and settings."""
+        """Reset what is known of the device's status and settings."""
 
     def _show_ready(self, *, accepting: bool) -> None:
         if self._ready is not accepting:
@@ -193,9 +193,9 @@ class BillDriver(LineDriver[M]):
             self._emit(Ready(device=self.name, accepting=accepting))
 
     def _offered(self, content: Content | None, code: bytes) -> None:
-        """The device holds ``content`` in escrow (None: something called ``code`` that our table has not).
+        """Handle an item in escrow: ``content``, or None for a code that our table does not contain.
 
-        Nothing is decided about it before the device has been asked what its channels take.
+        Nothing is decided about it before the device has been asked for the values of its channels.
         """
         self._in_escrow = code
         if not self._worth.is_known:
@@ -203,13 +203,13 @@ class BillDriver(LineDriver[M]):
         if self._offer is not None and self._offer.code == code:
             return
         if self._escrow.is_ordered() and not self._doubted:
-            self._doubted = True  # perhaps a late answer from before the order: believe it the second time
+            self._doubted = True  # possibly a late reply from before the order: accept it the second time
             return
         ours = self._left
-        if ours is not None and (ours.content, ours.code) == (content, code) and self._is_kept(ours):
-            self._offer, self._left = ours, None  # the line was silent, and the paper has stayed
+        if ours is not None and (ours.content, ours.code) == (content, code) and self._answer_applies(ours):
+            self._offer, self._left = ours, None  # the line was silent, and the item has stayed
             return
-        # A record still open here is not being stacked: nothing could be in escrow otherwise.
+        # An open record here is not being stacked: otherwise nothing could be in escrow.
         known = self._escrow.content or (None if ours is None else ours.content)
         self._clear("a note is in escrow", quiet=known is not None and content == known)
         self._offers += 1
@@ -228,18 +228,18 @@ class BillDriver(LineDriver[M]):
             offer.answer = Answer.RETURN
             offer.reason = ReturnReason.NOT_ENABLED
 
-    def _is_kept(self, offer: _Offer) -> bool:
-        """Whether the answer given to an offer of the last session still holds: not one to stack it."""
+    def _answer_applies(self, offer: _Offer) -> bool:
+        """Return whether the answer given to an offer of the last session still applies (never a stack order)."""
         return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
     def _answer(self, mark: int = 0) -> Answer:
-        """What to tell the device about its escrow.
+        """Return the command for the item in escrow.
 
-        An order to stack names no paper: whatever lies in escrow when it arrives is taken. So the order is
-        recorded in one cycle, and given in a later one, right after the device has said once more that this
-        very paper is still there, in answer to a question asked too lately for another to be in its place.
-        However long the recording took, or the computer let nobody run, no other paper is taken. Where the
-        machine has stopped since it decided (a door, a tilt, a hand-pay), the paper goes back.
+        A stack order does not identify an item: it takes whatever is in escrow when it arrives. So the order
+        is recorded in one cycle, and sent in a later one, right after the device has reported once more that
+        the same item is still there, in reply to a query sent too recently for another item to be in its
+        place. However long the recording took, or the process was not scheduled, no other item is taken. If
+        the machine has stopped since it decided (a door, a tilt, a hand-pay), the item is returned.
         """
         offer = self._offer
         if offer is None or offer.code != self._in_escrow:
@@ -257,8 +257,8 @@ class BillDriver(LineDriver[M]):
             return Answer.UNDECIDED
         if offer.answer is Answer.STACK and self._timer.seconds > REFUSED_SECONDS:
             return Answer.RETURN
-        if offer.answer is Answer.STACK and self._since_asked() > FRESH_SECONDS:
-            self._wake.set()  # nobody has let this machine run since: it asks once more
+        if offer.answer is Answer.STACK and self._since_query() > FRESH_SECONDS:
+            self._wake.set()  # this process was not scheduled meanwhile: query once more
             return Answer.UNDECIDED
         return offer.answer
 
@@ -266,7 +266,7 @@ class BillDriver(LineDriver[M]):
         if not self._escrow.is_ordered():
             self._timer.restart()
         elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):
-            self._timer.restart()  # a person must clear it, and then the acceptor says where the paper is
+            self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
         elif self._timer.count() > ORDER_SECONDS:
             text = "the acceptor did not say what became of a note or ticket that it was told to stack"
             self._escrow.give_up(text)
@@ -274,7 +274,7 @@ class BillDriver(LineDriver[M]):
             self._emit(Disputed(device=self.name, text=text))
 
     def _box_has_it(self) -> None:
-        """The device says: irrevocably in the box. Acknowledge after this returns."""
+        """Handle the report that the item is irrevocably in the box. Acknowledge after this returns."""
         if self._given_up and self._escrow.content is None:
             self._given_up = False
             self._emit(Disputed(device=self.name, text="the disputed note or ticket is in the box"))
@@ -285,15 +285,15 @@ class BillDriver(LineDriver[M]):
             self._offer = self._left = None
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is Verdict.CONTRADICTION and not self._contradicted:
-            self._contradicted = True  # said once, though the device repeats itself
+            self._contradicted = True  # recorded once, although the device repeats itself
             text = "a note is said to be stacked that was never ordered"
             self._escrow.contradicted(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
     def _clear(self, why: str, *, quiet: bool = False) -> None:
-        """The device's path is clear: nothing is on its way, nothing waits for our acknowledgement.
+        """Handle the report that the path is clear: nothing is moving, and nothing waits for our acknowledgement.
 
-        ``quiet`` when the content of an open record is still there, so that nothing was returned.
+        ``quiet`` if the content of an open record is still there, so that nothing was returned.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content

@@ -1,8 +1,8 @@
-"""Simulated bill acceptors' common mechanics: head, escrow, point of no return, box, and hands on it.
+"""Common mechanics of simulated bill acceptors: head, escrow, point of no return, box, and manual actions.
 
-A protocol's twin shows the :class:`Phase` in its own bytes, and turns its commands into ``order_stack``,
-``order_return``, ``order_hold`` and ``acknowledge``. What a real acceptor keeps without power is kept: the
-paper where it was, and whether its stacking was acknowledged.
+A protocol's simulated device encodes the :class:`Phase` in its own bytes, and turns its commands into
+``order_stack``, ``order_return``, ``order_hold`` and ``acknowledge``. Like a real acceptor, it retains
+without power where the item is, and whether its stacking was acknowledged.
 """
 
 from abc import abstractmethod
@@ -22,7 +22,7 @@ REJECT_SECONDS: Final = 0.6
 
 
 class Phase(StrEnum):
-    """What the acceptor is doing."""
+    """State of the acceptor."""
 
     STARTING = "starting"
     READY = "ready"
@@ -30,17 +30,17 @@ class Phase(StrEnum):
     ESCROW = "escrow"
     HELD = "held"
     STACKING = "stacking"
-    IN_BOX = "in_box"  # stacked, and the machine has not acknowledged it
+    IN_BOX = "in_box"  # stacked, but not yet acknowledged by the machine
     SETTLING = "settling"  # stacked and acknowledged
     REJECTING = "rejecting"
     RETURNING = "returning"
-    # what a hand must mend
+    # cleared by hand only
     JAM = "jam"
     STACKER_JAM = "stacker_jam"
     FULL = "full"
     BOX_OUT = "box_out"
     FAILED = "failed"
-    # what the acceptor gets over by itself or with a reset
+    # cleared automatically or by a reset
     CHEATED = "cheated"
 
 
@@ -55,17 +55,17 @@ class Paper:
 
 
 class BillTwin(Twin[M]):
-    """See the module."""
+    """Base of the simulated bill acceptors; see the module."""
 
-    #: After so long an escrow that nobody answers is given back; None for never.
+    #: An escrow without answer is returned after this time; None for never.
     escrow_seconds: float | None = 10.0
-    #: How long a paper is on its way back to the player.
+    #: Duration of a return to the player.
     return_seconds: float = RETURN_SECONDS
 
     def __init__(
         self, name: str, port: Port, cutter: Cutter[M], notes: Mapping[int, int], speed: float = 1.0
     ) -> None:
-        """``notes`` maps the protocol's note codes to minor units."""
+        """Create the device. ``notes`` maps the protocol's note codes to minor units."""
         super().__init__(name, port, cutter, speed)
         self._codes = {cents: code for code, cents in notes.items()}
         self._phase = Phase.STARTING
@@ -82,18 +82,18 @@ class BillTwin(Twin[M]):
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
     def _enabled(self, paper: Paper) -> bool:
-        """Whether the machine has enabled this paper."""
+        """Return whether the machine has enabled this item."""
 
     @abstractmethod
     def _accepting(self) -> bool:
-        """Whether the machine lets anything in at all."""
+        """Return whether the machine accepts anything at all."""
 
     def _entered(self, phase: Phase) -> None:
-        """Called after each change of phase, for protocols that report events rather than states."""
+        """Handle a change of phase, for protocols that report events rather than states."""
 
     # ------------------------------------------------------------ what a protocol may order
     def order_stack(self) -> bool:
-        """Move the paper in escrow to the box; False when there is none."""
+        """Move the item in escrow to the box; return False if there is none."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
@@ -102,7 +102,7 @@ class BillTwin(Twin[M]):
         return True
 
     def order_return(self) -> bool:
-        """Move the paper in escrow back out; False when there is none."""
+        """Move the item in escrow back out; return False if there is none."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
@@ -110,7 +110,7 @@ class BillTwin(Twin[M]):
         return True
 
     def order_hold(self) -> bool:
-        """Keep the paper in escrow for longer; False when there is none."""
+        """Extend the escrow time; return False if there is no item in escrow."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
@@ -120,7 +120,7 @@ class BillTwin(Twin[M]):
         return True
 
     def acknowledge(self) -> None:
-        """The machine has heard that the paper is in the box."""
+        """Note that the machine knows that the item is in the box."""
         if self._phase is Phase.IN_BOX:
             self._boxed()
             self._go(Phase.SETTLING)
@@ -187,7 +187,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Hands: see each method."""
+        """Return the manual actions: see each method."""
         return {
             "insert": self._insert,
             "insert_ticket": self._insert_ticket,
@@ -202,12 +202,12 @@ class BillTwin(Twin[M]):
         }
 
     def _worth_of(self, code: int) -> int:
-        """What a note code says it takes, in minor units; 0 for one that takes nothing."""
+        """Return the value programmed for a note code, in minor units; 0 if it accepts nothing."""
         cents = next((cents for cents, known in self._codes.items() if known == code), 0)
         return self._other_worth.get(code, cents)
 
     def _set_worth(self, values: Values) -> str:
-        """``slot`` (a note code) takes ``amount_cents``, whatever the machine believes; 0: nothing."""
+        """Program ``slot`` (a note code) to ``amount_cents``, whatever the machine expects; 0: nothing."""
         code, cents = number(values, "slot"), number(values, "amount_cents")
         self._other_worth[code] = cents
         return f"note code {code} takes {cents} cents"
@@ -223,7 +223,7 @@ class BillTwin(Twin[M]):
         return f"{what} goes in"
 
     def _insert(self, values: Values) -> str:
-        """``amount_cents``; ``counterfeit`` true for a bad one."""
+        """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""
         cents = number(values, "amount_cents")
         if cents not in self._codes:
             known = ", ".join(map(str, sorted(self._codes)))
@@ -232,14 +232,14 @@ class BillTwin(Twin[M]):
         return self._push(Paper(cents, counterfeit=fake), f"{cents} cents")
 
     def _insert_ticket(self, values: Values) -> str:
-        """``barcode``: the digits on the ticket."""
+        """Insert a ticket; ``barcode``: the digits on it."""
         digits = word(values, "barcode")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 28):
             raise ActionError(f"{self.name}: bar code {digits!r} is not up to 28 digits")
         return self._push(Paper(0, digits), f"ticket {digits}")
 
     def _jam(self, _: Values) -> str:
-        """The paper under way, or the next one, jams."""
+        """Jam the moving item, or the next one."""
         if self._phase in {Phase.ACCEPTING, Phase.ESCROW, Phase.HELD}:
             self._stick(Phase.JAM)
             return "jammed"
@@ -247,7 +247,7 @@ class BillTwin(Twin[M]):
         return "the next paper jams"
 
     def _clear(self, _: Values) -> str:
-        """A technician mends what is wrong; paper that can still come out goes back to the player."""
+        """Repair the device; an item that can still come out is returned to the player."""
         self._stop_timers()
         self._jam_next = self._full_next = False
         self._stuck = None
@@ -258,14 +258,14 @@ class BillTwin(Twin[M]):
         return "mended"
 
     def _box(self, values: Values) -> str:
-        """``present`` false takes the note box out, true puts it back."""
+        """Remove (``present`` false) or replace (true) the note box."""
         if flag(values, "present"):
             return self._clear({})
         self._stick(Phase.BOX_OUT)
         return "box out"
 
     def _fill(self, _: Values) -> str:
-        """The box is full, at the latest after the note under way."""
+        """Fill the box, at the latest after the moving bill."""
         if self._paper is None:
             self._stick(Phase.FULL)
         else:
@@ -273,24 +273,24 @@ class BillTwin(Twin[M]):
         return "box full"
 
     def _cheat(self, _: Values) -> str:
-        """Somebody pulls on a string."""
+        """Pull the bill back by a string."""
         self._stop_timers()
         self._go(Phase.CHEATED)
         return "cheated"
 
     def _fail(self, _: Values) -> str:
-        """The head breaks."""
+        """Break the head."""
         self._stick(Phase.FAILED)
         return "failed"
 
     def _lie(self, _: Values) -> str:
-        """It claims to have stacked a note there never was."""
+        """Report a stacked bill that never existed."""
         self._stop_timers()
         self._go(Phase.IN_BOX)
         return "lying"
 
     def memory(self) -> dict[str, object]:
-        """The paper where it is, what ails it, the box's contents and the sums."""
+        """Return item, fault, contents of the box, and totals."""
         paper = self._paper
         return {
             "paper": None if paper is None else asdict(paper),
@@ -302,7 +302,7 @@ class BillTwin(Twin[M]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """See :meth:`memory`."""
+        """Restore :meth:`memory`."""
         self._stop_timers()
         paper, stuck = memory["paper"], memory["stuck"]
         self._paper = None if paper is None else Paper(**paper)
@@ -319,10 +319,9 @@ class BillTwin(Twin[M]):
         return self._phase.value
 
     def state(self) -> dict[str, Any]:
-        """Status, contents and sums: inserted = stacked + returned + inside.
+        """Return status, contents and totals: inserted = stacked + returned + inside.
 
-        ``stuck``: what only a hand ends, None while there is no such thing; ``jams_next``: a jam that waits
-        for a paper.
+        ``stuck``: what only a manual action ends, or None; ``jams_next``: whether the next item will jam.
         """
         return {
             "status": self._status_word(),

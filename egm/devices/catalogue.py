@@ -1,7 +1,7 @@
-"""Protocols the cabinet can be told to use: the line, the twin and the kind of device of each.
+"""Protocols available to a cabinet: the line, the simulated device and the kind of device of each.
 
-A cabinet file names a device, its protocol and its port; the bench and ``egm device`` look the rest up here.
-Drivers differ in what they must be given (ledgers, note tables), so the machine makes those itself.
+A cabinet file names a device, its protocol and its port; the bench and ``egm device`` look everything else up
+here. Drivers differ in their arguments (ledgers, note tables), so the machine creates those itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,17 +38,17 @@ class Entry:
     line: LineSettings
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
-    """The protocol's code of the first kind of money; None where nothing it says is worth anything."""
+    """The protocol's code of the first denomination; None if the device handles no money."""
     channels: int = 0
-    """How many kinds of money it can tell apart."""
+    """The number of denominations that it can distinguish."""
     is_bus: bool = False
-    """Whether several devices share a line, each with an address of its own."""
+    """Whether several devices share a line, each with its own address."""
 
     def table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
-        """Code -> minor units, of a device whose channels are worth ``values_cents``; 0 is left out.
+        """Return code -> minor units for a device with these channel values; 0 is omitted.
 
-        Raises :class:`OperatorError` where the protocol has no such thing, or not so many, where a value
-        comes twice, or there is none.
+        Raises :class:`OperatorError` if the protocol has no channels, or too few, if a value occurs twice, or
+        if there is none.
         """
         if self.first_channel is None:
             raise OperatorError(f"devices.{name}.values_cents: a {self.kind} names no money")
@@ -66,7 +66,7 @@ class Entry:
     def twin(
         self, name: str, port: Port, speed: float = 1.0, values_cents: tuple[int, ...] = ()
     ) -> Twin[Any]:
-        """Make a twin, its mechanics ``speed`` times faster; ``values_cents`` as in the cabinet file."""
+        """Create a simulated device, its mechanics ``speed`` times faster; ``values_cents`` as in the cabinet file."""
         values = (self.table(name, values_cents),) if values_cents else ()
         return self.twin_class(name, port, speed, *values)
 

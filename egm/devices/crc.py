@@ -1,8 +1,8 @@
-"""Cyclic redundancy checks by table: of ID-003, SAS and the I/O board (KERMIT), and of GAT (MODBUS).
+"""Table-driven cyclic redundancy checks: KERMIT for ID-003, SAS and the I/O board, MODBUS for GAT.
 
 CRC-16/KERMIT: polynomial 0x1021 reflected, initial value 0; its check value over ``b"123456789"`` is 0x2189.
 CRC-16/MODBUS: polynomial 0x8005 reflected, initial value 0xFFFF; its check value is 0x4B37. (RevEng catalogue
-of parametrised CRC algorithms.) KERMIT travels low byte first, MODBUS in GAT high byte first.
+of parametrised CRC algorithms.) KERMIT is sent low byte first, MODBUS in GAT high byte first.
 """
 
 from typing import Final
@@ -30,10 +30,10 @@ def _run(table: Table, crc: int, data: bytes) -> int:
 
 
 def kermit(data: bytes) -> int:
-    """CRC-16/KERMIT of ``data``."""
+    """Return CRC-16/KERMIT of ``data``."""
     return _run(_KERMIT, 0, data)
 
 
 def modbus(data: bytes) -> int:
-    """CRC-16/MODBUS of ``data``."""
+    """Return CRC-16/MODBUS of ``data``."""
     return _run(_MODBUS, 0xFFFF, data)

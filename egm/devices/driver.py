@@ -1,7 +1,8 @@
-"""Drivers' common part: owning a line, asking and listening, telling silence from speech.
+"""Common base of drivers: owning a line, querying and receiving, distinguishing silence from replies.
 
-A driver is a loop of *cycles*. One cycle asks the device how it is and moves it one step towards what the
-machine wishes. Whatever happens to the line, the next session starts by asking, never by assuming.
+A driver is a loop of *cycles*. One cycle queries the device's status and moves it one step towards the state
+that the machine requests. Whatever happens to the line, the next session starts with a query, never with an
+assumption.
 """
 
 import asyncio
@@ -18,39 +19,39 @@ from egm.devices.worth import WORTH_FAULTS, Worth
 M = TypeVar("M")
 T = TypeVar("T")
 
-#: How long to wait before trying a missing port again: hot-plug is noticed within this time.
+#: Delay before a missing port is tried again: hot-plugging is detected within this time.
 REOPEN_SECONDS = 0.5
-#: A device is lost after this many questions in a row without an answer, and at least so long a silence,
-#: of which only what the driver itself waited is counted.
+#: A device is lost after this many consecutive queries without a reply, and at least this long a silence,
+#: which only counts the time that the driver itself waited.
 SILENT_QUESTIONS = 5
 SILENT_SECONDS = 1.5
-#: How long an order that concerns money may go without progress before the driver ends it.
+#: How long a money order may make no progress before the driver ends it.
 ORDER_SECONDS = 60.0
-#: The longest turn of a driver's loop: more than that between two is time in which this process did not run.
+#: The longest turn of a driver's loop: any excess is time in which this process was not scheduled.
 _TURN_SECONDS_MAX = 5.0
 
 
 @dataclass(slots=True)
 class Exchanges:
-    """How the questions to a device went, since the machine started: for monitoring."""
+    """Statistics of the queries to a device since the machine started, for monitoring."""
 
     answered: int = 0
     unanswered: int = 0
     refused: int = 0
-    """Messages of the device that were none."""
+    """Messages of the device that were invalid."""
     answer_seconds: float = 0.0
-    """From each question to its answer, added up."""
+    """Sum of the times from each query to its reply."""
 
 
 class OrderTimer:
-    """Seconds that an order has gone without progress, without the time in which this process did not run."""
+    """Seconds that an order has made no progress, without time in which this process was not scheduled."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._counted_at: float | None = None
 
     def restart(self) -> None:
-        """Count from zero: there is no order, or it has made progress."""
+        """Restart from zero: there is no order, or it has made progress."""
         self.seconds, self._counted_at = 0.0, None
 
     def count(self) -> float:
@@ -65,9 +66,9 @@ class OrderTimer:
 class LineDriver(ABC, Generic[M]):
     """Runs cycles on a line, reopens it, and reports ``CommUp``, ``CommLost``, faults and refused bytes."""
 
-    #: Seconds between cycles when there is nothing to do.
+    #: Seconds between cycles if there is nothing to do.
     poll_seconds: float = 0.2
-    #: Seconds to wait for an answer.
+    #: Seconds to wait for a reply.
     reply_seconds: float = 0.15
 
     def __init__(
@@ -92,25 +93,25 @@ class LineDriver(ABC, Generic[M]):
         self._unreadable_since = 0.0
         self.exchanges = Exchanges()
         self.turns = 0
-        """How often its loop came round: a driver that lives goes on turning, whatever its device does."""
+        """Turns of its loop: a live driver's count increases, whatever its device does."""
 
     @property
     def name(self) -> str:
-        """Its name in the cabinet file."""
+        """Return its name in the cabinet file."""
         return self._name
 
     @property
     def up(self) -> bool:
-        """Whether the device answers."""
+        """Return whether the device replies."""
         return self._up is True
 
     def stood(self, codes: frozenset[FaultCode]) -> None:
-        """The faults it had when the machine was last up: each is cleared once the device has it no more."""
+        """Set the faults recorded when the machine last ran: each is cleared once the device no longer has it."""
         self._faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
 
     # ------------------------------------------------------------ the loop
     async def run(self) -> None:
-        """Own the line until cancelled. Ends otherwise only with the error of a ledger that cannot record."""
+        """Own the line until cancelled. Otherwise ends only with the error of a ledger that cannot record."""
         try:
             while True:
                 try:
@@ -133,37 +134,37 @@ class LineDriver(ABC, Generic[M]):
 
     @abstractmethod
     def _session_begins(self) -> None:
-        """Forget what was believed of the device: it may have been anywhere meanwhile."""
+        """Reset what is known of the device: anything may have happened to it meanwhile."""
 
     @abstractmethod
     async def _cycle(self) -> None:
-        """Ask, act, pause."""
+        """Query, act, pause."""
 
     def _without_line(self) -> None:
-        """Called now and then while there is no line: for what must not wait for ever."""
+        """Do what must not wait forever while there is no line; called repeatedly."""
 
     def _end_overdue_order(self) -> None:
-        """End an order that is without progress for too long; called after each cycle and without a line."""
+        """End an order without progress for too long; called after each cycle and without a line."""
 
     # ------------------------------------------------------------ the line
     async def _exchange(self, request: bytes) -> list[M]:
-        """Send ``request`` and return what the device said by the time its first message is whole.
+        """Send ``request`` and return the messages received until the first one is complete.
 
         An empty list means silence, which is counted; refused bytes are reported.
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
-        self._asked = asked = loop.time()
+        self._asked = asked_at = loop.time()
         messages = await self._hear()
         if messages:
-            self.exchanges.answer_seconds += loop.time() - asked
+            self.exchanges.answer_seconds += loop.time() - asked_at
         return messages
 
     async def _hear(self) -> list[M]:
-        """What the device says within ``reply_seconds``, by the time its first message is whole.
+        """Return the messages received within ``reply_seconds``, until the first one is complete.
 
-        An empty list means silence, which is counted. However late this driver's own process was woken, it
-        looks once more at what has arrived meanwhile before it says so.
+        An empty list means silence, which is counted. However late this process is scheduled, it first reads
+        once more what has arrived meanwhile.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.reply_seconds
@@ -181,8 +182,8 @@ class LineDriver(ABC, Generic[M]):
         self._unanswered()
         return []
 
-    def _since_asked(self) -> float:
-        """Seconds since the last question was sent: no answer to it can be older."""
+    def _since_query(self) -> float:
+        """Return the seconds since the last query was sent; its reply cannot be older."""
         return asyncio.get_running_loop().time() - self._asked
 
     def _sorted_out(self, items: list[M | ProtocolError]) -> list[M]:
@@ -195,7 +196,7 @@ class LineDriver(ABC, Generic[M]):
         return messages
 
     def _is_for_us(self, message: M) -> bool:  # noqa: ARG002 (for buses)
-        """Whether a message is an answer at all: on a bus everybody hears everything."""
+        """Return whether a message is a reply to this driver: on a bus everybody receives everything."""
         return True
 
     def _count_refused(self, error: ProtocolError) -> None:
@@ -203,7 +204,7 @@ class LineDriver(ABC, Generic[M]):
         self._emit(LineError(device=self._name, text=str(error)))
 
     def _read(self, parse: Callable[[M], T], message: M) -> T | None:
-        """Return what a whole message says, or None after counting it as refused."""
+        """Return the parsed message, or None after counting it as refused."""
         try:
             report = parse(message)
         except ProtocolError as error:
@@ -213,7 +214,7 @@ class LineDriver(ABC, Generic[M]):
         return report
 
     def _refuse(self, error: ProtocolError) -> None:
-        """Count a whole message that cannot be read. A device that says nothing else is lost."""
+        """Count a complete message that cannot be parsed. A device that sends nothing else is lost."""
         now = asyncio.get_running_loop().time()
         self._count_refused(error)
         if not self._unreadable:
@@ -223,13 +224,13 @@ class LineDriver(ABC, Generic[M]):
             self._lost(f"{self._line.path}: {self._unreadable} answers in a row could not be read: {error}")
 
     def _understood(self) -> None:
-        """Note that the device has said something that can be read."""
+        """Note that the device has sent a valid message."""
         if not self._silent_questions:
             self._unreadable = 0
-            self._came_up()
+            self._line_up()
 
     async def _pause(self) -> None:
-        """Wait for the next cycle; a new wish cuts the wait short."""
+        """Wait for the next cycle; a new command ends the wait."""
         try:
             async with asyncio.timeout(self.poll_seconds):
                 await self._wake.wait()
@@ -244,9 +245,9 @@ class LineDriver(ABC, Generic[M]):
     def _answered(self) -> None:
         self._silent_questions = 0
         if not self._unreadable:
-            self._came_up()
+            self._line_up()
 
-    def _came_up(self) -> None:
+    def _line_up(self) -> None:
         if self._up is not True:
             self._up = True
             self._emit(CommUp(device=self._name))
@@ -256,7 +257,7 @@ class LineDriver(ABC, Generic[M]):
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:
             self._silence, self._silent_at = 0.0, now - self.reply_seconds
-        # What a late process slept beyond its own waits is not the device's silence.
+        # Time by which this process was scheduled late is not the device's silence.
         self._silence += min(now - self._silent_at, self.reply_seconds + self.poll_seconds)
         self._silent_at = now
         self._silent_questions += 1
@@ -266,13 +267,13 @@ class LineDriver(ABC, Generic[M]):
             self._session_begins()
 
     def _lost(self, why: str) -> None:
-        self._found.clear()  # shown until the device answers again
+        self._found.clear()  # shown until the device replies again
         if self._up is not False:
             self._up = False
             self._emit(CommLost(device=self._name, why=why))
 
     def _set_found(self, code: FaultCode, detail: str | None) -> None:
-        """Raise a fault that the driver has found by itself, or clear it with None."""
+        """Raise a fault detected by the driver itself, or clear it with None."""
         if detail is None:
             if self._found.pop(code, None) is None:
                 return
@@ -283,15 +284,15 @@ class LineDriver(ABC, Generic[M]):
         self._show_faults(self._reported)
 
     def _show_worth(self, worth: Worth) -> None:
-        """Make what has been found of an acceptor's channels its faults, once all of them have been asked."""
+        """Report the faults found in an acceptor's channels, once all of them have been queried."""
         if worth.is_known or worth.differs:
             for code in WORTH_FAULTS:
                 self._set_found(code, worth.faults.get(code))
 
     def _show_faults(self, reported: dict[FaultCode, str]) -> None:
-        """Make what the device has ``reported`` its faults, with those that the driver has found itself.
+        """Set the device's faults to those it has ``reported`` and those detected by the driver.
 
-        What is new is raised, what is missing is cleared.
+        New ones are raised, missing ones cleared.
         """
         self._reported = reported
         present = reported | self._found

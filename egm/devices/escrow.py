@@ -1,41 +1,41 @@
-"""Escrow rule: what a bill acceptor reports becomes exactly one credit or none.
+"""Escrow rule: turns an acceptor's reports about an item into exactly one credit or none.
 
-The trouble. The acceptor says "stacked" until it is told we heard; the machine may be killed, and either may
-lose power, between any two steps. A report may thus be new, or the repeat of one already credited, and the
+The problem: the acceptor reports "stacked" until it is acknowledged; the machine may be killed, and either
+may lose power, between any two steps. So a report may be new, or the repeat of one already credited, and the
 bytes are the same.
 
-The rule. The machine keeps one durable record (:class:`~egm.devices.ledgers.EscrowLedger`), written in this
-order around the line:
+The rule: the machine stores one durable record (:class:`~egm.devices.ledgers.EscrowLedger`), written in this
+order relative to the line:
 
 1. decide to keep the note -> record ORDERED, unless the machine has stopped since -> only then send the
    stack command;
 2. "stacked" arrives -> credit and phase VENDED in one transaction -> only then acknowledge;
-3. the acceptor shows it has heard (any status that means its path is clear) -> record closed.
+3. the acceptor shows that it has the acknowledgement (any status that means a clear path) -> record closed.
 
-Every interruption is then decidable when the machine or the device comes back:
+Every interruption can then be resolved when the machine or the device comes back:
 
 ==================  =============================================  ======================================
 record              the acceptor reports                           therefore
 ==================  =============================================  ======================================
-none                escrow                                         a fresh note: decide anew
+none                escrow                                         a new note: decide
 none                stacked                                        contradiction: no stack was ordered;
-                                                                   no credit, an attendant looks
+                                                                   no credit, an attendant checks
 ORDERED             escrow, in a new session                       the order never arrived: closed without
-                                                                   credit, decide anew
+                                                                   credit, decide again
 ORDERED             stacked (or: powered up, note past return)     ours and not yet credited: credit
-ORDERED             path clear, after it said that it gives the    it never reached the box: closed
-                    note back                                      without credit
-ORDERED             path clear, and never said what became of it   disputed: closed without credit, and the
-                                                                   amount is a person's to decide
+ORDERED             path clear, after it reported returning        it never reached the box: closed
+                    the note                                       without credit
+ORDERED             path clear, without any report of the result   disputed: closed without credit, and a
+                                                                   person decides the amount
 VENDED              stacked (or powered up, note past return)      a repeat: acknowledge, no credit
-VENDED              path clear                                     heard: record closed
+VENDED              path clear                                     acknowledged: record closed
 ==================  =============================================  ======================================
 
-It is sound because one line delivers in order, an acceptor handles one note at a time, it holds "stacked"
-until acknowledged, and nobody but this machine orders it to stack. What the acceptor said of giving the note
-back is in the record too, so that a restart forgets none of it. An acceptor that shows its path clear and has
-never said which way the note went is the one case the bytes cannot show: there the amount goes to a person,
-whatever the protocol, and never to a guess.
+It is correct because one line delivers in order, an acceptor handles one note at a time, it repeats "stacked"
+until acknowledged, and only this machine orders it to stack. A report that the note is being returned is in
+the record too, so that it survives a restart. If an acceptor shows a clear path and has never reported which
+way the note went, the bytes cannot decide: then a person decides the amount, with every protocol, and nothing
+is guessed.
 """
 
 from enum import StrEnum
@@ -45,32 +45,34 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 
 
 class Verdict(StrEnum):
-    """What a report meant."""
+    """The meaning of a report."""
 
-    CREDITED = "credited"  # this very report became the credit
-    REPEAT = "repeat"  # credited before; acknowledge again
+    CREDITED = "credited"  # this report caused the credit
+    REPEAT = "repeat"  # already credited; acknowledge again
     CONTRADICTION = "contradiction"  # no order of ours explains it; nothing credited
-    CONFIRMED = "confirmed"  # a credited record is closed
-    NOT_STACKED = "not_stacked"  # an ordered record is closed without credit
-    LOST_TRACK = "lost_track"  # the same, and nothing says where the note went: disputed
-    NOTHING = "nothing"  # nothing was open
+    CONFIRMED = "confirmed"  # a credited record was closed
+    NOT_STACKED = "not_stacked"  # an ordered record was closed without credit
+    LOST_TRACK = (
+        "lost_track"  # an ordered record was closed without credit, and the note's whereabouts are disputed
+    )
+    NOTHING = "nothing"  # no record was open
 
 
 class Escrow:
-    """Applies the rule for one acceptor. It has no memory of money: the ledger is asked each time."""
+    """The rule for one acceptor. It stores no money itself: the ledger is read each time."""
 
     def __init__(self, ledger: EscrowLedger) -> None:
         self._ledger = ledger
 
     @property
     def content(self) -> Content | None:
-        """What the open record is about."""
+        """Return the content of the open record, or None."""
         record = self._ledger.pending()
         return None if record is None else record.content
 
     @property
     def mark(self) -> int | None:
-        """The driver's mark in the open record; None without one."""
+        """Return the driver's mark in the open record, or None."""
         record = self._ledger.pending()
         return None if record is None else record.mark
 
@@ -83,18 +85,18 @@ class Escrow:
         self._ledger.stack_ordered(content, mark)
 
     def is_ordered(self) -> bool:
-        """Whether a stacking is ordered and not yet credited."""
+        """Return whether a stacking is ordered and not yet credited."""
         record = self._ledger.pending()
         return record is not None and record.phase is EscrowPhase.ORDERED
 
     def moving(self, *, to_box: bool) -> None:
-        """The acceptor says which way an ordered note moves."""
+        """Record the acceptor's report of which way an ordered note moves."""
         record = self._ledger.pending()
         if record is not None and record.phase is EscrowPhase.ORDERED and record.outward is to_box:
             self._ledger.moving(outward=not to_box)
 
     def stacked(self) -> Verdict:
-        """The acceptor says the note is irrevocably in the box; acknowledge after this returns."""
+        """Handle the report that the note is irrevocably in the box; acknowledge after this returns."""
         record = self._ledger.pending()
         if record is None:
             return Verdict.CONTRADICTION
@@ -104,17 +106,17 @@ class Escrow:
         return Verdict.CREDITED
 
     def contradicted(self, text: str, most_cents: int) -> None:
-        """The acceptor says what no order of ours explains: a person decides about up to ``most_cents``."""
+        """Handle a report that no order of ours explains: a person decides about up to ``most_cents``."""
         self._ledger.contradicted(text, most_cents)
 
     def give_up(self, why: str) -> None:
-        """End an ordered stacking of which the acceptor has said nothing for too long: a person decides."""
+        """End an ordered stacking without a report for too long: a person decides."""
         self._ledger.lost_track(why)
 
     def path_clear(self, why: str, *, in_escrow: bool = False) -> Verdict:
-        """The acceptor shows that no note is on its way and no "stacked" is waiting for us.
+        """Handle a status that shows no note is moving and no "stacked" is waiting for us.
 
-        ``in_escrow``: the ordered content is seen to lie in escrow still.
+        ``in_escrow``: the ordered content is still in escrow.
         """
         record = self._ledger.pending()
         if record is None:
@@ -129,6 +131,6 @@ class Escrow:
         return Verdict.LOST_TRACK
 
     def set_mark(self, mark: int) -> None:
-        """Keep the driver's place in the line protocol with the record, where one is open and differs."""
+        """Store the driver's place in the line protocol in the open record, if there is one and it differs."""
         if self.mark not in {None, mark}:
             self._ledger.set_mark(mark)

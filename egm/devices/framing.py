@@ -1,9 +1,9 @@
-"""Frame reader: cuts a stream of bytes into frames, the one mechanism under every codec.
+"""Frame reader: splits a stream of bytes into frames, the common mechanism below every codec.
 
-A codec supplies a *cutter*: given the bytes at hand (never empty) it answers with a :class:`Cut` (so many
-bytes were a message, or were refused with a :class:`ProtocolError`), or None when more bytes are needed.
-:class:`FrameReader` does the rest. Its promise, whatever arrives and however it is split: every byte ends in
-a message, in a named error, or is still waiting; nothing is ever raised.
+A codec supplies a *cutter*: given the available bytes (never empty) it returns a :class:`Cut` (this many
+bytes were a message, or were refused with a :class:`ProtocolError`), or None if more bytes are needed.
+:class:`FrameReader` does the rest. Whatever arrives and however it is split, every byte ends in a message, in
+a named error, or is still waiting; nothing raises.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ProtocolError(PeerError):
-    """Bytes that are no message of the protocol: says what was wrong and quotes the bytes.
+    """Bytes that are not a message of the protocol; the text states the error and quotes the bytes.
 
     ``protocol`` names the codec, ``reason`` says why, ``data`` is what was refused.
     """
@@ -30,7 +30,7 @@ class ProtocolError(PeerError):
 
 @dataclass(frozen=True, slots=True)
 class Cut(Generic[T]):
-    """The first ``size`` bytes of the buffer are done with: they were ``item``."""
+    """The first ``size`` bytes of the buffer form ``item``."""
 
     size: int
     item: T | ProtocolError
@@ -40,14 +40,14 @@ Cutter = Callable[[bytes], Cut[T] | None]
 
 
 class FrameReader(Generic[T]):
-    """Collects bytes and hands out messages and errors in the order of the line."""
+    """Collects bytes and returns messages and errors in the order of the line."""
 
     def __init__(self, cutter: Cutter[T]) -> None:
         self._cutter = cutter
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[T | ProtocolError]:
-        """Everything that ``data`` completes, in order. Adjacent refused bytes are one error each cut."""
+        """Return everything that ``data`` completes, in order. Adjacent refused bytes are one error per cut."""
         self._buffer += data
         items: list[T | ProtocolError] = []
         while self._buffer:
@@ -59,13 +59,13 @@ class FrameReader(Generic[T]):
         return items
 
     def flush(self, protocol: str) -> list[T | ProtocolError]:
-        """The line fell silent: a message begun and not finished is refused, whole."""
-        rest, self._buffer = self._buffer, b""
-        return [ProtocolError(protocol, "message broken off", rest)] if rest else []
+        """Return the refusal of an unfinished message after a pause on the line."""
+        unfinished, self._buffer = self._buffer, b""
+        return [ProtocolError(protocol, "message broken off", unfinished)] if unfinished else []
 
 
 def skip_to(buffer: bytes, start: int, protocol: str) -> Cut[Any] | None:
-    """Refuse whatever precedes the ``start`` byte; None when the buffer begins with it."""
+    """Refuse everything before the ``start`` byte; return None if the buffer begins with it."""
     if buffer[0] == start:
         return None
     position = buffer.find(bytes((start,)))

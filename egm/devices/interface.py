@@ -1,11 +1,12 @@
-"""Device interfaces: the machine's view of its peripherals, one small interface per kind, and typed events.
+"""Device interfaces: what the machine uses of its peripherals, one small interface per kind, and typed events.
 
-A driver owns its line: :meth:`Device.run` opens it, keeps it open, recovers it, and ends only when cancelled.
-Commands such as ``enable`` and ``lamps`` set a target state, which the driver establishes again after every
-loss of the line. Events go to an :data:`EventSink`, called on the event loop in the order of the line.
+A driver owns its line: :meth:`Device.run` opens it, maintains it, recovers it, and ends only when cancelled.
+Commands set a desired state (``enable``, ``lamps``), which the driver establishes again after every loss of
+the line. Events go to an :data:`EventSink`, called on the loop, in the order of the line.
 
-Events do not carry money. What must happen exactly once passes through a *ledger* supplied by the machine
-(:mod:`egm.devices.ledgers`); the events here inform screens, state table and log afterwards.
+Money is not transferred in events. Everything that must happen exactly once passes through a *ledger*
+supplied by the machine (:mod:`egm.devices.ledgers`); the events here inform screens, state table and log
+afterwards.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,9 +18,9 @@ from egm.errors import InvariantError
 
 
 class FaultCode(StrEnum):
-    """The faults of a device. Each is raised and cleared by a :class:`Fault` event."""
+    """Device faults. Each is raised and cleared by a :class:`Fault` event."""
 
-    COMMUNICATION = "communication"  # no reply, or invalid bytes
+    COMMUNICATION = "communication"  # no reply, or bytes that violate the protocol
     FAILURE = "failure"  # the device reports that it is broken
     JAM = "jam"
     POWER = "power"  # mains failing, or the device's own supply
@@ -29,14 +30,14 @@ class FaultCode(StrEnum):
     STACKER_REMOVED = "stacker_removed"
     CHEAT = "cheat"
     # bill and coin acceptor
-    WRONG_VALUES = "wrong_values"  # a channel accepts other money than the cabinet file and the profile say
-    VALUES_UNTOLD = "values_untold"  # the device cannot report what a channel accepts
+    WRONG_VALUES = "wrong_values"  # a channel has another value than the cabinet file and the profile state
+    VALUES_UNTOLD = "values_untold"  # it cannot report the value of a channel
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
     DIVERTER = "diverter"
     SENSOR_STUCK = "sensor_stuck"
-    WRONG_LANE = "wrong_lane"  # a coin fell into the wrong lane
-    UNINVITED = "uninvited"  # a coin came in while coins were disabled
+    WRONG_LANE = "wrong_lane"  # a coin fell into the wrong container
+    UNINVITED = "uninvited"  # a coin was accepted while coins were disabled
     # hopper
     HOPPER_EMPTY = "hopper_empty"
     HOPPER_FULL = "hopper_full"  # its upper level sensor is covered
@@ -48,12 +49,12 @@ class FaultCode(StrEnum):
     CHASSIS_OPEN = "chassis_open"
     # input and output board
     BATTERY_LOW = "battery_low"
-    HARD_METER = "hard_meter"  # the counters cannot be advanced to the metered totals
+    HARD_METER = "hard_meter"  # the counters cannot be set to the metered values
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A bill in escrow."""
+    """A bank note in escrow."""
 
     amount_cents: int
 
@@ -83,21 +84,21 @@ class CommUp(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommLost(DeviceEvent):
-    """The device does not reply, or its line is lost; ``why`` is a text. Raises ``COMMUNICATION``."""
+    """The device does not reply, or its line is gone: ``why`` as text. Raises ``COMMUNICATION``."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identified(DeviceEvent):
-    """The device's identity: its maker's free text, for the inventory and the software page."""
+    """The device's own identification: the maker's free text, for the inventory and the software page."""
 
     identity: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault(DeviceEvent):
-    """A fault was raised (``active``) or cleared. ``detail`` adds the device's own text."""
+    """A fault begins (``active``) or ends. ``detail`` adds the device's own description."""
 
     code: FaultCode
     active: bool
@@ -106,7 +107,7 @@ class Fault(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineError(DeviceEvent):
-    """The codec rejected bytes. Counted and logged; the driver has already recovered."""
+    """Bytes were refused by the codec. Counted and logged; the driver has already recovered."""
 
     text: str
 
@@ -114,14 +115,14 @@ class LineError(DeviceEvent):
 # ---------------------------------------------------------------- bill acceptor
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready(DeviceEvent):
-    """The acceptor has been enabled (``accepting``) or disabled, as last commanded."""
+    """The acceptor now accepts (``accepting``) or refuses what is inserted, as requested."""
 
     accepting: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escrowed(DeviceEvent):
-    """A bill or ticket is in escrow. Reply with ``stack``, ``hold`` or ``return_bill`` and its ``escrow``."""
+    """A note or ticket waits in escrow. Reply with ``stack``, ``hold`` or ``return_bill`` and ``escrow``."""
 
     escrow: int
     content: Content
@@ -129,23 +130,23 @@ class Escrowed(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked(DeviceEvent):
-    """The content is irrevocably in the box and the ledger has recorded it (now or earlier)."""
+    """The content is irrevocably in the box and the ledger has recorded it (this time or before)."""
 
     content: Content
 
 
 class ReturnReason(StrEnum):
-    """The reason why an offered bill or ticket was returned."""
+    """Why an inserted note or ticket was returned."""
 
-    ORDERED = "ordered"  # the machine ordered it
-    NOT_ENABLED = "not_enabled"  # a denomination that is not accepted now
+    ORDERED = "ordered"  # the machine requested it
+    NOT_ENABLED = "not_enabled"  # a denomination that is not enabled now
     NO_ANSWER = "no_answer"  # the machine did not decide in time
     DEVICE = "device"  # the acceptor returned it by itself (power loss, pulled back, time-out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned(DeviceEvent):
-    """An escrowed content was returned to the player. ``content`` is None if the driver never knew it."""
+    """An escrowed item was returned to the player. ``content`` is None if the driver never saw it."""
 
     content: Content | None
     reason: ReturnReason
@@ -153,14 +154,14 @@ class Returned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected(DeviceEvent):
-    """Something was not recognised, or refused by the device; ``reason`` is the protocol's term."""
+    """An inserted item was not recognised, or refused by the device; ``reason`` in the protocol's terms."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disputed(DeviceEvent):
-    """It is unknown whether money was taken or paid; nothing was credited, and the ledger opened a dispute."""
+    """The bytes cannot decide who owes whom: nothing was credited, and the ledger stores it for a person."""
 
     text: str
 
@@ -168,7 +169,7 @@ class Disputed(DeviceEvent):
 # ---------------------------------------------------------------- coins
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinAccepted(DeviceEvent):
-    """A coin passed the acceptor and the ledger has recorded it; ``to_hopper`` is the diverter's position."""
+    """A coin passed the acceptor and the ledger has it; ``to_hopper`` says where the diverter sent it."""
 
     amount_cents: int
     to_hopper: bool
@@ -193,9 +194,9 @@ class PayoutFinished(DeviceEvent):
 
 # ---------------------------------------------------------------- printer
 class PrintState(StrEnum):
-    """The states of a printed ticket, the same for every printer.
+    """States of one printed ticket, the same for every printer.
 
-    DISPUTED: it is unknown whether it came out complete.
+    DISPUTED: it is unknown whether it was printed completely.
     """
 
     PENDING = "pending"
@@ -208,7 +209,7 @@ class PrintState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintProgress(DeviceEvent):
-    """A ticket changed to ``state``, which the ledger has recorded before."""
+    """A ticket moved to ``state``; the ledger has recorded it first."""
 
     job_id: str
     state: PrintState
@@ -228,7 +229,7 @@ class TicketJob:
 # ---------------------------------------------------------------- input and output board
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChanged(DeviceEvent):
-    """A door opened or closed; ``unattended`` if no machine was listening (power-off access)."""
+    """A door opened or closed; ``unattended`` if no machine was listening (access without power)."""
 
     door: str
     open: bool
@@ -246,14 +247,14 @@ class KeyTurned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButtonPressed(DeviceEvent):
-    """A button was pressed. A press while no machine was listening is never reported: it is out of date."""
+    """A button was pressed. A press while nobody was listening is never reported, because it is outdated."""
 
     button: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputsKnown(DeviceEvent):
-    """The board's complete state, at start and after every loss of the line: open doors and keys on, by name."""
+    """The board's complete state, at start and after a loss of the line: open doors and switched-on keys."""
 
     doors_open: frozenset[str]
     keys_on: frozenset[str]
@@ -261,7 +262,7 @@ class InputsKnown(DeviceEvent):
 
 # ---------------------------------------------------------------- wheel
 class WheelPhase(StrEnum):
-    """The phase of a real wheel's game."""
+    """Phases of a game on a real wheel."""
 
     WAITING = "waiting"
     BETTING = "betting"
@@ -272,10 +273,10 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelTurned(DeviceEvent):
-    """A wheel has reached another phase of its game ``spin``, or reports a problem with it.
+    """A wheel has entered another phase of its game ``spin``, or has a fault.
 
-    ``number`` is the pocket, if the ball is in one and the spin is valid. ``void``: this spin is void, and
-    the ball is launched again. The wheel itself decides on validity: it counts the turns.
+    ``number`` is the pocket once the ball is at rest and the spin is valid. ``void``: this spin does not
+    count, and the ball is launched again. The wheel decides on validity: it counts the turns.
     """
 
     phase: WheelPhase
@@ -289,66 +290,66 @@ EventSink = Callable[[DeviceEvent], None]
 
 # ---------------------------------------------------------------- the interfaces
 class Device(Protocol):
-    """The interface of every driver."""
+    """Common interface of all drivers."""
 
     @property
     def name(self) -> str:
-        """Return the device's name in the cabinet file."""
+        """Return its name in the cabinet file."""
 
     def stood(self, codes: frozenset[FaultCode]) -> None:
-        """Set the faults that were active before the restart; each is cleared once the device no longer has it."""
+        """Set the faults recorded when the machine last ran: each is cleared once the device no longer has it."""
 
     async def run(self) -> None:
-        """Own the line until cancelled: open, poll, recover, reopen. Only a ledger that fails ends it."""
+        """Own the line until cancelled: open, poll, recover, reopen. Only a failing ledger ends it."""
 
 
 class BillAcceptor(Device, Protocol):
-    """Takes bills and tickets into escrow, and stacks or returns them as commanded."""
+    """Accepts notes and tickets into escrow, and stacks or returns them as ordered."""
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
-        """Accept these bills as far as the acceptor knows them, and tickets if ``barcodes``."""
+        """Accept these notes, as far as the acceptor knows them, and tickets if ``barcodes``."""
 
     def disable(self) -> None:
-        """Accept nothing more. What is already in escrow still waits for its command."""
+        """Accept nothing more. An item already in escrow still waits for its answer."""
 
     def stack(self, escrow: int) -> None:
-        """Stack what is in ``escrow``; ignored if that escrow is no longer the current one."""
+        """Stack the item in ``escrow``; ignored if that escrow is no longer the current one."""
 
     def return_bill(self, escrow: int) -> None:
-        """Return what is in ``escrow``; ignored if that escrow is no longer the current one."""
+        """Return the item in ``escrow``; ignored if that escrow is no longer the current one."""
 
     def hold(self, escrow: int) -> None:
-        """Hold it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
+        """Keep it in escrow until ``stack`` or ``return_bill`` (while a host is queried)."""
 
 
 class CoinAcceptor(Device, Protocol):
-    """Takes coins; there is no escrow: a coin that has passed is in."""
+    """Accepts coins; there is no escrow, so an accepted coin cannot be returned."""
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
-        """Accept these coins, as far as the acceptor has a slot for them."""
+        """Accept these coins, as far as the acceptor has a channel for them."""
 
     def disable(self) -> None:
-        """Accept no coins: they fall through to the tray."""
+        """Accept none: coins fall through to the tray."""
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Send accepted coins to the hopper, or to the drop box in the base."""
+        """Set where accepted coins go: the hopper, or the drop box in the base."""
 
 
 class Hopper(Device, Protocol):
     """Pays coins of one denomination."""
 
     def pay(self, payout_id: str, coins: int) -> None:
-        """Pay ``coins``; exactly once per ``payout_id``, as recorded in the ledger. Refused while one is open."""
+        """Pay ``coins`` exactly once per ``payout_id``, which the ledger stores. Refused while a payout is open."""
 
     def stop(self) -> None:
-        """Stop in an emergency; what was paid is reported by :class:`PayoutFinished`."""
+        """Stop immediately; :class:`PayoutFinished` reports what was paid."""
 
 
 class TicketPrinter(Device, Protocol):
     """Prints one ticket at a time."""
 
     def print_ticket(self, job: TicketJob) -> None:
-        """Print; exactly once per ``job_id``. Raises ValueError while the last ticket is not finished."""
+        """Print exactly once per ``job_id``. Raises ValueError while the last ticket is not finished."""
 
 
 class IoBoard(Device, Protocol):
@@ -361,25 +362,25 @@ class IoBoard(Device, Protocol):
         """Light exactly these tower elements."""
 
     def bell(self, *, on: bool) -> None:
-        """Switch the alarm bell, which does not need the screen's loudspeaker."""
+        """Switch the alarm bell, which works without the screen's loudspeaker."""
         ...
 
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
-        """Return the pulses given to each hard meter since the board was fitted, or None before its report."""
+        """Return the pulses given to each hard meter since the board was fitted; None until the board has reported."""
         ...
 
     def watch_hard_meters(self) -> None:
-        """Query the board for its hard meters from now on."""
+        """Query the positions of the hard meters that this board drives."""
         ...
 
     def hard_meters(self, totals: tuple[int, ...]) -> None:
-        """Advance the hard meters to these totals, never back, and each pulse once. Raises ValueError."""
+        """Advance the hard meters to these totals, never back, each pulse once. Raises ValueError."""
 
 
 @dataclass(slots=True)
 class Devices:
-    """The money-handling devices of a player position; None for each it does not have."""
+    """The money devices of a player position, as far as it has them."""
 
     acceptor: BillAcceptor | None = None
     printer: TicketPrinter | None = None
@@ -387,7 +388,7 @@ class Devices:
 
     @property
     def the_acceptor(self) -> BillAcceptor:
-        """Return the bill acceptor, which must exist."""
+        """Return the bill acceptor. Raises InvariantError if there is none."""
         if self.acceptor is None:
             raise InvariantError("a paper without an acceptor")
         return self.acceptor

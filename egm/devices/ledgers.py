@@ -1,11 +1,11 @@
-"""Device ledger interfaces: the state that must be durable so that money in a device counts exactly once.
+"""Device ledger interfaces: durable records by which money in a device counts exactly once.
 
-The drivers write nothing to disk. The machine gives each driver a ledger, and every method of a ledger that
-changes it **returns only when the change is durable**. If a method raises, the driver sends nothing and its
-``run`` ends with that error: a machine that cannot record must not continue.
+The drivers write nothing to disk. The machine passes each driver a ledger, and every method of a ledger that changes it
+**returns only when the change is durable**. If a method raises, the driver sends nothing and its ``run`` ends with that
+error: a machine that cannot record must stop.
 
-If a device's reports do not settle whether money was paid or taken, the ledger opens a *disputed amount*:
-staff decide it, within the bounds known to the driver.
+If the bytes cannot decide who owes whom, the ledger opens a *disputed amount*: a person decides it, between
+the bounds that the driver knows.
 """
 
 from collections.abc import Mapping
@@ -17,22 +17,22 @@ from egm.devices.interface import Content, PrintState, TicketJob
 
 
 class LedgerOrderError(Exception):
-    """A ledger method was called out of order: which step, and what is open."""
+    """A step was out of order; the text names the step, and what is open."""
 
 
 # ---------------------------------------------------------------- notes and tickets
 class EscrowPhase(StrEnum):
-    """The progress of an ordered stacking, as far as the machine knows."""
+    """Known progress of an ordered stacking."""
 
-    ORDERED = "ordered"  # stacking is ordered; nothing is credited
-    VENDED = "vended"  # stacked and credited; the acceptor may not have received our acknowledgement
+    ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
+    VENDED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """The bill or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
+    """The note or ticket whose stacking is not finished. ``mark``: see :meth:`EscrowLedger.set_mark`.
 
-    ``outward``: the acceptor has reported that it is returning the content.
+    ``outward``: the acceptor has reported that it returns the content.
     """
 
     content: Content
@@ -42,16 +42,16 @@ class EscrowRecord:
 
 
 class EscrowLedger(Protocol):
-    """The machine's durable record of the bill or ticket being stacked. At most one is open."""
+    """Durable record of the note or ticket being stacked. At most one is open."""
 
     def pending(self) -> EscrowRecord | None:
-        """Return the open record, also after a restart, or None."""
+        """Return the open record, also after a restart."""
 
     def may_order(self) -> bool:
-        """Return whether the machine still accepts what is in escrow: it may have stopped since the decision."""
+        """Return whether the machine still accepts the item in escrow: it may have stopped since it decided."""
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Open a record in phase ORDERED, before the command to stack is sent."""
+        """Open a record in phase ORDERED, before the acceptor is ordered to stack."""
 
     def vended(self) -> None:
         """Credit the open record's content, which is in the box, and set phase VENDED, in one transaction."""
@@ -63,37 +63,37 @@ class EscrowLedger(Protocol):
         """Close an ORDERED record without credit: the content never reached the box."""
 
     def lost_track(self, why: str) -> None:
-        """Close an ORDERED record as a disputed amount: it is unknown where the content is."""
+        """Close an ORDERED record as a disputed amount: the whereabouts of the content are unknown."""
 
     def contradicted(self, why: str, most_cents: int) -> None:
-        """Open a disputed amount of up to ``most_cents``: the acceptor has stacked what was never ordered."""
+        """Open a disputed amount of up to ``most_cents``: the acceptor has taken what was never ordered."""
 
     def moving(self, *, outward: bool) -> None:
-        """Store with the open ORDERED record whether the acceptor reports that it is returning the content."""
+        """Store in the open ORDERED record whether the acceptor reports that it returns the content."""
 
     def set_mark(self, mark: int) -> None:
-        """Store the driver's protocol position with the open record; only the driver interprets it."""
+        """Store the driver's place in the line protocol in the open record (its meaning is the driver's)."""
 
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """The durable record of coins: they have no escrow, but the acceptor numbers its events."""
+    """Coins have no escrow; their acceptor numbers its events, and the ledger stores the last number recorded."""
 
     def position(self) -> int | None:
-        """Return the acceptor's event position recorded so far (only the driver interprets it), or None."""
+        """Return the last recorded event (its meaning is the driver's); None before the first."""
 
     def coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None
     ) -> None:
         """Credit ``(amount_cents, to_hopper)`` for each coin and advance the position, in one transaction.
 
-        If there is a ``doubt``, the transaction also opens a disputed amount.
+        With ``doubt`` it also opens a disputed amount.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinDoubt:
-    """Coins that cannot be credited: why, and the bounds of their amount."""
+    """Coins that cannot be credited: why, and the bounds of their value."""
 
     why: str
     least_cents: int
@@ -102,10 +102,10 @@ class CoinDoubt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutRecord:
-    """A hopper payout that is not finished, and the hopper's two counters when it was ordered.
+    """An unfinished hopper payout, and the hopper's two counters when it was ordered.
 
-    ``serial``: the hopper's serial number in hexadecimal, or empty if unknown. ``paid_coins``: the coins
-    counted out so far.
+    ``serial``: the hopper's serial number in hexadecimal; empty if unknown. ``paid_coins``: the number of
+    coins known to have left it.
     """
 
     payout_id: str
@@ -117,33 +117,32 @@ class PayoutRecord:
 
 
 class PayoutLedger(Protocol):
-    """The machine's durable record of the payout in progress. At most one is open."""
+    """Durable record of the payout in progress. At most one is open."""
 
     def pending(self) -> PayoutRecord | None:
-        """Return the open payout, also after a restart, or None."""
+        """Return the open payout, also after a restart."""
 
     def ordered(self, record: PayoutRecord) -> None:
-        """Open a payout, before the command to pay is sent."""
+        """Open a payout, before the hopper is ordered to pay."""
 
     def progressed(self, payout_id: str, paid_coins: int) -> None:
-        """Record the number of coins counted out so far."""
+        """Record how many of its coins are known to have left."""
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """Close the payout with the coins counted out; the money leaves the credit meter here.
+        """Close it with the coins counted out by the hopper; the credit meter is reduced here.
 
-        ``doubt``: why it is unknown whether the other coins left; their amount is then disputed.
+        ``doubt``: why the whereabouts of the rest are unknown; the rest is then a disputed amount.
         """
 
     def not_ordered(self, payout_id: str) -> None:
-        """Close a payout that was requested but never sent to the hopper, which paid nothing."""
+        """Close a payout that was requested but never ordered: the hopper paid nothing."""
 
     def strayed(self, coins: int, why: str) -> None:
         """Record coins that left the hopper without an order."""
 
 
 # ---------------------------------------------------------------- tickets out
-#: The states that may follow each state. A ticket whose bar code is done is money: it can be taken, but not
-#: fail.
+#: The allowed successors of each state. A ticket with a printed bar code is money: it can be taken, not fail.
 AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.PENDING: frozenset({PrintState.PRINTING, PrintState.FAILED}),
     PrintState.PRINTING: frozenset({PrintState.BARCODE_DONE, PrintState.FAILED, PrintState.DISPUTED}),
@@ -152,7 +151,7 @@ AFTER: Final[Mapping[PrintState, frozenset[PrintState]]] = {
     PrintState.FAILED: frozenset(),
     PrintState.DISPUTED: frozenset(),
 }
-#: The final states of a ticket.
+#: The states that end a ticket.
 CLOSED: Final = frozenset({PrintState.TAKEN, PrintState.FAILED, PrintState.DISPUTED})
 
 
@@ -165,13 +164,13 @@ class PrintRecord:
 
 
 class PrintLedger(Protocol):
-    """The machine's durable record of the ticket being printed. At most one is open."""
+    """Durable record of the ticket being printed. At most one is open."""
 
     def pending(self) -> PrintRecord | None:
-        """Return the open ticket (PENDING, PRINTING or BARCODE_DONE), also after a restart, or None."""
+        """Return the open ticket (PENDING, PRINTING or BARCODE_DONE), also after a restart."""
 
     def opened(self, job: TicketJob) -> None:
         """Open a ticket as PENDING."""
 
     def moved(self, job_id: str, state: PrintState, detail: str) -> None:
-        """Record the ticket's next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close it."""
+        """Record its next state. BARCODE_DONE makes it money; TAKEN, FAILED and DISPUTED close it."""

@@ -1,8 +1,8 @@
-"""An asyncio serial line: open a path, write bytes, read with a time limit.
+"""Serial line for asyncio: open a path, write bytes, read with a time limit.
 
-The path is a real port or a pseudo-terminal; no code here or above distinguishes them. A lost line
-(unplugged, hung up, taken by another process) raises :class:`LineLostError`; its owner closes it and opens it
-again when it is back.
+The path is a real port or a pseudo-terminal; nothing here or above distinguishes them. The loss of the line
+(unplugged, hung up, taken by another process) is a :class:`LineLostError`; the owner of the line closes it
+and opens it again when it is back.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ import serial
 from egm.errors import PeerError
 
 _READ_BYTES = 4096
-#: Major device numbers of pseudo-terminal slaves (Linux, Documentation/admin-guide/devices.txt).
+#: Device numbers of the slaves of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt).
 _PTY_MAJORS = range(136, 144)
 
 
 class LineLostError(PeerError):
-    """A line that cannot be used: which path, and why."""
+    """The line cannot be used; the text says which path, and why."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -34,7 +34,7 @@ class LineLostError(PeerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineSettings:
-    """The UART settings of a protocol."""
+    """UART settings of a protocol."""
 
     baud: int = 9600
     bits: Literal[7, 8] = 8
@@ -43,18 +43,18 @@ class LineSettings:
 
     @property
     def character_seconds(self) -> float:
-        """Return the time one character takes on the wire: start, data, parity and stop bits."""
+        """Return the time of one character on the wire: start, data, parity and stop bits."""
         return (1 + self.bits + (self.parity != "N") + self.stop_bits) / self.baud
 
 
 class Handle(Protocol):
-    """An open port as needed by :class:`SerialLine` (``serial.Serial`` is one)."""
+    """An open port, as used by :class:`SerialLine` (``serial.Serial`` is one)."""
 
     def fileno(self) -> int:
         """Return the descriptor, in non-blocking mode."""
 
     def close(self) -> None:
-        """Release the port."""
+        """Close the port."""
 
 
 Opener = Callable[[str, LineSettings], Handle]
@@ -62,15 +62,15 @@ Opener = Callable[[str, LineSettings], Handle]
 
 
 def is_pseudo_terminal(path: str) -> bool:
-    """Return whether ``path`` is a pseudo-terminal's slave, without parity. Raises OSError if there is none."""
+    """Return whether ``path`` is the slave of one, and so has no parity. Raises OSError if it does not exist."""
     return os.major(Path(path).stat().st_rdev) in _PTY_MAJORS
 
 
 def open_port(path: str, settings: LineSettings) -> Handle:
-    """Open a serial port exclusively for this process. Raises :class:`LineLostError` if it is not available.
+    """Open a serial port for this process alone. Raises :class:`LineLostError` if it is not available.
 
-    A pseudo-terminal has no parity or character size. The kernel rejects (EINVAL) a request that would change
-    nothing else, so none is requested.
+    A pseudo-terminal has neither parity nor a character size, and the kernel refuses (EINVAL) a request that
+    changes nothing else; so none is made.
     """
     try:
         pseudo = is_pseudo_terminal(path)
@@ -88,10 +88,10 @@ def open_port(path: str, settings: LineSettings) -> Handle:
 
 
 class SerialLine:
-    """A line that may be lost and reopened. One driver owns it, or several share it as a bus.
+    """A line that may disappear and return. One driver owns it, or several share it as a bus.
 
-    On a bus each driver takes its ``turn`` for one query and its reply. The first driver that finds the line
-    lost closes it for all, and the first to try again opens it.
+    On a bus each takes its ``turn`` for one query and its reply; the one that finds the line lost closes it
+    for all, and the first to retry opens it.
     """
 
     def __init__(self, path: str, settings: LineSettings, opener: Opener = open_port) -> None:
@@ -103,11 +103,11 @@ class SerialLine:
         self._lost: str | None = None
         self._arrived = asyncio.Event()
         self.turn = asyncio.Lock()
-        #: Called with every portion of bytes and whether it was sent, for monitoring the line.
+        #: Receives every portion of bytes, and whether it was sent, for observers of the line itself.
         self.tap: Callable[[bytes, bool], None] = lambda _data, _sent: None
 
     def open(self) -> None:
-        """Open the port and start listening; an open port stays open. Raises :class:`LineLostError`."""
+        """Open the port and start listening; does nothing if it is open. Raises :class:`LineLostError`."""
         if self._handle is not None and self._lost is None:
             return
         self.close()
@@ -119,14 +119,14 @@ class SerialLine:
         asyncio.get_running_loop().add_reader(handle.fileno(), self._readable)
 
     def close(self) -> None:
-        """Release the port; a closed line is ignored."""
+        """Close the port; does nothing if it is closed."""
         handle, self._handle = self._handle, None
         if handle is not None:
             asyncio.get_running_loop().remove_reader(handle.fileno())
             handle.close()
 
     def write(self, data: bytes) -> None:
-        """Send all of ``data``. Raises :class:`LineLostError` if the line is lost or accepts no more."""
+        """Send all of ``data``. Raises :class:`LineLostError` if the line is gone or accepts no more."""
         try:
             taken = os.write(self._fileno(), data)
         except OSError as error:
@@ -136,9 +136,9 @@ class SerialLine:
         self.tap(data, True)
 
     async def read(self, seconds: float) -> bytes:
-        """Return the bytes received, waiting at most ``seconds`` for the first; empty if none came.
+        """Return what has arrived, waiting at most ``seconds`` for the first byte; empty if nothing came.
 
-        Raises :class:`LineLostError` if the line is lost.
+        Raises :class:`LineLostError` if the line is gone.
         """
         self._fileno()
         if not self._received and self._lost is None:
@@ -166,7 +166,7 @@ class SerialLine:
             return
         except OSError as error:
             data, why = b"", f"cannot be read: {error}"
-        if not data:  # a hung-up line stays readable for ever: stop listening; the owner reopens it
+        if not data:  # a hung-up line stays readable forever: stop listening, the owner will reopen it
             self._lost = why
             asyncio.get_running_loop().remove_reader(fileno)
         else:

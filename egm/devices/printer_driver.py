@@ -1,19 +1,19 @@
-"""The printer contract: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED or DISPUTED instead.
+"""Printer driver: PENDING -> PRINTING -> BARCODE_DONE -> TAKEN, or FAILED or DISPUTED on the way.
 
-In each state the value is in exactly one place. Until BARCODE_DONE it is the player's credit; from then on it
+The value is in exactly one place in each state. Until BARCODE_DONE it is the player's credit; from then on it
 is the ticket. The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the
 printer reports it, and the validation number is redeemable only from BARCODE_DONE on. A print command is sent
 once and never repeated.
 
-A printer loses the mark "bar code done" without power, so a missing mark proves nothing unless the printer
-has been on since the order. FAILED is recorded only if this run of the machine gave the order and the printer
-has replied to every query since, without a ticket in its path that no fault explains. In every other case a
-complete ticket may have been taken: the ticket is DISPUTED, and staff decide.
+A printer without power loses the information that a bar code was printed, so a status without it proves
+nothing unless it has had power since the order. FAILED is only recorded if this run of the machine gave the
+order and the printer has answered every query since, none of them with a ticket that no fault explains. In
+every other case somebody may hold a complete ticket: the ticket is DISPUTED, and a person decides.
 
 States change only on two equal replies in a row, because printers' replies have no checksum. While PENDING,
-the driver waits for faults that stop printing to clear, at most :data:`PENDING_SECONDS`; a job that cannot
-start by then fails and the machine pays by other means. If a printer stays busy with a ticket for
-:data:`~egm.devices.driver.ORDER_SECONDS`, the ticket is DISPUTED.
+faults that stop printing are waited for, at most :data:`PENDING_SECONDS`; a job that cannot start by then
+fails and the machine pays by other means. A printer that stays busy with a ticket for
+:data:`~egm.devices.driver.ORDER_SECONDS` leaves it DISPUTED.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from egm.devices.printer_status import PrinterStatus
 
 #: How long a ticket waits for the printer to become ready.
 PENDING_SECONDS: Final = 10.0
-#: How long a printer may take to start printing.
+#: How long a printer may take to start printing what it was sent.
 START_SECONDS: Final = 2.0
-#: How long to wait for a printer that has stopped replying while printing.
+#: How long to wait for a printer that stopped replying while printing.
 SILENT_SECONDS: Final = 15.0
-#: Minimum time in which a printer can lose power, restart and reply.
+#: No printer loses power and replies again within this time.
 _RESTART_SECONDS: Final = 0.5
 _IDLE_POLL_SECONDS: Final = 0.2
 _OPEN_POLL_SECONDS: Final = 0.05
@@ -50,7 +50,7 @@ _FAULTS: Final = {
 
 
 class PrinterDriver(LineDriver[M]):
-    """The contract, for any protocol that can report a :class:`PrinterStatus`."""
+    """The driver for any protocol that provides a :class:`PrinterStatus`."""
 
     def __init__(
         self,
@@ -64,8 +64,8 @@ class PrinterDriver(LineDriver[M]):
     ) -> None:
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
-        self._since: float | None = None  # when the present state began, in this run
-        self._answered_at: float | None = None  # the last of the uninterrupted replies since the print order
+        self._since: float | None = None  # when the current state began, in this run
+        self._answered_at: float | None = None  # the last of uninterrupted replies since the order to print
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
@@ -74,17 +74,17 @@ class PrinterDriver(LineDriver[M]):
 
     @abstractmethod
     async def _ask_status(self) -> PrinterStatus | None:
-        """Query the status once; return None without a valid reply."""
+        """Query the status once; return None for silence or an invalid reply."""
 
     @abstractmethod
     async def _ready_again(self) -> None:
-        """Cancel any job in the printer, and clear the mark that a bar code was done."""
+        """Discard any job in the printer, and the state of its bar code."""
 
     # ------------------------------------------------------------ the machine's side
     def print_ticket(self, job: TicketJob) -> None:
-        """Print; exactly once per ``job_id``.
+        """Print exactly once per ``job_id``.
 
-        Raises ValueError while the last ticket is not finished, or for fields the printer cannot print.
+        Raises ValueError while the last ticket is not finished, or for fields that the printer cannot print.
         """
         if self._ledger.pending() is not None:
             raise ValueError(f"{self.name}: the last ticket is not finished")
@@ -96,7 +96,7 @@ class PrinterDriver(LineDriver[M]):
 
     # ------------------------------------------------------------ the cycle
     def _session_begins(self) -> None:
-        """Do nothing: the printer's state is queried in every cycle."""
+        """Do nothing: every cycle queries the printer's complete status."""
 
     async def _cycle(self) -> None:
         first = await self._ask_status()
@@ -116,7 +116,7 @@ class PrinterDriver(LineDriver[M]):
         await self._pause()
 
     def _hold_against_power(self, *, answered: bool) -> None:
-        """Record whether the printer may have been without power since the print order."""
+        """Note whether the printer can have been without power since the order to print."""
         now = asyncio.get_running_loop().time()
         last = self._answered_at
         unbroken = answered and last is not None and now - last <= _RESTART_SECONDS
@@ -129,7 +129,7 @@ class PrinterDriver(LineDriver[M]):
             self._unknown(record)
 
     def _waited(self) -> float:
-        """Return the seconds since the open ticket reached its present state, as far as this run knows."""
+        """Return the seconds since the open ticket entered its current state, as far as this run knows."""
         now = asyncio.get_running_loop().time()
         if self._since is None:
             self._since = now
@@ -141,7 +141,7 @@ class PrinterDriver(LineDriver[M]):
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _unknown(self, record: PrintRecord) -> None:
-        """Wait, for a limited time, for a printer that does not report its status."""
+        """Handle an unknown status: wait for the printer, but not forever."""
         limits = {
             PrintState.PENDING: (PENDING_SECONDS, PrintState.FAILED),
             PrintState.PRINTING: (SILENT_SECONDS, PrintState.DISPUTED),
@@ -180,7 +180,7 @@ class PrinterDriver(LineDriver[M]):
             self._move(record, PrintState.PRINTING)
             command = self._print_command(record.job)
             self._line.write(command)
-            # A query sent while the ticket is still on the wire would be answered too late.
+            # A query behind a ticket that is still being sent would be answered too late.
             await asyncio.sleep(len(command) * self._line.settings.character_seconds)
             self._answered_at = asyncio.get_running_loop().time()
 

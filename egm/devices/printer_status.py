@@ -1,11 +1,11 @@
-"""The status that every ticket printer can report. Pure: codecs use it."""
+"""Printer status: the information common to all ticket printers. Pure: used by the codecs."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrinterStatus:
-    """A printer's status. ``barcode_done`` is set from the end of the bar code until it is cleared."""
+    """Status common to all printers. ``barcode_done`` holds from the end of the bar code until it is cleared."""
 
     busy: bool = False
     ticket_in_path: bool = False
@@ -19,6 +19,6 @@ class PrinterStatus:
 
     @property
     def stops_printing(self) -> str:
-        """Return the fault that stops printing as text, or an empty string."""
+        """Return the fault that stops printing, as text; empty if there is none."""
         names = ("paper_out", "jam", "head_up", "chassis_open", "failure")
         return next((name.replace("_", " ") for name in names if getattr(self, name)), "")

@@ -1,7 +1,7 @@
-"""The common mechanics of simulated ticket printers: paper, head, bar code, path, and manual actions.
+"""Common mechanics of simulated ticket printers: paper, head, bar code, path, and manual actions.
 
-A printed ticket stays in the path until it is taken; that happens soon, unless the twin is set to ``hold``.
-Without power a printer loses its job and the mark that the bar code was done; the paper stays where it is.
+A printed ticket stays in the path until somebody takes it, which happens soon unless ``hold`` is set. Without
+power a printer loses its job and the state of the bar code; paper stays where it is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,13 @@ from egm.devices.printer_status import PrinterStatus
 from egm.devices.twin import ActionError, M, Port, Twin, Values, flag, number
 
 BARCODE_SECONDS: Final = 0.7
-_REST_SECONDS: Final = 0.5
+_SETTLE_SECONDS: Final = 0.5
 _TAKE_SECONDS: Final = 1.0
 _REMEMBERED_TICKETS: Final = 50
 
 
 class PrinterTwin(Twin[M]):
-    """The common mechanics of a simulated printer."""
+    """Base of the simulated printers; see the module."""
 
     def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
         super().__init__(name, port, cutter, speed)
@@ -51,9 +51,9 @@ class PrinterTwin(Twin[M]):
 
     # ------------------------------------------------------------ the mechanics
     def _print(self, lines: Sequence[str], barcode: str) -> None:
-        """Begin a ticket; if the printer cannot print or is printing, discard the job.
+        """Start a ticket; a printer that cannot print, or is printing, discards the job.
 
-        ``barcode``: the digits of its bar code, or empty.
+        ``barcode``: the digits in its bars; empty if it has none.
         """
         if self._busy or self._in_path or self._status().stops_printing:
             return
@@ -75,7 +75,7 @@ class PrinterTwin(Twin[M]):
         self._forgets = False
         self._in_path = True
         self.printed.append({**self._job, "barcode_complete": True})
-        self._after(_REST_SECONDS, self._finished)
+        self._after(_SETTLE_SECONDS, self._finished)
 
     def _finished(self) -> None:
         self._busy = False
@@ -83,7 +83,7 @@ class PrinterTwin(Twin[M]):
             self._after(_TAKE_SECONDS, self._taken)
 
     def _cancel(self) -> None:
-        """Discard the job and clear the bar-code mark."""
+        """Discard the job and the state of the bar code."""
         self._stop_timers()
         self._busy = self._barcode_done = False
         if self._in_path and not self._hold:
@@ -93,7 +93,7 @@ class PrinterTwin(Twin[M]):
         self._in_path = False
 
     def power_lost(self) -> None:
-        """Lose the job; half-printed paper stays in the path."""
+        """Discard the job; half-printed paper stays in the path."""
         self._in_path = self._in_path or self._busy
         if self._busy and not self._barcode_done:
             self.printed.append({**self._job, "barcode_complete": False})
@@ -108,19 +108,19 @@ class PrinterTwin(Twin[M]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state returned by :meth:`memory`."""
+        """Restore :meth:`memory`."""
         self.paper_tickets, self._in_path = memory["paper_tickets"], memory["in_path"]
         self.printed = list(memory["printed"])
         self.power_restored()
 
     def power_restored(self) -> None:
-        """Have the ticket in the path taken."""
+        """Let somebody take what is in the path."""
         if self._in_path and not self._hold:
             self._after(_TAKE_SECONDS, self._taken)
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions; each is described at its method."""
+        """Return the manual actions: see each method."""
         return {
             "take": self._take,
             "hold": self._set_hold,
@@ -142,17 +142,17 @@ class PrinterTwin(Twin[M]):
         return "ticket taken" if was else "no ticket to take"
 
     def _set_hold(self, values: Values) -> str:
-        """Leave tickets in the path until taken by hand (``on``)."""
+        """Set ``hold`` (``on``): nobody takes tickets until ``take``."""
         self._hold = flag(values, "on", default=True)
         return "tickets stay in the bezel" if self._hold else "tickets are taken"
 
     def _jam_next_ticket(self, _: Values) -> str:
-        """Jam the next ticket before its bar code is done."""
+        """Jam the next ticket before its bar code is printed."""
         self._jam_next = True
         return "the next ticket jams"
 
     def _clear(self, _: Values) -> str:
-        """Remove the paper and repair everything, as a technician does."""
+        """Remove the paper and repair the device."""
         self._stop_timers()
         self._jam = self._jam_next = self._failure = self._head_up = self._chassis_open = False
         self._busy = self._in_path = False
@@ -164,7 +164,7 @@ class PrinterTwin(Twin[M]):
         return f"{self.paper_tickets} tickets left"
 
     def _head(self, values: Values) -> str:
-        """Lift or lower the print head (``up``)."""
+        """Raise or lower the head (``up``)."""
         self._head_up = flag(values, "up")
         return "head up" if self._head_up else "head down"
 
@@ -189,7 +189,7 @@ class PrinterTwin(Twin[M]):
         return "the next ticket will be forgotten"
 
     def state(self) -> dict[str, Any]:
-        """Return the paper, the path, and each ticket's lines, bar code and whether that is complete."""
+        """Return paper, path, and every ticket that came out: its lines, its bar code, whether that is complete."""
         status = self._status()
         return {
             "status": status.stops_printing or ("printing" if self._busy else "idle"),

@@ -19,10 +19,9 @@ from egm.devices.ledgers import (
 
 
 class TransientEscrowLedger:
-    """An escrow ledger. ``credited`` lists the credited contents in order, ``refused`` why others were not.
+    """Escrow ledger. ``credited`` lists the credits in order; ``refused`` why others were not credited.
 
-    ``disputed`` lists contents whose position is unknown, ``contradictions`` the amounts taken without an
-    order.
+    ``disputed`` lists contents of unknown whereabouts, ``contradictions`` those taken without an order.
     """
 
     def __init__(self) -> None:
@@ -89,7 +88,7 @@ class TransientEscrowLedger:
 
 
 class TransientCoinLedger:
-    """A coin ledger. ``coins`` lists each coin and whether it went to the hopper, ``doubts`` the rest."""
+    """Coin ledger. ``coins`` lists the credited coins and their destinations, ``doubts`` the others."""
 
     def __init__(self) -> None:
         self._position: int | None = None
@@ -110,7 +109,7 @@ class TransientCoinLedger:
 
 
 class TransientPayoutLedger:
-    """A payout ledger. ``paid`` maps finished payouts to the coins paid, ``disputed`` to those in doubt."""
+    """Payout ledger. ``paid`` maps finished payouts to the coins counted out, ``disputed`` to those in doubt."""
 
     def __init__(self) -> None:
         self._record: PayoutRecord | None = None
@@ -156,7 +155,7 @@ class TransientPayoutLedger:
 
 
 class TransientPrintLedger:
-    """A print ledger. ``history`` lists each ticket's states in order."""
+    """Print ledger. ``history`` lists each ticket's states in order."""
 
     def __init__(self) -> None:
         self._record: PrintRecord | None = None

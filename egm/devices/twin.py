@@ -1,9 +1,9 @@
-"""The common part of simulated devices: a device with a cable, a power switch and its own activity.
+"""Common base of simulated devices: a device with a plug, a power switch and autonomous behaviour.
 
-A twin is a state machine on the bench's event loop. It receives bytes, replies through its :class:`Port`, and
-schedules work with :meth:`Twin._after`; its mechanics continue while no machine listens, as in a real device.
-The port is the cable: every line fault (no reply, delay, corruption, one byte at a time, unplugged) is
-simulated there, so every twin supports them all.
+A simulated device is a state machine on the bench's loop. It receives bytes, replies through its
+:class:`Port`, and schedules its mechanics with :meth:`Twin._after`; they continue while no machine listens,
+as a real device's do. The port is the cable: every line fault (silence, delay, corruption, split bytes,
+unplugged) happens there, so every simulated device has them all.
 """
 
 import asyncio
@@ -23,27 +23,27 @@ from egm.devices.framing import Cutter, FrameReader, ProtocolError
 M = TypeVar("M")
 
 _READ_BYTES: Final = 4096
-#: Length of a device's log, in lines.
+#: The number of lines in a device's log.
 _LOG_LINES: Final = 200
-#: A line equal to one of this many last ones is repeated polling, and is not logged.
+#: A line equal to one of this many last lines is polling, and is omitted.
 _LOG_REPEATS: Final = 8
 #: A pause of this length ends a message, complete or not.
 _GAP_SECONDS: Final = 0.05
-#: Pause between the bytes of a split reply.
+#: Time between the bytes of a split reply.
 _SPLIT_SECONDS: Final = 0.001
 
 Values = Mapping[str, int | str | bool]
 
-#: The largest number accepted in a command: devices store it in four bytes.
+#: The largest number in a command: what a device stores in four bytes.
 NUMBER_MAX: Final = 0xFFFF_FFFF
 
 
 class ActionError(Exception):
-    """A manual action that this device does not support: what it was, and which there are."""
+    """A bench command requested what this device cannot do; the text names it and the alternatives."""
 
 
 def make_pair(link: Path) -> tuple[int, int]:
-    """Create the two ends of a line, and name the second by a link that atomically replaces any other."""
+    """Create both ends of a line, and link the second under a name, atomically replacing any other link."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -55,14 +55,14 @@ def make_pair(link: Path) -> tuple[int, int]:
 
 
 class Port:
-    """The twin's end of the line: a pseudo-terminal whose slave the machine opens as its serial port.
+    """The device's end of the line: a pseudo-terminal whose slave the machine opens as its serial port.
 
-    ``link`` is the path that names the slave while the cable is plugged in. The slave is also held open here,
-    so that the machine may disconnect and reconnect without a hang-up of the line.
+    ``link`` is the path that names the slave while the cable is plugged in. The slave is kept open here too,
+    so that the machine may disconnect and reconnect without a hang-up.
     """
 
     def __init__(self, link: Path, character_seconds: float = 0.0) -> None:
-        """Set the port's path; ``character_seconds`` paces both directions like a real UART (0: immediately)."""
+        """Create the port. ``character_seconds`` paces both directions like a real UART; 0 transmits at once."""
         self.link = link
         self._pace = character_seconds
         self._master = -1
@@ -73,7 +73,7 @@ class Port:
         self._heard_until = 0.0
         self._inbox: deque[bytes] = deque()
         self._outbox: deque[tuple[bytes, int]] = deque()
-        self.echoes = False  # one wire for both directions: the sender receives its own bytes
+        self.echoes = False  # single-wire bus: the sender receives its own bytes
         self.silent = False
         self.late_seconds = 0.0
         self.split = False
@@ -86,11 +86,11 @@ class Port:
         return self._master >= 0
 
     def connect(self, heard: Callable[[bytes], None]) -> None:
-        """Add a listener on the twin's side; a bus has several."""
+        """Set the receiver on the device's side; on a bus, add one."""
         self._listeners.append(heard)
 
     def plug(self) -> None:
-        """Plug the cable in: create a new pseudo-terminal under the same name."""
+        """Plug the cable in: a new pseudo-terminal under the same name."""
         if self.plugged:
             return
         self._master, self._slave = self._make_pair()
@@ -103,7 +103,7 @@ class Port:
         return pair
 
     def unplug(self) -> None:
-        """Unplug the cable: the machine's port hangs up and its name disappears."""
+        """Unplug the cable: the machine's port hangs up and its name is removed."""
         if not self.plugged:
             return
         asyncio.get_running_loop().remove_reader(self._master)
@@ -130,10 +130,10 @@ class Port:
             loop.call_at(self._heard_until, self._arrive)
 
     def _arrive(self) -> None:
-        self.hear(self._inbox.popleft())  # as in _put: bytes stay in order
+        self.hear(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def hear(self, data: bytes) -> None:
-        """Deliver bytes from the machine to the listeners."""
+        """Receive bytes from the machine."""
         if self.silent:
             return
         if self.echoes:
@@ -145,7 +145,7 @@ class Port:
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
-        """Send a reply on the line, with the simulated line faults."""
+        """Send a reply, with the current faults of the cable."""
         if self.silent or not self.plugged:
             return
         if self.drop_next:
@@ -164,26 +164,26 @@ class Port:
         self._free_at = at
 
     def _put(self) -> None:
-        data, master = self._outbox.popleft()  # bytes stay in order, timers may not
-        if master == self._master:  # unless the cable has been replugged meanwhile
+        data, master = self._outbox.popleft()  # timers of one instant may fire in any order, bytes may not
+        if master == self._master:  # not if the cable has been replaced meanwhile
             try:
                 os.write(master, data)
             except BlockingIOError:
-                return  # nobody reads and the buffer is full: the bytes are lost, as on a wire
+                return  # nobody reads and the buffer is full: lost, as on a wire
 
 
 class Twin(ABC, Generic[M]):
     """A simulated peripheral that receives messages of type ``M``.
 
-    ``kind`` is its name for people; :meth:`actions` are the manual actions on it.
+    ``kind`` is its name for people; :meth:`actions` are the possible manual actions.
     """
 
     kind: str = ""
-    #: ISO 4217 currency that a money-handling device is programmed for.
+    #: The currency for which a money device is programmed, ISO 4217.
     currency: str = "USD"
 
     def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
-        """Connect the device to its port; ``speed`` makes its mechanics faster than real ones by that factor."""
+        """Create the device. ``speed`` makes its mechanics this many times faster than real ones."""
         self.name = name
         self.port = port
         self.powered = True
@@ -200,40 +200,40 @@ class Twin(ABC, Generic[M]):
     # ------------------------------------------------------------ for the device
     @abstractmethod
     def received(self, message: M) -> None:
-        """Process an undamaged message from the machine. Damaged ones get no reply, as from real devices."""
+        """Handle a valid message from the machine. A damaged one gets no reply, as with real devices."""
 
     @abstractmethod
     def power_lost(self) -> None:
-        """Lose everything that the real device does not keep without power."""
+        """Handle the loss of power: only what the real device retains without it remains."""
 
     @abstractmethod
     def power_restored(self) -> None:
-        """Start up after the power has been restored."""
+        """Handle the return of power."""
 
     def begin(self) -> None:
-        """Start the device's own activity on a running bench."""
+        """Start the device's autonomous behaviour, once the bench runs."""
 
     def memory(self) -> dict[str, object]:
-        """Return what the device keeps without power, as JSON-compatible data."""
+        """Return what the device retains without power, as JSON data."""
         return {}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the state returned by :meth:`memory`, as a device that was off and is switched on."""
+        """Restore the state of :meth:`memory`, as found without power and switched on."""
 
     @abstractmethod
     def state(self) -> dict[str, object]:
-        """Return the device's state as a person could see it, or find it by opening the device."""
+        """Return the device's description of itself: everything that a person could see on or in it."""
 
     @abstractmethod
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions on this device: by name, a function that performs it and returns a text."""
+        """Return the manual actions on this device: name -> function that performs it and describes the result."""
 
     def _heard(self, data: bytes) -> None:
         if not self.powered:
             return
         now = asyncio.get_running_loop().time()
         if now - self._heard_at > _GAP_SECONDS:
-            self._reader = FrameReader(self._cutter)  # drop an interrupted message
+            self._reader = FrameReader(self._cutter)  # an interrupted message is discarded
         self._heard_at = now
         self.note(f"heard {data.hex(' ')}")
         for item in self._reader.feed(data):
@@ -247,13 +247,13 @@ class Twin(ABC, Generic[M]):
             self.port.send(data)
 
     def note(self, text: str) -> None:
-        """Add a line to the log, with the bench's time; repeated polling is left out."""
+        """Write a line in the log, with the bench's seconds; repeated polling is omitted."""
         recent = (line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_REPEATS))
         if text not in recent:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
     def _after(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
-        """Schedule an action of the mechanics; a power loss cancels it."""
+        """Schedule a later step of the mechanics; a power loss cancels it."""
 
         def fire() -> None:
             self._timers.discard(timer)
@@ -271,7 +271,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the bench
     def halt(self) -> None:
-        """Stop for good, with the memory as after a power loss now."""
+        """Stop permanently; what it retains is as after a power loss now."""
         self.powered = False
         self._stop_timers()
         self.changed()
@@ -279,7 +279,7 @@ class Twin(ABC, Generic[M]):
         self.port.unplug()
 
     def act(self, action: str, values: Values) -> str:
-        """Perform ``action`` and return what was done. Raises :class:`ActionError`."""
+        """Perform ``action`` and describe the result. Raises :class:`ActionError`."""
         table = {**self._line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
@@ -293,7 +293,7 @@ class Twin(ABC, Generic[M]):
         return done
 
     def describe(self) -> dict[str, object]:
-        """Return :meth:`state` with the state of plug and power."""
+        """Return :meth:`state`, with plug and power."""
         return {"kind": self.kind, "powered": self.powered, "plugged": self.port.plugged, **self.state()}
 
     def _line_actions(self) -> dict[str, Callable[[Values], str]]:
@@ -362,7 +362,7 @@ class Twin(ABC, Generic[M]):
 
 
 class _Given(UserDict[str, int | str | bool]):
-    """The values of a command, with a record of which of them the action has read."""
+    """The values of a command, recording which of them the action has read."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)
@@ -374,14 +374,14 @@ class _Given(UserDict[str, int | str | bool]):
 
 
 def _needs(key: str, value: object, kind: str) -> str:
-    """Return the error text for a value that is missing or of the wrong kind."""
+    """Return the error for a missing value, or one of the wrong kind."""
     return f"{key}=... is missing: {kind}" if value is None else f"{key}: {kind} is needed, not {value!r}"
 
 
 def number(values: Values, key: str, *, default: int | None = None) -> int:
-    """Return a count from a command, 0 to :data:`NUMBER_MAX`.
+    """Return a count from a command: 0 to :data:`NUMBER_MAX`.
 
-    Raises :class:`ActionError` naming the key if the value is missing, of the wrong kind, or out of range.
+    Raises :class:`ActionError` naming it if it is missing, of the wrong kind, or out of bounds.
     """
     value = values.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
@@ -392,7 +392,7 @@ def number(values: Values, key: str, *, default: int | None = None) -> int:
 
 
 def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
-    """Return a boolean from a command. Raises :class:`ActionError` if it is missing or of the wrong kind."""
+    """Return a boolean from a command. Raises :class:`ActionError` naming it if it is missing or of the wrong kind."""
     value = values.get(key, default)
     if not isinstance(value, bool):
         raise ActionError(_needs(key, value, "true or false"))
@@ -400,7 +400,7 @@ def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
 
 
 def word(values: Values, key: str) -> str:
-    """Return a text from a command. Raises :class:`ActionError` if it is missing or of the wrong kind."""
+    """Return a text from a command. Raises :class:`ActionError` naming it if it is missing or of the wrong kind."""
     value = values.get(key)
     if not isinstance(value, str):
         raise ActionError(_needs(key, value, "a text"))

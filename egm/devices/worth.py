@@ -1,9 +1,8 @@
-"""Channel values: compare what an acceptor reports that its channels accept with the cabinet file.
+"""Channel values: what an acceptor reports for its channels, compared with the cabinet file.
 
-Each channel is queried, in every protocol that can report it. If one accepts another value or currency, or
-nothing, the acceptor takes no money at all: the machine would credit too much or too little. A channel
-without a known value raises a fault and is used as the cabinet file says; it does not prevent the comparison
-of the others.
+Each channel is queried, with every protocol that supports it. If one accepts another value, another currency
+or nothing, no money is accepted at all: the machine would create or lose money. A channel of unknown value is
+reported and used as the cabinet file states; it does not prevent the others from being compared.
 """
 
 from collections.abc import Mapping
@@ -15,19 +14,19 @@ from babel.numbers import get_currency_precision, get_territory_currencies
 
 from egm.devices.interface import FaultCode
 
-#: Default currencies of a device if no profile names one.
+#: Currencies for which a device may be programmed if no profile states them: dollars are assumed.
 DOLLARS: Final = frozenset({"USD", "CAD"})
 WORTH_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNTOLD)
-#: The country code of ccTalk devices for a token.
+#: Not a country: ccTalk's code for a token.
 _TOKENS: Final = "TK"
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedWorth:
-    """A device's report of what a channel accepts.
+    """The value that a device reports for a channel.
 
-    ``text``: the device's own text. ``amount_cents``: 0 for nothing, None if no amount can be derived from
-    it. ``currencies``: the possible currencies, empty if unknown.
+    ``text``: in its own words. ``amount_cents``: 0 for nothing, None if no amount can be derived from it.
+    ``currencies``: the possible ones, empty if not reported or not known.
     """
 
     text: str
@@ -36,46 +35,46 @@ class ReportedWorth:
 
 
 class Worth:
-    """The values an acceptor has reported so far for its channels."""
+    """The values that an acceptor has reported so far for its channels."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLARS) -> None:
-        """Expect ``channels``: the configured value of each, in minor units of one of ``currencies``."""
+        """Start with no reports. ``channels``: the configured values, in minor units of one of ``currencies``."""
         self._channels = dict(channels)
         self._currencies = currencies
-        self._unqueried = list(channels)
+        self._unasked = list(channels)
         self._differs: list[str] = []
-        self._unknown: list[int] = []
+        self._untold: list[int] = []
 
     @property
     def next_channel(self) -> int | None:
-        """Return the next channel to query, or None once all are done."""
-        return self._unqueried[0] if self._unqueried else None
+        """Return the next channel to query; None once all are known."""
+        return self._unasked[0] if self._unasked else None
 
     @property
     def is_known(self) -> bool:
         """Return whether every channel has been queried."""
-        return not self._unqueried
+        return not self._unasked
 
     @property
     def differs(self) -> bool:
-        """Return whether a channel accepts other money than the cabinet file says."""
+        """Return whether a channel has another value than the cabinet file states."""
         return bool(self._differs)
 
     @property
     def faults(self) -> dict[FaultCode, str]:
-        """Return the faults to raise, with their details."""
+        """Return the faults to show."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
-        return {FaultCode.VALUES_UNTOLD: _channels(self._unknown)} if self._unknown else {}
+        return {FaultCode.VALUES_UNTOLD: _channels(self._untold)} if self._untold else {}
 
     def note(self, channel: int, reported: ReportedWorth | None) -> None:
-        """Record the report about a channel, or None if the device does not reply."""
-        if channel not in self._unqueried:
+        """Store the report on a channel; None if the device does not reply."""
+        if channel not in self._unasked:
             return
-        self._unqueried.remove(channel)
+        self._unasked.remove(channel)
         cents = self._channels[channel]
         if reported is None or reported.amount_cents is None:
-            self._unknown.append(channel)
+            self._untold.append(channel)
         elif reported.amount_cents != cents or (
             reported.currencies and not reported.currencies & self._currencies
         ):
@@ -89,7 +88,7 @@ def _channels(numbers: list[int]) -> str:
 
 @cache
 def currencies_of_country(country: str) -> frozenset[str]:
-    """Return the currencies of an ISO 3166 country (or ``EU``); empty for one that is not known."""
+    """Return the currencies of an ISO 3166 country (or ``EU``); empty if unknown."""
     if country == _TOKENS:
         return frozenset()
     try:
@@ -99,9 +98,9 @@ def currencies_of_country(country: str) -> frozenset[str]:
 
 
 def minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
-    """Return ``base`` times ten to ``exponent`` major units as minor units; None where it is not whole."""
+    """Return ``base`` times ten to ``exponent`` major units as minor units; None if not an integer."""
     places = exponent + get_currency_precision(currency)
     if places >= 0:
         return int(base * 10**places)
-    quotient, remainder = divmod(base, 10**-places)
-    return None if remainder else quotient
+    units, remainder = divmod(base, 10**-places)
+    return None if remainder else units

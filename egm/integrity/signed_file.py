@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
@@ -24,14 +24,17 @@ from egm.people import Permission, Roster
 from egm.records.keys import IntegrityKey
 from egm.secret_files import replace_private
 from egm.staff.options import nothing_is_owed
-from meters import JournalError
+from meters import JournalError, JournalView
 from meters.entry import canonical
 from meters.keys import MachineKey
+from meters.recall import details
 from meters.storage import DiskStorage
 
 FAULT: Final = "cabinet_file_changed"
 """The file is not the one signed last; cleared when it is restored or signed."""
 KIND: Final = "cabinet.signed"
+CABINET_TEXT: Final = "cabinet_text"
+"""Field of the entry ``clear.kept`` with the text of the file signed before an authorised clear."""
 #: The signature's file name in the state folder.
 FILE_NAME: Final = "cabinet.signature"
 _SEAL_PURPOSE: Final = b"cabinet file"
@@ -75,6 +78,25 @@ class Signature:
         if key is None:
             return ""
         return hmac.new(key.derive(_SEAL_PURPOSE), canonical(asdict(self)), "sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class SignedFile:
+    """The cabinet file that persons signed last: its text, and by whom."""
+
+    text: str
+    digest: str
+    persons: tuple[str, ...]
+
+
+def last_signed_file(journal: JournalView) -> SignedFile | None:
+    """Return the cabinet file signed last, also if that was before an authorised clear; None if there is none."""
+    entry = next(journal.entries((KIND, "clear.kept"), limit=1, newest_first=True), None)
+    stored: Any = journal.state(IntegrityKey.CABINET)
+    text = (
+        "" if entry is None else str(details(entry).get("text" if entry.kind == KIND else CABINET_TEXT, ""))
+    )
+    return SignedFile(text, stored["digest"], tuple(stored["persons"])) if text and stored else None
 
 
 @dataclass(frozen=True, slots=True)

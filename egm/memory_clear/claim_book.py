@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Final, TypeVar
 
+from egm.integrity.signed_file import CABINET_TEXT
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import Fate, Key, Keys
 from egm.memory_clear.evidence import Evidence
@@ -239,6 +240,8 @@ class ClaimBook:
         record: dict[str, JSON] = {"ended": list(self.seen.ended_ids)}
         if self.seen.ticket_ledger is not None:
             record[MoneyKey.TICKETS] = to_json(self.seen.ticket_ledger)
+        if self.seen.cabinet_text:
+            record[CABINET_TEXT] = self.seen.cabinet_text
         return self.entry("", CARRIED_STATE, state=keep, record=record) if keep or len(record) > 1 else None
 
     def _is_forgotten(self, name: str) -> bool:

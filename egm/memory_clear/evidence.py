@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from egm.integrity.signed_file import CABINET_TEXT
+from egm.integrity.signed_file import KIND as FILE_SIGNED
 from egm.record_codec import RecordError, from_json
 from egm.records.earlier_journal import short_digest
 from egm.records.game_record import GameChoice, GameRecord, MysteryWon, Step
@@ -46,6 +48,8 @@ class Evidence:
         """The ticket ledger's end, and all ledgers known to be the machine's (egm.tickets.audit)."""
         self.reserved_as: dict[str, str] = {}
         """The original kind of each reservation that an earlier clear has carried over, by id."""
+        self.cabinet_text = ""
+        """The text of the cabinet file that persons signed last; empty if none was ever signed."""
         self.rules = ""
         """The profile in force at the last power-up."""
         self._counted: dict[str, int] = {}
@@ -91,7 +95,10 @@ class Evidence:
             self.levels[record["pool"]] = record["opened"]
         elif kind == "clear.identifiers":
             self.identifiers |= set(record["sha256"])
+        elif kind == FILE_SIGNED:
+            self.cabinet_text = str(record["text"])
         elif kind == "clear.kept":
+            self.cabinet_text = str(record.get(CABINET_TEXT, ""))
             self.ended_ids.extend(record["ended"])
             before = record.get(MoneyKey.TICKETS)
             self.ticket_ledger = None if before is None else from_json(EarlierLedger, before, kind)

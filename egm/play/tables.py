@@ -43,7 +43,7 @@ def on_table(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
     standing: dict[str, int] = {}
     for bet in at.rules.standing():
         standing[bet.spot] = standing.get(bet.spot, 0) + bet.credits
-    spots, felt = at.rules.layout(), Felt.model_validate(at.rules.as_it_stands())
+    spots, felt = at.rules.layout(), Felt.model_validate(at.rules.current_view())
     cents = machine.selection.denomination_cents
     most = at.rules.most_on(machine.profile.play.bet_limit_cents // cents)
     now = {

@@ -1,10 +1,11 @@
-"""The screen: the process that owns pixels and sound, and knows only the messages it is sent.
+"""The screen process: the only process that draws and plays sound. It knows only the messages it receives.
 
-``view = f(snapshot, time)``: :mod:`egm.screen.view` holds everything that is drawn, the scenes draw it and
-change nothing, and the one thing a person can do here is to wish (:class:`egm.kernel.messages.Intent`).
+``view = f(snapshot, time)``: :mod:`egm.screen.view` holds everything that is drawn. The scenes draw it and
+change nothing. A person's touch never changes the machine directly; it only produces a request
+(:class:`egm.kernel.messages.Intent`).
 """
 
 from typing import Final
 
 CLOSED: Final = 5
-"""The exit status of a screen that a person has closed; any other end is a fault, and it is started again."""
+"""The exit status of a screen that a person has closed. Any other exit is a fault, and the screen is restarted."""

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from egm.screen.window import Window
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-# SDL takes SIGTERM for an event, which nobody reads where there is no window
+# Without this, SDL turns SIGTERM into an event, which nothing reads if there is no window.
 os.environ["SDL_NO_SIGNAL_HANDLERS"] = "1"
 
 
 class Refusal(click.ClickException):
-    """Told, and of no use to start again."""
+    """A startup error that a restart cannot fix: it is reported, and the exit code says not to try again."""
 
     exit_code = 2
 
@@ -163,12 +163,16 @@ def _called(position: int | None, *, top: bool) -> str:
 
 
 def _console(theme: "Theme", display: int, lease: int | None, state: Path | None, *, calm: bool) -> "Window":
-    """A display without a desktop: with ``state``, the player's, and what is left is the top screen's."""
+    """Return a window on a display without a desktop.
+
+    With ``state`` it is the player's screen, which also starts the top screen on the next free display.
+    Without ``state`` it is the top screen itself.
+    """
     from egm.screen.displays import Above, Card, Head  # noqa: PLC0415 (see main)
     from egm.screen.top import TopPicture  # noqa: PLC0415
     from egm.screen.window import Window  # noqa: PLC0415
 
-    if lease is not None:  # the player's screen comes first
+    if lease is not None:  # The player's screen has priority over the top screen.
         os.nice(5)
     head = Head(Card.open() if lease is None else Card(lease), display)
     if state is None:
@@ -179,7 +183,10 @@ def _console(theme: "Theme", display: int, lease: int | None, state: Path | None
 
 
 def _speakers(surface: "Surface", studio: "Studio", *, silent: bool) -> "Speakers | None":
-    """Where the sounds go: with the picture, to the browser or to this computer's mixer."""
+    """Return where sounds are played: in the browser that shows the picture, or by this computer's mixer.
+
+    Return None if the screen is silent.
+    """
     from egm.screen.audio.mixer import Mixer  # noqa: PLC0415 (see main)
     from egm.screen.web import Web  # noqa: PLC0415
 

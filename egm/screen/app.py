@@ -1,4 +1,4 @@
-"""The frame loop: hear the machine, take touches, pass time, show the picture. Only it holds the view."""
+"""The frame loop: receive messages, take input, advance time and show the picture. Only this module owns the view."""
 
 import time
 from collections.abc import Callable
@@ -23,37 +23,37 @@ from egm.screen.view import Action, View
 from egm.terminal import echo
 
 FRAMES_PER_SECOND: Final = 60
-#: How often an open drawer asks the bench for the state of its devices.
+#: Seconds between queries for the state of the bench devices while the drawer is open.
 BENCH_SECONDS: Final = 0.4
-#: How often the loop says that it goes round.
+#: Seconds between the heartbeats of the frame loop.
 ALIVE_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Tap:
-    """A touch, as shares of the picture's width and height."""
+    """A touch, as fractions of the picture's width and height."""
 
     x: float
     y: float
 
 
 class Surface(Protocol):
-    """Where the picture is shown: a window, a bare console, a browser."""
+    """An output for the picture: a window, a console without a desktop, or a browser."""
 
     unlocked: bool
-    """Whether staff are signed in: only then may a kiosk be closed."""
+    """Whether staff are signed in. A kiosk can be closed only then."""
 
     @property
     def picture(self) -> Picture:
-        """The picture at the size shown now."""
+        """Return the picture at the size shown now."""
         ...
 
     def inputs(self) -> list[Tap | Action] | None:
-        """What people did since last asked; None when the surface was closed."""
+        """Return the touches and key presses since the last call, or None if the surface was closed."""
         ...
 
     def frame(self) -> pygame.Surface | None:
-        """The surface to draw the next frame on; None while nobody could see it."""
+        """Return the surface to draw the next frame on, or None while the frame could not be seen."""
         ...
 
     def show(self) -> None:
@@ -61,25 +61,25 @@ class Surface(Protocol):
         ...
 
     def tell(self, words: str) -> None:
-        """What the picture says, for those who cannot see it."""
+        """Pass on the picture's text for screen readers."""
         ...
 
     def close(self) -> None:
-        """Let it go."""
+        """Release the surface."""
         ...
 
 
-#: How often a machine that is starting is asked what it does.
+#: Seconds between reads of a starting machine's progress.
 _LOOK_SECONDS: Final = 0.2
 
 
 def complain(words: str) -> None:
-    """Say on the error stream what the screen could not use; the machine's log keeps it."""
+    """Report on the error stream something that the screen could not use; the machine logs that stream."""
     echo(f"screen: {words}", err=True)
 
 
 class App:
-    """One screen process. ``clock`` gives monotonic seconds; one that only watches wishes nothing."""
+    """One screen process. ``clock`` returns monotonic seconds. If ``watching``, the screen sends no requests."""
 
     def __init__(
         self,
@@ -95,7 +95,12 @@ class App:
         watching: bool = False,
         starting: Path | None = None,
     ) -> None:
-        """Of the bench, the drawer works ``devices``, or all; ``starting``: what a starting machine does."""
+        """Create the frame loop.
+
+        Args:
+            devices: The bench devices that the drawer operates; all if empty.
+            starting: File with the progress of a machine that is starting.
+        """
         now = clock()
         self.theme = theme
         self.surface = surface
@@ -113,7 +118,7 @@ class App:
         self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
 
     def step(self) -> bool:
-        """One frame; False when the surface was closed."""
+        """Run one frame. Return False if the surface was closed."""
         now = self.clock()
         before = self.view
         self.view = replace(self.view, now=now)
@@ -141,11 +146,11 @@ class App:
         return True
 
     def _take_input(self, one: Tap | Action) -> None:
-        """Let a touch or a key take effect. If its handling raises, report it: the screen goes on."""
+        """Apply a touch or a key press. If its handling raises an exception, report it and keep the view."""
         before = self.view
         try:
             action = self._touched(one) if isinstance(one, Tap) else one
-            if action is not None and action.name == "calm":  # the player's browser asks, nobody touched
+            if action is not None and action.name == "calm":  # Set by the player's browser; this is no touch.
                 self.view = replace(self.view, reduced_motion=bool(action.value))
             elif action is not None:
                 self.act(action)
@@ -154,13 +159,16 @@ class App:
             complain(f"{one}: {type(error).__name__}: {error}")
 
     def act(self, action: Action) -> None:
-        """What a touch or a key does."""
+        """Apply the action of a touch or a key."""
         choices = self.surface.picture.choices(self.view)
         self.view, messages = pressed(self.view, action, self.theme, choices)
         self._send(messages)
 
     def _touched(self, tap: Tap) -> Action | None:
-        """What a touch means: where it was put, or while the screen is calibrated, where it was felt."""
+        """Return the action of a touch, corrected by the touch calibration.
+
+        During a calibration, return the uncorrected position instead.
+        """
         snapshot, felt = self.view.snapshot, (round(tap.x * UNIT), round(tap.y * UNIT))
         if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
             return Action("felt", felt)
@@ -214,7 +222,7 @@ class App:
             bench.send(BenchCommand(device="bench", action="state"))
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:
-        """Frames until the surface is closed."""
+        """Run frames until the surface is closed."""
         pace = pygame.time.Clock()
         try:
             while self.step():
@@ -227,7 +235,7 @@ class App:
 
 
 def attended(view: View) -> bool:
-    """Whether somebody of the staff has signed in to the service menu."""
+    """Return whether a staff member has signed in to the service menu."""
     page = view.snapshot.page if view.snapshot is not None else None
     return view.linked and page is not None and page.person is not None
 
@@ -235,7 +243,10 @@ def attended(view: View) -> bool:
 def clients(
     state: Path, *, bench: bool, position: int = 1, onlooker: bool = False
 ) -> tuple[Client, Client | None]:
-    """The links of a machine's state folder, to one of its player positions."""
+    """Return the clients of a machine's state folder: the machine's, for one player position, and the bench's.
+
+    The second is None without ``bench``.
+    """
     run = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"
     machine = Client(run / f"{name}.sock", run / f"{name}.token", onlooker=onlooker, proves=not onlooker)

@@ -1,9 +1,9 @@
-"""The cloth of a table: where its spots are drawn and touched, laid out from what the spots cover.
+"""The betting layout of a table: where its spots are drawn and touched, computed from what the spots cover.
 
-A roulette cloth is laid out in streets: ``u`` runs along them (the zeros below 0, the columns' own spots from
-12 on), ``v`` across, 0 to 3. Beside each other's lines there is no room for a finger, so one kind of inside
-bet is open at a time and its places fill the cloth. Any other felt
-flows its groups into rows (:mod:`egm.screen.flow`).
+A roulette layout is measured in streets: ``u`` runs along them (the zeros are below 0, the column bets start
+at 12), ``v`` across them, 0 to 3. The lines between numbers are too close together for fingers, so only one
+kind of inside bet is open at a time, and its touch areas fill the layout. Any other table arranges its spot
+groups in rows (:mod:`egm.screen.flow`).
 """
 
 from collections.abc import Sequence
@@ -29,19 +29,19 @@ from egm.screen.pockets import straights
 from egm.screen.table import Chips, Spot, Table
 from egm.screen.view import Action
 
-#: The part of a roulette cloth that is the wheel's own order.
+#: The part of a roulette layout that shows the pockets in wheel order.
 RACE: Final = "race"
-#: An inside bet covers no more; a bet on two dozens or two columns.
+#: The most pockets of an inside bet, and the pockets of a bet on two dozens or two columns.
 _INSIDE: Final = 6
 _DOUBLE: Final = 24
 _STREETS: Final = 12
-#: A telephone's racetrack has so many pockets in a row.
+#: Pockets in one row of a telephone's racetrack.
 _IN_SNAKE: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
 class _Streets:
-    """The grid of streets from ``first`` on, ``count`` of them, across the rectangle or down it."""
+    """A grid of ``count`` streets from ``first`` on, running across the rectangle, or down it if ``upright``."""
 
     first: float
     count: float
@@ -65,9 +65,9 @@ class _Streets:
 
 
 def inside_groups(table: Table) -> tuple[str, ...]:
-    """The kinds of inside bets of a roulette cloth, on one number first, and those on two dozens.
+    """Return the kinds of inside bets of a roulette layout and those on two dozens, single numbers first.
 
-    One is open at a time: as long as none was chosen, what is touched is the number itself.
+    Only one of them is open at a time; until the player chooses one, it is the bet on a single number.
     """
     found = {group: len(spots[0].covers) for group, spots in table.groups.items()}
     inside = [group for group, count in found.items() if 0 < count <= _INSIDE or count == _DOUBLE]
@@ -75,7 +75,7 @@ def inside_groups(table: Table) -> tuple[str, ...]:
 
 
 def parts(table: Table, layout: Layout) -> tuple[str, ...]:
-    """The parts of the cloth of which one is open: kinds of inside bets and the racetrack, or its pages."""
+    """Return the parts of the layout, one of which is open: bet kinds and the racetrack, or page numbers."""
     if table.felt == "roulette":
         return (*inside_groups(table), *((RACE,) if straights(table) else ()))
     count = len(pages(table, layout))
@@ -83,13 +83,16 @@ def parts(table: Table, layout: Layout) -> tuple[str, ...]:
 
 
 def part_in_force(table: Table, chips: Chips, layout: Layout) -> str:
-    """The part that is open."""
+    """Return the part that is open, or an empty string if the layout has no parts."""
     found = parts(table, layout)
     return chips.part if chips.part in found else next(iter(found), "")
 
 
 def sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
-    """On a telephone, the streets of each sheet of a roulette cloth (first, count); a last one is outside."""
+    """Return the streets of each sheet (first, count) of a roulette layout on a telephone.
+
+    The outside bets have a further sheet after these. Empty for other displays and other tables.
+    """
     if not layout.slim or table.felt != "roulette":
         return ()
     rows = _rows_slim(layout)
@@ -102,12 +105,12 @@ def sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
 
 
 def _rows_slim(layout: Layout) -> int:
-    """How many streets a telephone's cloth shows, below the keys of sheets and kinds."""
+    """Return how many streets fit on a telephone, below the keys for sheets and bet kinds."""
     return max(2, int((felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
 
 
 def cloth(table: Table, chips: Chips, layout: Layout) -> Cloth:
-    """The cloth as it stands open."""
+    """Return the layout with the part that is open."""
     if table.felt == "roulette":
         return _roulette(table, chips, layout)
     found = pages(table, layout)
@@ -118,7 +121,7 @@ def cloth(table: Table, chips: Chips, layout: Layout) -> Cloth:
 
 
 def tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Keys that open another part of the cloth, where they stand on it: pages, and a telephone's sheets."""
+    """Return the keys that open another part of the layout, and on a telephone another sheet."""
     x, y, w, _ = felt_rect(layout)
     high, rows = layout.finger if layout.slim else OUTSIDE, list[list[Action]]()
     found = parts(table, layout)
@@ -137,7 +140,7 @@ def tabs(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]
 
 
 def _turned(found: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
-    """The parts whose keys a telephone has room for: the open one among them."""
+    """Return the parts whose keys fit on a telephone, the open one among them."""
     room = int(felt_rect(layout)[2] // layout.finger)
     place = found.index(chips.part) if chips.part in found else 0
     first = max(0, min(place - room // 2, len(found) - room))
@@ -146,7 +149,7 @@ def _turned(found: Sequence[str], chips: Chips, layout: Layout) -> list[str]:
 
 # ---------------------------------------------------------------------- roulette
 def _pocket_at(pocket: str) -> tuple[float, float] | None:
-    """The middle of a number's cell; None for a zero."""
+    """Return the centre (u, v) of a number's cell, or None for a zero."""
     if not pocket.isdecimal() or int(pocket) == 0:
         return None
     number = int(pocket)
@@ -160,7 +163,7 @@ def _zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, 
 
 
 def _inside(covers: Sequence[str], zeros: Sequence[str]) -> tuple[tuple[float, float, float, float], Point]:
-    """Where a bet on these pockets is touched (u, v, du, dv), and where its chips lie (u, v)."""
+    """Return the touch area (u, v, du, dv) of a bet on these pockets, and the point (u, v) of its chips."""
     at = [place for place in map(_pocket_at, covers) if place is not None]
     if len(at) < len(covers):
         return _inside_zeros(covers, zeros, [v for _, v in at])
@@ -168,21 +171,26 @@ def _inside(covers: Sequence[str], zeros: Sequence[str]) -> tuple[tuple[float, f
     if len(at) in {3, 6}:
         return (mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94)
     high = 0.5 if len(at) == 2 else 1.0
-    low = 0.2 if len(at) == 1 else 0.0  # below the number
+    low = 0.2 if len(at) == 1 else 0.0  # A chip on a single number lies below the number.
     return (mean_u - 0.5, mean_v - high / 2, 1.0, high), (mean_u, mean_v + low)
 
 
 def _inside_zeros(
     covers: Sequence[str], zeros: Sequence[str], rows: Sequence[float]
 ) -> tuple[tuple[float, float, float, float], Point]:
-    """As :func:`_inside`, for a bet with a zero in it; ``rows`` are where its numbers stand across."""
+    """Return the same as :func:`_inside` for a bet that covers a zero.
+
+    ``rows`` are the ``v`` coordinates of the numbers that it covers.
+    """
     if not rows:
         u, v, du, dv = _zero_cell(covers[0], zeros) if len(covers) == 1 else (-1.0, 0.75, 1.0, 1.5)
         return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covers) == 1 else 0.5))
     mean_v = sum(rows) / len(rows)
     if len(covers) == 2:
         _, low, _, high = _zero_cell(next(each for each in covers if each in zeros), zeros)
-        aside = 0.25 * (low + high / 2 - mean_v) if len(zeros) > 1 else 0.0  # 0 and 2 beside 00 and 2
+        aside = (
+            0.25 * (low + high / 2 - mean_v) if len(zeros) > 1 else 0.0
+        )  # Separates 0 and 2 from 00 and 2.
         return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + aside)
     if len(covers) == 3:
         return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)
@@ -190,7 +198,7 @@ def _inside_zeros(
 
 
 def _side(spot: Spot) -> tuple[float, float, float, float] | None:
-    """A column's cell beside the streets, or one between two of them; None for what stands below."""
+    """Return the cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
     numbers = [int(each) for each in spot.covers if each.isdecimal()]
     thirds = sorted({(n - 1) % 3 for n in numbers})
     if len(numbers) in {12, _DOUBLE} and 12 * len(thirds) == len(numbers):
@@ -202,7 +210,10 @@ def _side(spot: Spot) -> tuple[float, float, float, float] | None:
 
 
 def _chance(spot: Spot) -> tuple[int, float, float]:
-    """The row below the streets (0 dozens, 1 chances), and from which to which of twelve parts."""
+    """Return the cell of an outside bet below the streets: its row (0 dozens, 1 even chances), start and width.
+
+    Start and width are in twelfths of the row.
+    """
     numbers = sorted(int(each) for each in spot.covers if each.isdecimal())
     if len(numbers) in {12, _DOUBLE}:
         first = (numbers[0] - 1) // 12 * 4
@@ -245,7 +256,7 @@ def _roulette(table: Table, chips: Chips, layout: Layout) -> Cloth:
 
 
 def _printed(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
-    """The cells of zeros and numbers that the grid shows."""
+    """Return the cells of the zeros and numbers that the grid shows."""
     shown = zeros if grid.first < 0 else ()
     cells = [Cell(grid.place(*_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown]
     for number in range(1, 37):
@@ -256,7 +267,10 @@ def _printed(grid: _Streets, zeros: Sequence[str]) -> list[Cell]:
 
 
 def _with_zeros(table: Table, zeros: Sequence[str], part: str) -> list[str]:
-    """Splits and streets with one of two zeros, across the cloth: they share the cells of the zeros."""
+    """Return the splits and streets with one of two zeros, across the layout.
+
+    Their touch areas share the cells of the zeros. Empty if the wheel has one zero.
+    """
     spots = [
         spot
         for spot in table.spots.values()
@@ -269,7 +283,7 @@ def _with_zeros(table: Table, zeros: Sequence[str], part: str) -> list[str]:
 def _laid_inside(
     table: Table, grid: _Streets, zeros: Sequence[str], part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
-    """Where the open kind of inside bets is touched, and where the chips of every kind lie."""
+    """Return the touch areas of the open kind of inside bets, and the chip points of all inside bets."""
     places: list[tuple[Rect, Action]] = []
     chips_at: list[tuple[str, Point]] = []
     last = grid.first + grid.count
@@ -297,7 +311,7 @@ def _middle(rect: Rect) -> Point:
 
 
 def _outside(table: Table, grid: _Streets, part: str) -> Cloth:
-    """The outside bets, beside and below the streets."""
+    """Return the outside bets, beside and below the streets."""
     cells: list[Cell] = []
     places: list[tuple[Rect, Action]] = []
     at: list[tuple[str, Point]] = []
@@ -324,14 +338,14 @@ def _outside(table: Table, grid: _Streets, part: str) -> Cloth:
 
 
 def _outside_sheet(table: Table, rect: Rect, finger: float) -> Cloth:
-    """On a telephone, the outside bets by themselves."""
+    """Return the separate sheet of outside bets on a telephone."""
     spots = [spot for spot in table.spots.values() if len(spot.covers) > 6]
     found = ([Row(tuple(spots[i : i + most])) for i in range(0, len(spots), most)] for most in (3, 4, 6))
     return flowed(next((rows for rows in found if len(rows) * finger <= rect[3]), [Row(tuple(spots))]), rect)
 
 
 def _race(table: Table, chips: Chips, layout: Layout) -> Cloth:
-    """The pockets in the order of the wheel: a ring round its keys; on a telephone a snake, in sheets."""
+    """Return the pockets in wheel order: a ring around its keys, or on a telephone rows in alternating direction."""
     x, y, w, h = felt_rect(layout)
     pockets: Sequence[str] = table.wheel
     if layout.slim:
@@ -349,14 +363,17 @@ def _race(table: Table, chips: Chips, layout: Layout) -> Cloth:
 
 
 def _race_sheets(table: Table, layout: Layout) -> tuple[int, int]:
-    """How many sheets a telephone's racetrack has, and how many pockets each: none lower than a finger."""
+    """Return how many sheets a telephone's racetrack has, and the pockets of each sheet.
+
+    No row is lower than a finger needs.
+    """
     rows = max(1, int((felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
     count = -(-len(table.wheel) // (rows * _IN_SNAKE))
     return count, -(-len(table.wheel) // count)
 
 
 def race_keys(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Action]]:
-    """The racetrack's own keys: how many neighbours a touch bets on, wagers with a name, the next sheet."""
+    """Return the keys of the racetrack: number of neighbours, announced bets, and on a telephone the next sheet."""
     x, y, w, h = felt_rect(layout)
     calls = [Action("call", name) for name in table.calls]
     if layout.slim:
@@ -373,7 +390,7 @@ def race_keys(table: Table, chips: Chips, layout: Layout) -> list[tuple[Rect, Ac
 
 
 def _ring(rect: Rect, finger: float, count: int) -> list[Rect]:
-    """So many cells round a rectangle, clockwise from the upper left."""
+    """Return ``count`` cells around a rectangle, clockwise from the upper left."""
     x, y, w, h = rect
     half = -(-count // 2)
     across = next(n for n in range(2, half + 1) if (half - n) * finger <= h - 200 or n == half)

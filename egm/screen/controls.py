@@ -1,4 +1,4 @@
-"""Keys to actions. The button deck of a cabinet, a keyboard and a browser's keyboard mean the same things."""
+"""Map keys to actions. A cabinet's button deck, a keyboard and a browser's keyboard have the same meanings."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,7 +7,7 @@ import pygame
 
 from egm.screen.view import Action
 
-#: Name of a key, as browsers call it, and the action it means.
+#: The action of each key, by the key name that browsers report.
 BY_NAME: Final[Mapping[str, str]] = {
     "Space": "play",
     "Enter": "play",
@@ -28,7 +28,7 @@ BY_NAME: Final[Mapping[str, str]] = {
     "F10": "menu",
     "Backspace": "erase",
 }
-#: Keys that type a digit where a service page asks for one.
+#: Keys that type a digit while a service page asks for input.
 TYPED: Final[Mapping[str, str]] = {
     f"{row}{digit}": str(digit) for row in ("Digit", "Numpad") for digit in range(10)
 }
@@ -57,7 +57,10 @@ _BY_CODE: Final[Mapping[int, str]] = {
 
 
 def by_name(name: str, char: str = "") -> Action | None:
-    """The action of a key by its browser name; ``char`` is what it types, or is no character and nothing."""
+    """Return the action of a key by its browser name.
+
+    ``char`` is the character that the key types. Anything but a single printable character is ignored.
+    """
     char = char if len(char) == 1 and char.isprintable() else ""
     if name in TYPED:
         return Action("type", TYPED[name], char)
@@ -65,5 +68,5 @@ def by_name(name: str, char: str = "") -> Action | None:
 
 
 def by_code(code: int, char: str = "") -> Action | None:
-    """The action of a key by SDL's code; ``char`` as for :func:`by_name`."""
+    """Return the action of a key by its SDL code; ``char`` as for :func:`by_name`."""
     return by_name(_BY_CODE.get(code, ""), char)

@@ -1,9 +1,9 @@
-"""This computer's displays without a desktop, by the kernel's mode setting alone (DRM/KMS).
+"""Displays of a computer without a desktop, driven by the kernel's mode setting alone (DRM/KMS).
 
-Pictures are drawn by the processor, so that a display needs no more than two plain ("dumb") buffers that
-take turns: no OpenGL, and no driver but the kernel's. The player's screen has the card and its first display.
-Where there is a second, it starts the top screen there: a process of its own, which is lent that display and
-no other (a DRM lease), so that nothing that happens to it, or to its plug, is felt at the first.
+The processor draws the pictures, so a display needs only two plain ("dumb") buffers that alternate: no
+OpenGL, and no driver but the kernel's. The player's screen owns the card and its first display. If there is a
+second display, the player's screen starts the top screen there: a separate process that is lent that display
+and no other (a DRM lease), so that a fault of it, or of its plug, does not affect the first display.
 
 Source: Linux, include/uapi/drm/drm_mode.h and Documentation/gpu/drm-uapi.rst.
 """
@@ -32,7 +32,7 @@ _CARDS: Final = Path("/dev/dri")
 
 
 class Call(Enum):
-    """Calls of the kernel: the number of each, and how its structure is laid out."""
+    """Kernel calls: the number of each, and the layout of its structure."""
 
     GETRESOURCES = (0xA0, "4Q8I")
     SETCRTC = (0xA2, "Q7I68s")
@@ -45,26 +45,26 @@ class Call(Enum):
     CREATE_LEASE = (0xC6, "Q4I")
 
 
-#: The kernel's events of devices, as udev hears them (NETLINK_KOBJECT_UEVENT and its first group).
+#: The kernel's device events, as udev receives them (NETLINK_KOBJECT_UEVENT and its first group).
 _KERNEL_NEWS: Final = 15
 _KERNELS_OWN: Final = 1
 _MODE: Final = struct.Struct("I10H3I32s")
 _PREFERRED: Final = 1 << 3
 _CONNECTED: Final = 1
 _TELL_WHEN_SHOWN: Final = 1
-#: How long a frame may take to be shown; a display that is off may never tell.
+#: Longest wait, in seconds, for a frame to be shown. A display that is off may never report it.
 _SHOWN_SECONDS: Final = 0.1
-#: How long after its end the top screen is started again.
+#: Seconds between two attempts to start the top screen.
 _AGAIN_SECONDS: Final = 10.0
 
 
 class DisplayError(OSError):
-    """No display is there, or another than before: says which."""
+    """No display is connected, or a different one than before; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connector:
-    """What a connector says: its encoders, and the modes of its display, none where there is none."""
+    """A connector with its encoders and the modes of its display; no modes if no display is connected."""
 
     number: int
     encoders: tuple[int, ...]
@@ -72,33 +72,36 @@ class Connector:
 
     @property
     def mode(self) -> bytes:
-        """The mode its display likes best."""
+        """Return the display's preferred mode, or else its first."""
         return next((mode for mode in self.modes if _MODE.unpack(mode)[13] & _PREFERRED), self.modes[0])
 
 
 class Card:
-    """A graphics card that this process may set, or the part of one that it was lent."""
+    """A graphics card that this process may set, or the part of one that it holds by a lease."""
 
     def __init__(self, descriptor: int) -> None:
-        """``descriptor``: of the card, or of a lease."""
+        """Open the hot-plug event socket. ``descriptor`` is that of the card or of a lease."""
         self.descriptor = descriptor
         self._news = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, _KERNEL_NEWS)
         self._news.bind((0, _KERNELS_OWN))
 
     def changed(self) -> bool:
-        """Whether a display was plugged in or out since last asked; which one is found by asking them."""
+        """Return whether a display was plugged in or out since the last call.
+
+        To find out which one, query the connectors.
+        """
         found = False
         while True:
             try:
                 found |= b"HOTPLUG=1" in self._news.recv(8192).split(b"\0")
             except BlockingIOError:
                 return found
-            except OSError:  # more was told than there was room for
+            except OSError:  # The event buffer overflowed: assume a change.
                 return True
 
     @classmethod
     def open(cls, folder: Path = _CARDS) -> "Card":
-        """The first card with a display. Raises OSError where there is none."""
+        """Return the first card with a display. Raises DisplayError if there is none."""
         trouble = DisplayError(f"{folder}: no card has a display that answers")
         for path in sorted(folder.glob("card*")):
             card = cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))
@@ -106,18 +109,18 @@ class Card:
                 if card.connected():
                     return card
             except DisplayError as error:
-                if error.errno != errno.EOPNOTSUPP:  # what a card says that only computes
+                if error.errno != errno.EOPNOTSUPP:  # The error of a card that only computes.
                     trouble = error
             card.close()
         raise trouble
 
     def close(self) -> None:
-        """Let it go: its displays are the kernel's console again."""
+        """Close the card; the kernel's console gets its displays back."""
         os.close(self.descriptor)
         self._news.close()
 
     def call(self, call: Call, *values: int | bytes) -> tuple[int, ...]:
-        """One call of the kernel: what its structure holds afterwards. Raises DisplayError."""
+        """Make one kernel call and return the structure's values afterwards. Raises DisplayError."""
         number, layout = call.value
         data = bytearray(struct.pack(layout, *values))
         try:
@@ -127,7 +130,7 @@ class Card:
         return struct.unpack(layout, data)
 
     def resources(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The CRTCs (what reads a buffer out to a display) and the connectors, in the kernel's order."""
+        """Return the CRTCs (which read a buffer out to a display) and the connectors, in the kernel's order."""
         counts = self.call(Call.GETRESOURCES, *(0,) * 12)[4:8]
         _, crtcs, connectors, _ = lists = [array("I", bytes(4 * count)) for count in counts]
         found = self.call(
@@ -136,7 +139,7 @@ class Card:
         return tuple(crtcs[: found[5]]), tuple(connectors[: found[6]])
 
     def connected(self) -> list[Connector]:
-        """The connectors that have a display, in the kernel's order. Asking may take tenths of a second."""
+        """Return the connectors that have a display, in the kernel's order. This may take tenths of a second."""
         return [one for one in map(self._ask, self.resources()[1]) if one.modes]
 
     def _ask(self, number: int) -> Connector:
@@ -150,7 +153,7 @@ class Card:
         return Connector(number, tuple(encoders), tuple(modes[i : i + _MODE.size].tobytes() for i in every))
 
     def crtc(self, connector: Connector, taken: Sequence[int] = ()) -> int:
-        """A CRTC that can serve this connector and is not taken. Raises DisplayError."""
+        """Return a CRTC that can serve this connector and is not taken. Raises DisplayError."""
         crtcs, _ = self.resources()
         for encoder in connector.encoders:
             *_, possible, _ = self.call(Call.GETENCODER, encoder, 0, 0, 0, 0)
@@ -160,18 +163,19 @@ class Card:
         raise DisplayError(f"connector {connector.number}: the card can drive no more displays at once")
 
     def lease(self, connector: int, crtc: int) -> int:
-        """A descriptor that may set these and nothing else. Raises OSError."""
+        """Return a descriptor that may set this connector and CRTC and nothing else. Raises OSError."""
         objects = array("I", (connector, crtc))
         return self.call(Call.CREATE_LEASE, _at(objects), len(objects), os.O_CLOEXEC, 0, 0)[4]
 
 
 class Head:
-    """A display; ``size`` in dots."""
+    """A display; ``size`` is in pixels."""
 
     def __init__(self, card: Card, display: int = 0) -> None:
-        """``display``: which of the connected ones, in the kernel's order; the last where there are fewer.
+        """Choose a display and create its buffers.
 
-        Raises DisplayError.
+        ``display`` is the index among the connected displays in the kernel's order; the last if there are
+        fewer. Raises DisplayError.
         """
         self.card, self._display = card, display
         found = card.connected()
@@ -183,7 +187,7 @@ class Head:
         mode = _MODE.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
         self._pages = [self._page() for _ in range(2)]
-        #: Not before its first frame: what the display shows until then stands.
+        #: None before the first frame: until then the display keeps showing what it showed before.
         self._lit: bool | None = None
         self._waits = False
 
@@ -191,12 +195,12 @@ class Head:
         return found[min(self._display, len(found) - 1)]
 
     def _page(self) -> tuple[int, pygame.Surface]:
-        """A buffer: its number, and a surface that lies in it."""
+        """Create a buffer. Return its number, and a surface on its memory."""
         (wide, high), call = self.size, self.card.call
         *_, handle, stride, length = call(Call.CREATE_DUMB, high, wide, 32, 0, 0, 0, 0)
         number = call(Call.ADDFB, 0, wide, high, stride, 32, 24, handle)[0]
         memory = mmap.mmap(self.card.descriptor, length, offset=call(Call.MAP_DUMB, handle, 0, 0)[2])
-        lines = memoryview(memory)[: stride * high]  # the buffer ends on a page
+        lines = memoryview(memory)[: stride * high]  # The buffer is padded to whole memory pages.
         return number, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
 
     def _light(self) -> None:
@@ -205,10 +209,10 @@ class Head:
         self.card.call(Call.SETCRTC, _at(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode)
 
     def show(self, frame: pygame.Surface) -> None:
-        """Show a frame of :attr:`size`, after the one before.
+        """Show a frame of :attr:`size` after the previous one has been shown.
 
-        A display that is unplugged shows nothing, and is lit again when it is back. Raises DisplayError where
-        another one comes back, where the one to be shown on is connected only now, or the card is gone.
+        A display that is unplugged shows nothing, and is lit again when it is back. Raises DisplayError if a
+        different display comes back, if the configured display is connected only now, or if the card is gone.
         """
         if self._waits and select.select([self.card.descriptor], [], [], _SHOWN_SECONDS)[0]:
             os.read(self.card.descriptor, 1024)
@@ -222,11 +226,11 @@ class Head:
             self._waits = True
         except DisplayError as error:
             self._waits = False
-            if error.errno != errno.EBUSY:  # a frame before it is not shown yet: this one is left out
+            if error.errno != errno.EBUSY:  # The previous frame is not shown yet: skip this one.
                 self._light()
 
     def _plugged(self) -> None:
-        """What is connected now."""
+        """Update which displays are connected, and light this one if it is back. Raises DisplayError."""
         found = self.card.connected()
         mine = next((one for one in found if one.number == self.number), None)
         self.free = [one for one in found if one is not mine]
@@ -240,7 +244,7 @@ class Head:
 
 
 class Above:
-    """The top screen's process, on a display that is left."""
+    """The process of the top screen, on a free display."""
 
     def __init__(
         self,
@@ -248,7 +252,7 @@ class Above:
         command: Callable[[int], Sequence[str]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``command``: what to start, given the descriptor of its lease."""
+        """Prepare the process. ``command`` returns the command line for the descriptor of the display's lease."""
         self._head = head
         self._clock = clock
         self._command = command
@@ -256,7 +260,7 @@ class Above:
         self._again_at = clock()
 
     def keep(self) -> None:
-        """Start it where a display is free and it does not run (again, some seconds after it ended)."""
+        """Start the top screen if a display is free and it is not running; after it ended, wait some seconds first."""
         if self._runs() or not self._head.free:
             return
         now = self._clock()
@@ -264,7 +268,7 @@ class Above:
             return
         self._again_at = now + _AGAIN_SECONDS
         card, connector = self._head.card, self._head.free[0]
-        # (systemd is told by the player's screen alone that it goes on.)
+        # Only the player's screen sends the watchdog notices to systemd.
         environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
         lease = None
         try:
@@ -272,16 +276,16 @@ class Above:
             os.set_inheritable(lease, True)
             command = tuple(self._command(lease))
             self._process = os.posix_spawn(command[0], command, environment)
-        except OSError as error:  # the player's picture goes on
+        except OSError as error:  # The player's screen runs without a top screen.
             echo(f"screen: no top screen: {error}", err=True)
         finally:
             if lease is not None:
                 os.close(lease)
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the process."""
         if self._process is not None and self._runs():
-            os.kill(self._process, signal.SIGKILL)  # it has nothing to lose, and may hang
+            os.kill(self._process, signal.SIGKILL)  # It has no data to save, and may hang.
             os.waitpid(self._process, 0)
             self._process = None
 
@@ -292,5 +296,5 @@ class Above:
 
 
 def _at(items: "array[int]") -> int:
-    """Where an array lies in memory."""
+    """Return the memory address of an array."""
     return items.buffer_info()[0]

@@ -1,7 +1,7 @@
-"""Rows of spots: how a cloth that is no roulette is laid out, page by page, from its spots alone.
+"""Rows of spots: the page-by-page layout of every table but roulette, computed from its spots alone.
 
-A run of bets of one kind whose names differ in their last word (totals, hops, place bets) has a row with its
-name at the left; short kinds stand beside each other.
+A run of bets of one kind whose names differ in their last word (totals, hops, place bets) has a row of its
+own, with the common name at the left. Short kinds share a row.
 """
 
 import re
@@ -17,45 +17,48 @@ from egm.screen.view import Action
 
 Point = tuple[float, float]
 
-#: How high an outside bet or a row's tabs are; a row of spots is no lower, and no higher than the last.
+#: Height of an outside bet or of a row of tabs, in units; then the least, a usual and the greatest height of
+#: a row of spots.
 OUTSIDE: Final = 66.0
 _ROWS: Final = (66.0, 100.0, 132.0)
-#: A spot with its whole name is no narrower; so many stand beside each other at most.
+#: Least width of a spot with its full name, in units; then the most spots in a row.
 _WIDE: Final = 104.0
 _WIDEST_ROW: Final = 9
-#: How wide the name of a row is, and on a telephone; how long what is left of its names may be.
+#: Width of a row's name, in units, and the same on a telephone; then the most characters of a spot's own part
+#: of its name.
 _TITLE: Final = (150.0, 136.0)
 _TAIL: Final = 5
-#: What tells groups of one kind apart that have several prices.
+#: Matches the price at the end of a group id, which separates groups of one kind with different odds.
 _PRICE: Final = re.compile(r"(?:[ -][\d:.]+)+$")
 #: A run of fewer spots has no row of its own.
 _RUN: Final = 4
-#: In a place no wider than this a chip lies below the sign, in one no higher than the other beside the odds;
-#: a place so high may be as wide as the last, for two lines of its name are above the chip.
+#: A chip lies to the right of the label if the cell is wider than _NARROW, else below it. In a cell no higher
+#: than LOW, it lies beside the odds. A cell as high as _LINED[0] counts as wide only from _LINED[1] on,
+#: because it has two lines of its name above the chip.
 _NARROW: Final = 140.0
 LOW: Final = 104.0
 _LINED: Final = (80.0, 180.0)
-#: So much of a place is kept for chips at its right.
+#: Width of a cell that is left free at its right for chips, in units.
 FOR_CHIPS: Final = 48.0
-#: The row of point numbers above the spots of craps; a spot on a table of cards.
+#: Height of the row of point numbers above the spots of craps, in units; then of a spot at a card table.
 _POINT: Final = 84.0
 _SPOT_OF_CARDS: Final = 84.0
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A printed place of the cloth: its sign is a pocket or a spot's name."""
+    """A printed cell of the layout; its label is a pocket or a spot's name."""
 
     rect: Rect
     pocket: str = ""
     spot: str = ""
     row: tuple[str, ...] = ()
-    """The spots of the run it belongs to, where their common name stands at the left: the cell of no spot."""
+    """The spots of its run, if a common name stands at the left. The cell of that name has no ``spot``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cloth:
-    """What is printed, what can be touched (in the order the keys walk), and where each spot's chips lie."""
+    """A laid-out cloth: printed cells, touch areas in the order of the keys, and the chip point of each spot."""
 
     cells: tuple[Cell, ...] = ()
     places: tuple[tuple[Rect, Action], ...] = ()
@@ -64,14 +67,14 @@ class Cloth:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Spots beside each other; ``run`` are all those of a kind that a name at the left is of."""
+    """Spots in one row; ``run`` has the ids of all spots that share the name at the left."""
 
     spots: tuple[Spot, ...]
     run: tuple[str, ...] = ()
 
 
 def felt_rect(layout: Layout) -> Rect:
-    """The cloth within its frame; a telephone's keys stand below it."""
+    """Return the rectangle of the cloth within its frame; on a telephone, without the keys below it."""
     x, y, w, h = layout.field
     if layout.slim:
         return (x, y, w, h - 2 * layout.finger)
@@ -79,7 +82,7 @@ def felt_rect(layout: Layout) -> Rect:
 
 
 def above_cloth(table: Table, layout: Layout) -> float:
-    """How high the picture above the spots is: of cards, of a point and its puck."""
+    """Return the height of the picture above the spots: the cards, or the point numbers and the puck."""
     _, _, w, h = felt_rect(layout)
     if table.felt == "cards":
         rows = rows_of(table.spots.values(), w, layout.finger, _WIDEST_ROW)
@@ -88,7 +91,7 @@ def above_cloth(table: Table, layout: Layout) -> float:
 
 
 def beside(rect: Rect) -> Point:
-    """Where a chip lies on a printed place without hiding what stands there: at its right, or below it."""
+    """Return where a chip lies in a cell without hiding its label: at the right, or below."""
     x, y, w, h = rect
     if is_wide(rect):
         return (x + w - 26, y + h / 2)
@@ -96,14 +99,14 @@ def beside(rect: Rect) -> Point:
 
 
 def is_wide(rect: Rect) -> bool:
-    """Whether a chip lies at the right of the sign, not below it."""
+    """Return whether a chip lies to the right of the label, not below it."""
     _, _, w, h = rect
     high, wide = _LINED
     return w > (wide if h >= high else _NARROW)
 
 
 def signed(rect: Rect) -> tuple[Rect, Rect]:
-    """Where the sign of a printed place stands and where its odds, beside the chips that lie there."""
+    """Return the rectangles of a cell's label and of its odds, both clear of the chips."""
     x, y, w, h = rect
     if is_wide(rect):
         wide = w - 10 - FOR_CHIPS
@@ -115,7 +118,7 @@ def signed(rect: Rect) -> tuple[Rect, Rect]:
 
 
 def parted(names: Sequence[str]) -> tuple[str, list[str]]:
-    """What names have in common before their last word, and what is left of each."""
+    """Return the words that the names have in common at their start, and the remainder of each name."""
     return _parted(tuple(names))
 
 
@@ -130,7 +133,7 @@ def _parted(names: tuple[str, ...]) -> tuple[str, list[str]]:
 
 
 def _is_run(spots: Sequence[Spot]) -> bool:
-    """Whether spots of a kind have a row of their own with their name at its left, in every language."""
+    """Return whether spots of one kind have a row of their own with their name at its left, in every language."""
     if len(spots) < _RUN:
         return False
     for code in spots[0].names:
@@ -141,7 +144,7 @@ def _is_run(spots: Sequence[Spot]) -> bool:
 
 
 def rows_of(spots: Iterable[Spot], width: float, finger: float, most: int) -> list[Row]:
-    """Spots in rows: runs by themselves, short kinds beside each other."""
+    """Arrange spots in rows: a run has its own rows, short kinds share a row."""
     room = min(most, int(width // max(finger, _WIDE)))
     kinds: dict[str, list[Spot]] = {}
     for spot in spots:
@@ -159,7 +162,7 @@ def rows_of(spots: Iterable[Spot], width: float, finger: float, most: int) -> li
 
 
 def _dealt(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
-    """Spots in as few rows as have room, alike in length."""
+    """Divide spots into as few rows as possible, of similar length."""
     each = -(-len(spots) // -(-len(spots) // room))
     return [tuple(spots[i : i + each]) for i in range(0, len(spots), each)]
 
@@ -169,7 +172,7 @@ def _title(width: float) -> float:
 
 
 def pages(table: Table, layout: Layout) -> list[list[Row]]:
-    """The rows of each page of the cloth: one where all of it fits."""
+    """Return the rows of each page of the layout; one page if all of them fit."""
     _, _, w, h = felt_rect(layout)
     high = layout.finger if layout.slim else OUTSIDE
     return _paged(table, (w, h - above_cloth(table, layout)), layout.finger, high)
@@ -177,10 +180,10 @@ def pages(table: Table, layout: Layout) -> list[list[Row]]:
 
 @lru_cache(maxsize=64)
 def _paged(table: Table, room: tuple[float, float], finger: float, tabs: float) -> list[list[Row]]:
-    """The pages in so much room, below tabs so high where there are several; worked out once."""
+    """Return the rows of each page in ``room``, below tabs of height ``tabs`` if there are several pages."""
     (w, h), least = room, max(finger, _ROWS[0])
     spots = table.spots.values()
-    for most in range(_RUN, _WIDEST_ROW + 1):  # as few beside each other as there are rows for
+    for most in range(_RUN, _WIDEST_ROW + 1):  # use the shortest rows that still fit in height
         rows = rows_of(spots, w, finger, most)
         if len(rows) * max(least, _ROWS[1]) <= h:
             return [rows] if rows else []
@@ -194,12 +197,12 @@ def _paged(table: Table, room: tuple[float, float], finger: float, tabs: float) 
 
 
 def page_spots(table: Table, layout: Layout, page: int) -> list[Spot]:
-    """The spots of a page of the cloth, in its order."""
+    """Return the spots of a page of the layout, in order."""
     return [spot for row in pages(table, layout)[page] for spot in row.spots]
 
 
 def below_tabs(table: Table, layout: Layout) -> Rect:
-    """Where the rows of a page stand."""
+    """Return the rectangle of a page's rows, below the tabs if there are any."""
     x, y, w, h = felt_rect(layout)
     head = (layout.finger if layout.slim else OUTSIDE) if len(pages(table, layout)) > 1 else 0.0
     above = above_cloth(table, layout)
@@ -207,7 +210,7 @@ def below_tabs(table: Table, layout: Layout) -> Rect:
 
 
 def flowed(rows: Sequence[Row], rect: Rect) -> Cloth:
-    """The rows in a rectangle, no higher than suits them."""
+    """Lay out the rows in a rectangle, with a limited height for each row."""
     x, y, w, h = rect
     high = min(_ROWS[2], h / max(1, len(rows)))
     top = y + (h - high * len(rows)) / 2

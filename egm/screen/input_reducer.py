@@ -1,7 +1,7 @@
-"""Input reducer: the next view from touches, keys and the button deck, with the intents to send.
+"""Input reducer: computes the next view from touches, keys and the button deck, with the messages to send.
 
-Whatever can be touched can be chosen by the deck too: where something is asked or a page is open, the bet
-keys move from place to place, MAX BET takes the place marked, and PLAY answers.
+Everything that can be touched can also be chosen with the deck: while a decision is pending or a page is
+open, the bet keys move the focus, MAX BET activates the focused target, and PLAY confirms.
 """
 
 from collections.abc import Sequence
@@ -48,43 +48,51 @@ from egm.screen.view import (
 )
 
 Messages = tuple[Intent | BenchCommand, ...]
-#: Keys that mean what they always mean while a service page is open.
+#: Keys that keep their meaning while a service page is open.
 _WITH_A_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
-#: The staff's key; and the same once a bench has told how its key switch stands.
+#: The menu key of the staff; and the same key again, once the bench has reported its key switch's position.
 MENU: Final = Action("menu")
 MENU_TOLD: Final = Action("menu", "told")
-#: From this level of celebration on, PLAY counts a win without playing on.
+#: From this level of celebration on, PLAY skips the roll-up without starting another game.
 _GREATEST: Final = 3
-#: How long a game asked for waits for the one before to end, seconds.
+#: How long a requested game waits for the previous one to end, in seconds.
 _AGAIN_SECONDS: Final = 4.0
-#: Keys that lead out of a service page, and the answer each gives: a page back, or out of the menu.
+#: Keys that leave a service page, and the answer each sends: one page back, or out of the menu.
 _LEAVING: Final = {"close": "back", "menu": "leave"}
-#: A keyboard's arrows as keys of the deck: where a bet is changed, and where places are chosen in order.
+#: A keyboard's arrows as keys of the deck: for changing a bet, and for moving the focus.
 _ARROWS: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less")}
 
 
 def pressed(
     view: View, action: Action, theme: Theme, choices: Sequence[Action] = ()
 ) -> tuple[View, Messages]:
-    """The view after an action, with what is to be sent: wishes to the machine, commands to the bench.
+    """Return the view after an action, with requests for the machine and commands for the bench.
 
-    ``choices`` are the places that can be touched in what is asked or open, in their order.
+    ``choices`` are the touch targets of the pending decision or the open page, in order.
     """
     if action.char:
         action = Action("type", action.char) if writing(view) else replace(action, char="")
         if action.name == "type" and view.scene is Scene.SERVICE:
-            view = replace(view, focused=False)  # the next Enter is for what is typed, not for a place
+            view = replace(
+                view, focused=False
+            )  # The next Enter confirms the typed text, not the focused target.
     if action.name in _ARROWS:
         action = Action(_ARROWS[action.name][bool(choices) and choosing(view, theme)])
-    again = None if action.name else view.again  # a key that is nothing but its character changes nothing
+    again = (
+        None if action.name else view.again
+    )  # A key that only types a character does not cancel the requested game.
     view = replace(view, pressed=action.name, pressed_at=view.now, active_at=view.now, again=again)
     if action.name == "play" and view.scene is Scene.GAME and not asking(view, theme):
         if view.page is not Page.NONE and not view.focused:
-            return replace(view, page=Page.NONE), ()  # nothing is staked on a game that is covered
+            return replace(
+                view, page=Page.NONE
+            ), ()  # PLAY stakes nothing on a game that is covered by a page.
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _hurried(view, theme), ()
     turns = action.name == "menu" and not _unconfirmed(view)
-    asks = turns and action == MENU and view.bench_linked  # how its key stands now: others turn it, too
+    asks = (
+        turns and action == MENU and view.bench_linked
+    )  # Query the key's position first: others turn it, too.
     turned = _operator_key(view) if turns and not asks else ()
     if asks or turned:
         return replace(view, key_asked=asks), turned or (BenchCommand(device="bench", action="state"),)
@@ -104,22 +112,22 @@ def _unconfirmed(view: View) -> bool:
 
 
 def _hurried(view: View, theme: Theme) -> View:
-    """PLAY while a game is shown: what turns stops; what counts is counted, and the next game may come.
+    """Handle PLAY while a game is shown: stop the reels, or end the roll-up and request the next game.
 
-    The greatest wins are only counted: the next game waits for a press of its own.
+    After the greatest wins, PLAY only ends the roll-up: the next game needs another press.
     """
     show, line = view.show, times(view, theme)
     if show is None or line is None:
         return view
     since = view.now - show.began
     if marks.revolutions(view.game) and since < line.spun:
-        return view  # a wheel has its whole turns (Québec by-law, ss. 74 and 121)
+        return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     ends = show.whole and since >= line.spun and (line.level < _GREATEST or since >= line.rolled)
     return replace(view, show=replace(show, cuts=(*show.cuts, since)), again=view.now if ends else None)
 
 
 def next_game(view: View) -> tuple[View, Messages]:
-    """The game that PLAY asked for while the one before was being shown, as soon as the machine takes it."""
+    """Start the game that PLAY requested while the previous one was being shown, once the machine accepts it."""
     if view.again is None or view.snapshot is None:
         return view, ()
     hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
@@ -131,9 +139,9 @@ def next_game(view: View) -> tuple[View, Messages]:
 
 
 def _acted(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
-    """What the player's own action does, no service page being open."""
+    """Apply a player's action while no service page is open."""
     if action.name == "play" and reminded(view):
-        action = Action("acknowledge")  # the player has seen it; the next PLAY plays
+        action = Action("acknowledge")  # The player has seen the reminder; the next PLAY starts a game.
     if action.name == "skip":
         return replace(_hurried(view, theme), again=None), ()
     own = _answered(view, action, theme)
@@ -148,7 +156,10 @@ def _acted(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
 
 
 def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
-    """Keys that choose: the view with another place marked, or the action of the place taken."""
+    """Return the view with the focus moved, or the action of the focused target.
+
+    Return ``action`` itself if it has nothing to do with the focus.
+    """
     if not choices or not choosing(view, theme):
         return action
     holding = marking(view)
@@ -164,7 +175,7 @@ def _focused(view: View, action: Action, theme: Theme, choices: Sequence[Action]
 
 
 def _operator_key(view: View) -> tuple[BenchCommand, ...]:
-    """Turn the operator's key of a simulated cabinet: on to open the menu, back where its menu is open."""
+    """Turn the operator's key of a simulated cabinet: on to open the menu, off while its menu is open."""
     ways: dict[tuple[bool, bool], tuple[bool, ...]] = {
         (True, True): (False,),
         (True, False): (False, True),
@@ -179,7 +190,7 @@ def _operator_key(view: View) -> tuple[BenchCommand, ...]:
 
 
 def _on_page(view: View, action: Action) -> tuple[View, Messages]:
-    """What a touch or a key does while a service page is open: the player's keys do nothing."""
+    """Apply a touch or a key while a service page is open: the player's keys do nothing."""
     page = view.snapshot.page if view.snapshot is not None else None
     if page is None:
         return view, ()
@@ -197,7 +208,7 @@ def _on_page(view: View, action: Action) -> tuple[View, Messages]:
 
 
 def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
-    """What touches of the field and the drawer do; None for everything else."""
+    """Apply a touch of the game field or of the drawer; return None for any other action."""
     name, value = action.name, action.value
     if name == "bench":
         return replace(view, bench_did=tuple(value)), tuple(value)
@@ -209,7 +220,7 @@ def _answered(view: View, action: Action, theme: Theme) -> tuple[View, Messages]
         return _stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
         return _choose(view, action) if asking(view, theme) else (view, ())
-    dead = name == "play" and unfinished(view)  # the status line says what is still to be marked
+    dead = name == "play" and unfinished(view)  # The status line says what still has to be marked.
     return (view, ()) if dead else None
 
 
@@ -226,7 +237,7 @@ def _choose(view: View, action: Action) -> tuple[View, Messages]:
 
 # ---------------------------------------------------------------------- bets
 def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
-    """Mark a number, begin or turn to a card, choose draws or a bonus; or buy a ticket of quick picks."""
+    """Mark a number, add or select a card, choose draws or a bonus, or buy a ticket of quick picks."""
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts("bet"):
         return view, ()
@@ -252,7 +263,7 @@ def _mark(view: View, name: str, value: Any) -> tuple[View, Messages]:
 
 
 def _picked(view: View) -> marks.Slip | None:
-    """After a quick pick, the numbers that were drawn for the player: his marks, if he goes on from them."""
+    """Return the numbers drawn by the last quick pick as a slip, so that the player can edit them, or None."""
     last = last_step(view)
     if view.slip.marked or not isinstance(last, KenoStep) or marked_since(view) or len(last.cards) != 1:
         return None
@@ -260,7 +271,7 @@ def _picked(view: View) -> marks.Slip | None:
 
 
 def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
-    """What a touch of a table does: chips laid or taken, the hand's tool, another part of the cloth."""
+    """Apply a touch of a table: place or remove chips, change the tool, or open another part of the layout."""
     table, snapshot, chips = view.table, view.snapshot, view.chips
     if table is None or snapshot is None:
         return view, ()
@@ -285,7 +296,7 @@ def _on_felt(view: View, name: str, value: Any) -> tuple[View, Messages]:
 
 
 def _felt_turned(view: View, name: str, value: Any) -> View:
-    """What a touch of a table changes for the eye alone."""
+    """Apply a touch of a table that changes only the display or the selected tool."""
     chips = view.chips
     if name == "suits":
         return replace(view, four_colours=not view.four_colours)
@@ -304,7 +315,7 @@ def _felt_turned(view: View, name: str, value: Any) -> View:
 
 
 def _stake(view: View, area: str) -> tuple[View, Messages]:
-    """Another stake on an area of a wheel."""
+    """Request the next stake on a betting area of a wheel."""
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None or not marks.is_wheel(game) or not view.accepts("bet"):
         return view, ()
@@ -314,7 +325,7 @@ def _stake(view: View, area: str) -> tuple[View, Messages]:
 def _bet(view: View, step: int) -> tuple[Intent, ...]:
     options = bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
-        return ()  # at a table with spots a bet is chips: these keys walk from spot to spot
+        return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
     game = view.game if marks.is_keno(view.game) else None
     marked = game is not None and view.slip.marked
     common = marks.stake_of(view.snapshot, game) if marked and game else view.snapshot.bet_credits
@@ -329,7 +340,7 @@ def _bet(view: View, step: int) -> tuple[Intent, ...]:
 
 
 def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
-    """What an action asks of the machine; None for what is the screen's own business."""
+    """Return the requests of an action for the machine, or None if the screen handles the action itself."""
     return {
         "play": (Intent(name="play"),),
         "game": (Intent(name="game", value=action.value if isinstance(action.value, str) else None),),
@@ -350,7 +361,7 @@ def _wishes(view: View, action: Action) -> tuple[Intent, ...] | None:
 
 
 def _limit(asked: object) -> tuple[Intent, ...]:
-    """The player's own limit: (of what, how much)."""
+    """Return the request for a player's own limit from its pair (kind, value)."""
     if not isinstance(asked, tuple):
         return ()
     of, value = asked
@@ -366,7 +377,7 @@ def _next_language(view: View) -> tuple[Intent, ...]:
 
 
 def _local(view: View, name: str) -> View:
-    """What the screen does by itself: pages, volume, the drawer."""
+    """Apply an action that concerns only the screen: pages, volume, the drawer."""
     return {
         "help": lambda: _toggle(view, Page.HELP),
         "games": lambda: _toggle(view, Page.GAMES),
@@ -385,7 +396,7 @@ def _toggle(view: View, page: Page) -> View:
 
 
 def _turned(view: View, by: int) -> View:
-    """Another sheet of the page; the mark stays on the key that turned it only if a key did."""
+    """Show another sheet of the page."""
     return replace(view, sheet=view.sheet + by)
 
 

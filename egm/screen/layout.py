@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.screen.painter import Rect
 
-#: Keys of the deck, in the order of a button deck (left to right).
+#: Keys of the deck, from left to right as on a button deck.
 DECK: Final = (
     "service",
     "help",
@@ -23,7 +23,7 @@ DECK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Rectangles of one orientation. ``left`` and ``right`` are the glasses beside (or above) the field."""
+    """The rectangles of one orientation, in units. ``left`` and ``right`` are the panels beside or above the field."""
 
     size: tuple[int, int]
     marquee: Rect
@@ -39,33 +39,36 @@ class Layout:
     drawer: Rect
     tab: Rect
     staff: Rect
-    """The key of the service menu, where the machine would open it."""
+    """The key that opens the service menu, if the machine would open it."""
     aside: float = 0.0
-    """How much of the width at the right the drawer covers."""
+    """The width that the drawer covers at the right."""
     tray: float = 0.0
-    """How high the tray below a Keno board is; beside one it is as high as the field."""
+    """The height of the tray below a Keno board. A tray beside the board is as high as the field."""
     finger: float = 60.0
-    """What a finger hits is no smaller, each way: 15 mm of a cabinet's display, 44 pixels of a telephone."""
+    """The least size of a touch target, each way: 15 mm of a cabinet's display, 44 pixels of a telephone."""
 
     @property
     def portrait(self) -> bool:
-        """Whether the picture is higher than wide."""
+        """Return whether the picture is higher than wide."""
         return self.size[1] > self.size[0]
 
     @property
     def levels(self) -> Rect | None:
-        """Beside the sign of a game that plays for levels: its meters; upright, a glass has them."""
+        """Return where progressive meters are shown beside the game's title, or None in portrait.
+
+        In portrait a side panel shows them.
+        """
         x, y, w, _ = self.field
         return None if self.portrait else (x + w * 0.36, 6.0, w * 0.66, y - 40)
 
     @property
     def slim(self) -> bool:
-        """Whether it is a telephone's: words stand below each other, and fewer things beside each other."""
+        """Return whether this is a telephone's layout, with texts stacked and fewer columns."""
         return self.size[0] < PORTRAIT.size[0]
 
     def beside_drawer(self) -> "Layout":
-        """The layout while the drawer is out: pages keep clear of it."""
-        if self.slim:  # it covers most of the page, and is pushed back to go on
+        """Return the layout while the drawer is open: pages do not extend below it."""
+        if self.slim:  # The drawer covers most of the page, so the player closes it first.
             return self
         _, y, _, h = self.sheet
         aside = self.drawer[2] + self.size[0] - self.tab[0]
@@ -73,12 +76,15 @@ class Layout:
         return found if self.portrait else replace(found, sheet=(24.0, y, self.size[0] - aside - 40, h))
 
     def with_levels(self) -> "Layout":
-        """The layout of a game that plays for levels: what a player looks for stands highest and largest."""
+        """Return the layout of a game with progressive levels: a narrower title leaves room for their meters."""
         x, y, w, h = self.marquee
         return self if self.portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
 
     def with_tray(self, rows: int) -> "Layout":
-        """The layout of a Keno board and its tray's rows of keys: upright the glasses give the board room."""
+        """Return the layout of a Keno board with ``rows`` rows of keys in its tray.
+
+        In portrait, the side panels give up height to the board.
+        """
         if not self.portrait:
             return self
         least = 180.0 if self.slim else 236.0
@@ -93,7 +99,7 @@ class Layout:
         )
 
     def with_areas(self) -> "Layout":
-        """The layout of a wheel's areas: a telephone's glass has them across its whole width."""
+        """Return the layout of a wheel's betting areas; on a telephone they span the whole width."""
         if not self.slim:
             return self
         (lx, ly, _, _), (rx, _, rw, _) = self.left, self.right
@@ -106,9 +112,9 @@ class Layout:
         )
 
     def with_felt(self, *, levels: bool = False) -> "Layout":
-        """The layout of a table: a telephone has a strip for its glasses, and keys in the field.
+        """Return the layout of a table; on a telephone, one strip replaces the side panels.
 
-        Where the table plays for levels the strip is higher by as much as they take.
+        If the table has progressive levels, the strip is higher by the height of their meters.
         """
         if not self.slim:
             return self
@@ -124,13 +130,13 @@ class Layout:
 
     @property
     def page(self) -> Rect:
-        """A page of staff: all above the meters, but what the drawer covers."""
+        """Return the rectangle of a service page: all above the meters that the drawer does not cover."""
         margin = 10.0 if self.slim else 24.0 if self.portrait else 40.0
         return (margin, 8.0, self.size[0] - self.aside - 2 * margin, self.bar[1] - 10.0)
 
     @property
     def stage(self) -> Rect:
-        """Everything above the meters: what a lock-up dims."""
+        """Return everything above the meters, which a lock-up dims."""
         return (0, 0, self.size[0], self.bar[1])
 
 
@@ -205,20 +211,24 @@ PORTRAIT: Final = Layout(
 )
 
 
-#: What a finger hits on a telephone is no smaller, each way, in units: 44 of its pixels.
+#: The least size of a touch target on a telephone, each way, in units: 44 of its pixels.
 FINGER: Final = 82.0
-#: Two rows of a wheel's areas, each as high as a finger wants, with heading and small print.
+#: Height of two rows of a wheel's betting areas, each a touch target high, with heading and small print.
 _AREAS_HIGH: Final = 266.0
-#: What a telephone's strip above a cloth has for the levels of a table.
+#: Height of a table's progressive meters in a telephone's strip above the layout.
 LEVELS_HIGH: Final = 58.0
-#: A telephone is so wide, in units: a caption is then some 11 of its pixels high, a finger's place 44 wide.
+#: Width of a telephone in units. A caption is then about 11 of its pixels high, a touch target 44 wide.
 _SLIM: Final = 720
-#: How high one may be: from a page below a browser's own bars to a whole screen, in steps of its resizing.
+#: Least height of a telephone in units (a page below a browser's own bars), greatest (the whole screen), and
+#: step.
 _SLIM_HIGH: Final = (1400, 1560, 20)
 
 
 def slim(wide: float, high: float) -> Layout:
-    """The layout of a telephone whose page has this shape; its stage takes what deck and meters leave."""
+    """Return the layout of a telephone whose page has this shape.
+
+    The stage takes the height that deck and meters leave.
+    """
     least, most, step = _SLIM_HIGH
     tall = min(max(int(_SLIM * high / wide) // step * step, least), most)
     bar = tall - 442.0
@@ -266,15 +276,15 @@ PHONE: Final = slim(390, 844)
 
 
 def grown(rect: Rect, by: float) -> Rect:
-    """The rectangle, larger by ``by`` on each side."""
+    """Return the rectangle, larger by ``by`` on each side."""
     return (rect[0] - by, rect[1] - by, rect[2] + 2 * by, rect[3] + 2 * by)
 
 
 def inside(rect: Rect, x: float, y: float) -> bool:
-    """Whether the point lies in the rectangle."""
+    """Return whether the point lies in the rectangle."""
     return rect[0] <= x < rect[0] + rect[2] and rect[1] <= y < rect[1] + rect[3]
 
 
 def middle(rect: Rect) -> tuple[float, float]:
-    """The centre of the rectangle."""
+    """Return the centre of the rectangle."""
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)

@@ -1,7 +1,7 @@
-"""Player's marks: numbers of Keno cards and stakes on a wheel, and the bet that carries them.
+"""The player's marks: numbers on Keno cards and stakes on a wheel, and the bet request they make.
 
-The machine keeps the bet; the marks here are what the player is doing with a finger, told to it as soon as
-they make something that can be bet on. Nothing of a game's rules is here but its counts, as published.
+The machine holds the bet. The marks here are the player's unfinished input; they are sent as soon as they
+form a valid bet. This module knows no rules of a game but the counts that the game published.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,17 +10,18 @@ from typing import Any
 
 from egm.kernel.messages import GameView, Intent, Snapshot
 
-#: One card: its groups of numbers. A card of one group is played whole; of several, every set of groups.
+#: One card: its groups of numbers. A card of one group is played as a whole; of several, every combination of
+#: groups.
 Card = tuple[frozenset[int], ...]
 _EMPTY: Card = (frozenset(),)
 
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """The cards being marked, and which one the finger is on. Without a mark it is a quick pick.
+    """The Keno cards being marked, and the index of the current one. A slip without marks is a quick pick.
 
-    ``stakes`` are those of each card, empty while all have the same; ``draws`` and ``bonuses`` (paid ones, by
-    id) are the ticket's.
+    ``stakes`` has one entry for each card, or none if all cards have the same stake. ``draws`` and
+    ``bonuses`` (ids of paid ones) apply to the whole ticket.
     """
 
     cards: tuple[Card, ...] = (_EMPTY,)
@@ -31,64 +32,64 @@ class Slip:
 
     @property
     def asked(self) -> "Slip":
-        """The ticket alone, whichever card the finger is on."""
+        """Return the ticket regardless of which card is current."""
         return replace(self, card=0)
 
     def stakes_of(self, common: int) -> tuple[int, ...]:
-        """The stake of each card; a card that was added since has the last one's."""
+        """Return the stake of each card; a card added later has the stake of the last one."""
         known = self.stakes[: len(self.cards)]
         last = known[-1] if known else common
         return (*known, *(last,) * (len(self.cards) - len(known)))
 
     def staked(self, stake: int, common: int) -> "Slip":
-        """The slip with this stake on the current card."""
+        """Return the slip with this stake on the current card."""
         stakes = list(self.stakes_of(common))
         stakes[self.card] = stake
         return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
 
     @property
     def marked(self) -> bool:
-        """Whether any number is marked."""
+        """Return whether any number is marked."""
         return any(group for card in self.cards for group in card)
 
     @property
     def current(self) -> Card:
-        """The card the finger is on."""
+        """Return the card that is being marked."""
         return self.cards[self.card]
 
     @property
     def numbers(self) -> frozenset[int]:
-        """The numbers of the card the finger is on."""
+        """Return the numbers of the current card."""
         return frozenset().union(*self.current)
 
     def with_current(self, card: Card) -> "Slip":
-        """The slip with this in the place of the current card."""
+        """Return the slip with the current card replaced."""
         return replace(self, cards=(*self.cards[: self.card], card, *self.cards[self.card + 1 :]))
 
 
 # ---------------------------------------------------------------------- Keno
 def is_keno(game: GameView | None) -> bool:
-    """Whether numbers are marked in this game."""
+    """Return whether the player marks numbers in this game."""
     return game is not None and "tables" in game.presentation and "marks" in game.presentation
 
 
 def spots(game: GameView) -> tuple[int, ...]:
-    """How many numbers a card may have (M-03)."""
+    """Return how many numbers a card may have (M-03)."""
     return tuple(sorted(int(count) for count in game.presentation["tables"]))
 
 
 def stakes(game: GameView) -> tuple[int, ...]:
-    """What may be staked on one way, in credits."""
+    """Return the permitted stakes on one way, in credits."""
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
 def most(game: GameView, what: str) -> int:
-    """The most ``selections`` of a ticket, or ``groups`` of a selection."""
+    """Return the maximum of ``selections`` on a ticket, of ``groups`` in a selection, or of ``draws``."""
     return int(game.presentation["marks"][what])
 
 
 def ways(card: Card) -> dict[int, int]:
-    """How many sets of a card's groups hold each number of spots."""
+    """Return how many combinations of a card's groups have each number of spots."""
     made = {0: 1}
     for group in card:
         for count, sets in list(made.items()):
@@ -97,7 +98,7 @@ def ways(card: Card) -> dict[int, int]:
 
 
 def played(game: GameView, card: Card) -> dict[int, int]:
-    """The ways of a card that the game pays, by spots; empty while the card cannot be played."""
+    """Return the ways of a card that the game pays, by number of spots; empty if the card cannot be played."""
     if not all(card):
         return {}
     made = {count: sets for count, sets in ways(card).items() if count in spots(game)}
@@ -107,14 +108,14 @@ def played(game: GameView, card: Card) -> dict[int, int]:
 
 
 def is_slip(game: GameView, slip: Slip) -> bool:
-    """Whether the marks make a ticket that can be bet on."""
+    """Return whether the marks make a ticket that can be bet on."""
     return all(played(game, card) for card in slip.cards)
 
 
 def toggled(game: GameView, slip: Slip, number: int) -> Slip:
-    """The slip with this number marked in the current card's last group, or unmarked.
+    """Return the slip with this number marked in the current card's last group, or unmarked.
 
-    A number beyond the largest card is not taken.
+    A number beyond the largest permitted group is ignored.
     """
     card = slip.current
     if number in slip.numbers:
@@ -126,62 +127,65 @@ def toggled(game: GameView, slip: Slip, number: int) -> Slip:
 
 
 def with_group(game: GameView, slip: Slip) -> Slip:
-    """A further group on the current card, where the last one has numbers and the game allows one more."""
+    """Return the slip with another group on the current card.
+
+    Return it unchanged if the last group is empty or the game allows no more groups.
+    """
     card = slip.current
     return slip.with_current((*card, frozenset())) if card[-1] and len(card) < most(game, "groups") else slip
 
 
 def with_card(game: GameView, slip: Slip) -> Slip:
-    """A further card, where every card so far can be played and the game allows one more."""
+    """Return the slip with another card, or unchanged if a card cannot be played yet or no more are allowed."""
     if not is_slip(game, slip) or len(slip.cards) >= most(game, "selections"):
         return slip
     return replace(slip, cards=(*slip.cards, _EMPTY), card=len(slip.cards))
 
 
 def draws_on_offer(game: GameView) -> tuple[int, ...]:
-    """How many draws a ticket may take part in, as they are chosen one after another (M-05)."""
+    """Return the numbers of draws that can be chosen for a ticket, ascending (M-05)."""
     largest = most(game, "draws")
     return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < largest} | {largest}))
 
 
 def with_draws(game: GameView, slip: Slip) -> Slip:
-    """The slip for the next number of draws on offer; after the most, one."""
+    """Return the slip with the next number of draws on offer; after the highest, the lowest."""
     offer = draws_on_offer(game)
     more = [n for n in offer if n > slip.draws]
     return replace(slip, draws=more[0] if more else offer[0])
 
 
 def sold(game: GameView) -> dict[str, Mapping[str, Any]]:
-    """The bonuses that are bought, by id."""
+    """Return the bonuses that cost a fee, by id."""
     return {str(bonus["id"]): bonus for bonus in game.presentation["bonuses"] if bonus["fee"]}
 
 
 def with_bonus(game: GameView, slip: Slip, bonus: str) -> Slip:
-    """The slip with a paid bonus bought, or not any more; in the game's order."""
+    """Return the slip with a paid bonus added or removed, the bonuses in the game's order."""
     bought = set(slip.bonuses) ^ {bonus}
     return replace(slip, bonuses=tuple(b for b in sold(game) if b in bought))
 
 
 def _times(game: GameView, bonuses: Sequence[str], draws: int) -> int:
-    """What a credit staked costs with these bonuses over so many draws."""
+    """Return the cost of each credit staked, with these bonuses over this number of draws."""
     return (1 + sum(int(sold(game)[bonus]["fee"]) for bonus in bonuses)) * draws
 
 
 # ---------------------------------------------------------------------- named tickets
 def price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
-    """What a ticket the game offers by name costs at a stake, in credits."""
+    """Return the price of a named ticket at a stake, in credits."""
     return stake * int(form["selections"]) * _times(game, form["bonuses"], int(form["draws"]))
 
 
 def prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
-    """What a named ticket may be bought for: at every stake within the most a draw may cost."""
+    """Return the possible prices of a named ticket: one for each stake within the maximum cost of a draw."""
     dearest = game.presentation["marks"]["cost"]
     costs = ((price(game, form, stake), int(form["draws"])) for stake in stakes(game))
     return tuple(cost for cost, draws in costs if dearest is None or cost <= dearest * draws)
 
 
 def form_in_force(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
-    """The named ticket that is bought now: the one asked for, or the first of its price."""
+    """Return the current named ticket: the one in the bet, or the first that can have the bet's price."""
     forms = game.presentation["forms"]
     named = snapshot.bet_wager.get("form")
     fits = [form for form in forms if form["id"] == named] or [
@@ -191,7 +195,7 @@ def form_in_force(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
 
 
 def forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
-    """The named tickets that can be bought."""
+    """Return the named tickets that can be bought."""
     return [form for form in game.presentation["forms"] if prices(game, form)]
 
 
@@ -217,19 +221,22 @@ def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) 
 
 
 def bought(form: Mapping[str, object], cost: int) -> Intent:
-    """The wish for a named ticket."""
+    """Return the request for a named ticket."""
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
 
 def cost(game: GameView, slip: Slip, stake: int) -> int:
-    """What the ticket costs, in credits: every way of every card at its stake, bonuses and draws included."""
+    """Return the ticket's price in credits: every way of every card at its stake, bonuses and draws included."""
     staked = zip(slip.cards, slip.stakes_of(stake), strict=True)
     ways_cost = sum(sum(played(game, card).values()) * each for card, each in staked)
     return ways_cost * _times(game, slip.bonuses, slip.draws)
 
 
 def bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
-    """The wish for a ticket of these marks: nothing while they make none; without marks, a quick pick."""
+    """Return the request for a ticket of these marks; without marks, for a quick pick.
+
+    Return nothing while the marks make no valid ticket.
+    """
     if not slip.marked:
         form = game.presentation["forms"][0]
         return (bought(form, min(prices(game, form))),)
@@ -252,7 +259,7 @@ def bet(game: GameView, slip: Slip, stake: int) -> tuple[Intent, ...]:
 
 
 def stake_of(snapshot: Snapshot, game: GameView) -> int:
-    """The stake on the ticket in force, or the lowest."""
+    """Return the stake of the current ticket, or the lowest stake if it has none."""
     for selection in snapshot.bet_wager.get("selections", ()):
         for stake in selection.get("stakes", {}).values():
             if stake in stakes(game):
@@ -261,7 +268,7 @@ def stake_of(snapshot: Snapshot, game: GameView) -> int:
 
 
 def slip_of(wager: Mapping[str, Any]) -> Slip:
-    """The marks of a bet in force; a quick pick has none to show."""
+    """Return the marks of a bet as a slip; an empty slip for a quick pick."""
     cards, staked = [], []
     for selection in wager.get("selections", ()):
         groups = selection.get("groups", ())
@@ -277,17 +284,20 @@ def slip_of(wager: Mapping[str, Any]) -> Slip:
 
 # ---------------------------------------------------------------------- the wheel
 def is_wheel(game: GameView | None) -> bool:
-    """Whether stakes are laid on areas in this game."""
+    """Return whether stakes are placed on areas of a wheel in this game."""
     return game is not None and "areas" in game.presentation
 
 
 def revolutions(game: GameView | None) -> int:
-    """The fewest turns of a valid spin of this game's wheel; 0: no text asks for any."""
+    """Return the least number of turns of a valid spin of this game's wheel, or 0 if none is required."""
     return int(game.presentation.get("revolutions") or 0) if game is not None else 0
 
 
 def stakes_on(game: GameView, snapshot: Snapshot) -> dict[str, int]:
-    """The stake on each area of the bet in force: as marked, or of the first form that costs as much."""
+    """Return the stake on each area of the current bet.
+
+    If the bet names no areas, use the first named form with the same cost.
+    """
     laid = snapshot.bet_wager.get("bets")
     if isinstance(laid, Mapping):
         return {str(area): int(stake) for area, stake in laid.items()}
@@ -299,7 +309,10 @@ def stakes_on(game: GameView, snapshot: Snapshot) -> dict[str, int]:
 
 
 def laid(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
-    """The wish for the next stake on an area, the highest followed by none; one area always has a stake."""
+    """Return the request for the next stake on an area; after the highest it is cleared.
+
+    Stakes that exceed a limit are skipped, and so is clearing the last area.
+    """
     layout, now = game.presentation["layout"], stakes_on(game, snapshot)
     ladder = [0, *layout["stakes"]]
     others = {name: stake for name, stake in now.items() if name != area}

@@ -1,4 +1,4 @@
-"""Message reducer: the next view from what the machine or the bench said, and from time passing."""
+"""Message reducer: computes the next view from messages of the machine or the bench, and from elapsed time."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,12 +17,13 @@ from egm.screen.table import Chips, answered, bets_in_force, is_table, read_tabl
 from egm.screen.theme import Theme
 from egm.screen.view import Page, View, standing, times
 
-#: A notice that comes this soon after a touch answers it, even if it says what the last one said.
+#: A refusal within this time of a touch is shown as the answer to it, even if its text is unchanged
+#: (seconds).
 ANSWER_SECONDS: Final = 1.0
 
 
 def heard(view: View, message: Message) -> View:
-    """The view after a machine's message. Raises :class:`OutcomeError` for a display that fits no game."""
+    """Return the view after a message from the machine. Raises :class:`OutcomeError` if a display fits no game."""
     if isinstance(message, Hello):
         fields = {
             game.id: {stage: read_field(game, stage) for stage in stages_of(game)} for game in message.games
@@ -41,9 +42,9 @@ def heard(view: View, message: Message) -> View:
 
 
 def heard_bench(view: View, reply: BenchReply, devices: frozenset[str] = frozenset()) -> View:
-    """The view after the bench answered: the state of every device, or what one hand did.
+    """Return the view after a bench reply: the state of every device, or the result of one command.
 
-    ``devices``: those the drawer works; all, where none is named.
+    ``devices`` are those that the drawer operates; all if empty.
     """
     if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
         return replace(view, bench={n: d for n, d in reply.state.items() if not devices or n in devices})
@@ -63,7 +64,10 @@ def _play(view: View, play: Play) -> View:
 
 
 def _chips_off(view: View, play: Play) -> View:
-    """A table after a round: what was staked can be repeated; where bets may stay, no new one is left."""
+    """Prepare a table's chips after a round: save its bets so that they can be repeated.
+
+    At tables where bets may stay, also remove the new bets.
+    """
     table = view.tables.get(play.game_id)
     if table is None or (view.game is not None and view.game.id != play.game_id):
         return view
@@ -76,7 +80,7 @@ def _chips_off(view: View, play: Play) -> View:
 
 
 def _decision(view: View, decision: Decision) -> View:
-    """The game asks: what led there is shown first. Asked again (a link that came back), nothing changes."""
+    """Show a decision after the steps that led to it. A repeated message (after a reconnect) changes nothing."""
     if view.decision == decision or view.snapshot is None:
         return view
     told = decision.display
@@ -101,7 +105,7 @@ def _decision(view: View, decision: Decision) -> View:
 
 
 def _steps_so_far(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
-    """The steps before a question, and the one it is asked in."""
+    """Return the steps before a decision, and the step in which it is asked."""
     told: Mapping[str, Any] = decision.display
     if game_id in view.tables:
         return read_steps({}, {"kind": "table", **told}, decision.cues, decision.settlements)
@@ -116,7 +120,7 @@ def _steps_so_far(view: View, game_id: str, decision: Decision) -> tuple[Step, .
 
 
 def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
-    """The show of these steps; those that an earlier question of the same game has shown are over."""
+    """Return the show of these steps, without repeating those shown before an earlier decision of the same game."""
     old, decision = view.show, view.decision
     if old is None or decision is None or old.play.play_id != play.play_id or view.game is None:
         return Show(play, view.now, steps, standing(view))
@@ -145,13 +149,13 @@ def _follow(view: View, play: Play, steps: tuple[Step, ...]) -> Show:
 
 
 def _rest(view: View, snapshot: Snapshot) -> Step | None:
-    """The last step of the machine's last display; None where there is none or it fits no game here."""
+    """Return the last step of the machine's last display, or None if it has none or it fits no game here."""
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
     try:
         return read_steps(view.fields.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
     except OutcomeError:
-        return None  # another version's: the reels stand at their first stops
+        return None  # A display of another version: the reels start at their first stops.
 
 
 # ---------------------------------------------------------------------- the machine
@@ -176,7 +180,10 @@ def _snapshot(view: View, snapshot: Snapshot) -> View:
 
 
 def _news_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
-    """What is new among the notices; a refusal said again answers again, and ends with its state."""
+    """Show the first new notice.
+
+    A repeated refusal after a touch is shown again; a refusal disappears when the state changes.
+    """
     fresh = [notice for notice in snapshot.notices if old is None or notice not in old.notices]
     answered = view.now - view.pressed_at < ANSWER_SECONDS
     refused = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
@@ -204,7 +211,7 @@ def _show_is_over(view: View, old: Snapshot, snapshot: Snapshot) -> bool:
 
 
 def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
-    """The credit, the marks of the bet in force, and the levels it plays for."""
+    """Update the credit, the marks of the current bet, and its progressive levels."""
     view = _chips_told(view, old, snapshot)
     bet = marks.slip_of(snapshot.bet_wager)
     let_go = old is not None and not bet.marked and marks.slip_of(old.bet_wager).marked
@@ -219,7 +226,7 @@ def _bet_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
 
 
 def _chips_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
-    """The chips of the bet in force, as soon as no wish for another is on its way."""
+    """Update the chips from the current bet, unless a bet request is still unanswered."""
     table = view.tables.get(snapshot.game_id or "")
     if table is None:
         return view
@@ -230,9 +237,9 @@ def _chips_told(view: View, old: Snapshot | None, snapshot: Snapshot) -> View:
 
 
 def _page_told(view: View, snapshot: Snapshot) -> View:
-    """A service page opened, changed or closed.
+    """Update the view for a service page that was opened, changed or closed.
 
-    A page that asks for something typed begins with no place chosen: Enter is for what is typed.
+    A page that asks for typed input starts without focus, so that Enter confirms the input.
     """
     replay = snapshot.page.replay if snapshot.page is not None else None
     desk = at_page(view.desk, snapshot.page, view.now)
@@ -244,7 +251,7 @@ def _page_told(view: View, snapshot: Snapshot) -> View:
 
 
 def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
-    """A view of a recalled game as it was to be seen; None where this machine cannot draw it."""
+    """Return a view of a recalled game as the player saw it, or None if this machine cannot draw it."""
     then = now.model_copy(
         update={
             "game_id": replay.game_id,
@@ -285,16 +292,19 @@ def recalled(view: View, now: Snapshot, replay: Replay) -> View | None:
         shown = heard(replace(heard(start, then), reduced_motion=view.reduced_motion), told)
         return replace(shown, held=replay.answer) if isinstance(replay.answer, int) else shown
     except OutcomeError:
-        return None  # another version's: its facts are told in words
+        return None  # A display of another version: the page lists its facts as text.
 
 
 def lost(view: View) -> View:
-    """The view after the machine's end closed; it may be closed again and again."""
+    """Return the view after the link to the machine was lost. It may be called repeatedly."""
     return replace(view, linked=False, scene_at=view.now) if view.linked else view
 
 
 def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
-    """The view at a later moment; tells the machine, once, that a game has been shown, and plays the next."""
+    """Return the view at a later time.
+
+    Report to the machine, once, that a game has been shown, and start the next requested game.
+    """
     view, due = _chips_due(replace(view, now=now))
     if due:
         return view, due
@@ -308,7 +318,7 @@ def ticked(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
 
 
 def _chips_due(view: View) -> tuple[View, Messages]:
-    """What is due of the chips: those of the round before off the cloth, and those of a wish unanswered."""
+    """Request the removal of the last round's chips, and reset chips whose bet request was not answered in time."""
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()

@@ -7,32 +7,32 @@ from egm.screen.theme import Motion
 
 
 def clamp(share: float) -> float:
-    """The share held between 0 and 1."""
+    """Limit the value to the range 0 to 1."""
     return max(0.0, min(1.0, share))
 
 
 def ease_out(share: float) -> float:
-    """Fast, then slowing."""
+    """Ease out: fast at first, then slowing."""
     return 1 - (1 - clamp(share)) ** 3
 
 
 def ease_in_out(share: float) -> float:
-    """Slow, fast, slow."""
+    """Ease in and out: slow, fast, slow."""
     t = clamp(share)
     return t * t * (3 - 2 * t)
 
 
 def pulse(now: float, hertz: float) -> float:
-    """A smooth light between 0 and 1."""
+    """Return the brightness of a light that pulses smoothly between 0 and 1."""
     return 0.5 - 0.5 * math.cos(now * hertz * math.tau)
 
 
 @dataclass(frozen=True, slots=True)
 class ReelTravel:
-    """One reel's way from stop ``start`` to stop ``target`` on a strip of ``length`` cells.
+    """The travel of one reel from stop ``start`` to stop ``target`` on a strip of ``length`` cells.
 
-    ``stop_at`` is when it arrives, seconds from the start of the game. Symbols move down, so the place on the
-    strip runs backwards, and the distance is a whole number of cells that ends exactly on ``target``.
+    ``stop_at`` is when it stops, in seconds from the start of the game. Symbols move down, so the strip
+    position decreases, by a whole number of cells that ends exactly on ``target``.
     """
 
     start: int
@@ -41,13 +41,13 @@ class ReelTravel:
     stop_at: float
 
     def cells(self, motion: Motion) -> int:
-        """The whole distance in cells: the fitting one nearest to full speed."""
+        """Return the distance in cells: the one that ends on ``target`` and is nearest to full speed."""
         wanted = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
         base = (self.start - self.target) % self.length
         return base + max(0, round((wanted - base) / self.length)) * self.length or self.length
 
     def place(self, since: float, motion: Motion) -> float:
-        """The strip place (cells) at the top of the window, ``since`` seconds into the game."""
+        """Return the strip position (cells) at the top of the window, ``since`` seconds into the game."""
         if since <= 0:
             return float(self.start)
         if since < motion.spin_up:
@@ -62,7 +62,7 @@ class ReelTravel:
         return self.target - self._overshoot((since - self.stop_at) / motion.settle)
 
     def speed(self, since: float, motion: Motion) -> float:
-        """Cells per second, for the blur."""
+        """Return the speed in cells per second, for the motion blur."""
         step = 1 / 120
         return abs(self.place(since + step, motion) - self.place(since, motion)) / step
 
@@ -77,7 +77,7 @@ _OVERSHOOT = 0.30
 
 
 def rolled(amount: int, since: float, length: float) -> int:
-    """What a roll-up to ``amount`` shows after ``since`` of ``length`` seconds; whole units."""
+    """Return the amount that a roll-up to ``amount`` shows after ``since`` of ``length`` seconds, in whole units."""
     if length <= 0 or since >= length:
         return amount
     thousandths = int(ease_in_out(since / length) * 1000)

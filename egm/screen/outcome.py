@@ -1,6 +1,6 @@
-"""What a game published and what an outcome showed, as the reel field draws them.
+"""A game's published reel data and the displays of its outcomes, parsed for the reel field.
 
-The data come from ``paytables`` as JSON; what a family adds that this screen does not know is left alone.
+The data come from ``paytables`` as JSON. Fields that this screen does not know are ignored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,21 +14,21 @@ Names = Mapping[str, str]
 Window = tuple[tuple[str, ...], ...]
 
 BASE: Final = "base"
-#: More like symbols than this are pictured once; their count stands in the name.
+#: A prize of more like symbols than this shows one symbol, and its name has the count.
 _ICONS_MOST: Final = 5
-#: A reel is awaited where it brings what is awaited at least so often.
+#: The least probability of the missing symbol for a reel to be spun with anticipation.
 _AWAITED_LEAST: Final = Fraction(1, 25)
 
 
 class OutcomeError(Exception):
-    """A presentation or display that does not fit its game: says what does not fit."""
+    """A presentation or display that does not fit its game; the message says what does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class WinView:
-    """One win: its positions (reel, row), its line (1-based, or None), what it pays, and for what.
+    """One win: its positions (reel, row), its line (1-based, or None), its credits, and its combination.
 
-    ``count`` like ``symbol``s, both empty where the win has a ``name`` of its own.
+    The combination is ``count`` of ``symbol``, or ``name`` for any other; then count and symbol are empty.
     """
 
     positions: tuple[tuple[int, int], ...]
@@ -48,12 +48,12 @@ class Prize:
     symbol: str
     credits: int
     gives: tuple[tuple[str, int], ...] = ()
-    """What it brings besides credits: a stage and how many games of it, or a prize in kind."""
+    """Awards besides credits: a stage and its number of games, or a merchandise prize."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A reel field's fixed data: strips, heights, symbols' names, lines as rows per reel, prizes."""
+    """The fixed data of a reel field: strips, heights, symbol names, lines as rows for each reel, prizes."""
 
     strips: tuple[tuple[str, ...], ...]
     heights: tuple[int, ...]
@@ -62,14 +62,14 @@ class Field:
     prizes: tuple[Prize, ...]
     groups: Mapping[str, tuple[str, ...]]
     titles: Mapping[str, Names]
-    """What prizes of no one symbol are called."""
+    """Names of prizes that are not of one symbol, by language."""
     triggers: Mapping[str, int] = field(default_factory=dict)
-    """The symbols that bring a feature wherever they show, and how many of them it takes."""
+    """The scatter symbols that trigger a feature anywhere in the window, and how many are needed."""
     weights: tuple[tuple[int, ...] | None, ...] = ()
-    """How often each stop of a reel comes, where some come more often than others."""
+    """Weight of each stop, by reel; None for a reel whose stops are equally likely."""
 
     def icons(self, prize: Prize) -> tuple[str, ...]:
-        """The symbols that picture a prize: like symbols, or for a group its members in turn."""
+        """Return the symbols that illustrate a prize: like symbols, or for a group its members in turn."""
         if prize.symbol:
             return (prize.symbol,) * (prize.count if prize.count <= _ICONS_MOST else 1)
         number, _, rest = prize.name.partition(" ")
@@ -82,13 +82,13 @@ class Field:
 
     @property
     def reels(self) -> int:
-        """How many reels."""
+        """Return the number of reels."""
         return len(self.heights)
 
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One window of a cascade: the symbols after the last ones fell, and what they win."""
+    """One window of a cascade: the symbols after the winning ones were replaced, and their wins."""
 
     window: Window
     wins: tuple[WinView, ...]
@@ -97,12 +97,12 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One spin of the reels: the window by reel when they stand, each reel's stop, and the wins.
+    """One spin of the reels: the window by reel at rest, each reel's stop, and the wins.
 
-    A stop is -1 where the strip does not show the window (a symbol was changed): the reel then runs in from
-    a strip made of its window. ``first`` holds the stops of a first spin before a choice of reels to hold.
-    ``falls`` are the windows of a cascade, the first being the spin itself; ``evaluated`` is the window that
-    was paid where symbols grew in it.
+    A stop is -1 if the strip does not show the window (a symbol was changed): the reel then stops on a strip
+    made of its window. ``first`` has the stops of a first spin before the player chose reels to hold.
+    ``falls`` are the windows of a cascade, starting with the spin itself. ``evaluated`` is the window that
+    was paid, if symbols expanded in it.
     """
 
     window: Window
@@ -115,11 +115,11 @@ class Result:
     falls: tuple[Fall, ...] = ()
     evaluated: Window | None = None
     awaited: tuple[int, ...] = ()
-    """Reels that may bring a feature when those before them stand (:func:`awaited_reels`)."""
+    """Reels spun with anticipation after the reels before them stop (:func:`awaited_reels`)."""
 
     @property
     def pictures(self) -> tuple[tuple[Window, tuple[WinView, ...]], ...]:
-        """The windows that won, each with its wins; the last window where none did."""
+        """Return the winning windows, each with its wins, or the last window if none won."""
         if not self.falls:
             return ((self.last_window, self.wins),)
         won = tuple((fall.window, fall.wins) for fall in self.falls if fall.wins)
@@ -127,7 +127,7 @@ class Result:
 
     @property
     def last_window(self) -> Window:
-        """What stands at the very end."""
+        """Return the window at the end of the spin."""
         if self.falls:
             return self.falls[-1].window
         return self.window if self.evaluated is None else self.evaluated
@@ -149,13 +149,16 @@ def _gives(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
 
 
 def _counted(name: str, symbols: Mapping[str, object]) -> tuple[int, str]:
-    """``3 loon`` as (3, "loon") where that is a symbol; else (0, "")."""
+    """Return ``3 loon`` as (3, "loon") if that is a symbol, else (0, "")."""
     count, _, symbol = name.partition(" ")
     return (int(count), symbol) if count.isdigit() and symbol in symbols else (0, "")
 
 
 def _every_pay(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Each prize once: those of the cheapest bet, and what only a dearer bet buys, for nothing there."""
+    """Return each prize once.
+
+    These are the prizes of the cheapest bet, and with 0 credits those that only a higher bet buys.
+    """
     found = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
     for entry in data.get("bets", ()):
         for pay in entry.get("pays", ()):
@@ -164,7 +167,7 @@ def _every_pay(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def read_field(game: GameView, stage: str = BASE) -> Field:
-    """The reel field of a game's presentation in one stage. Raises :class:`OutcomeError`."""
+    """Return the reel field of a game's presentation in one stage. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
         place = data.get("stages", {}).get(stage, data)
@@ -191,7 +194,7 @@ def read_field(game: GameView, stage: str = BASE) -> Field:
 
 
 def bet_level(game: GameView, bet_credits: int) -> int:
-    """How many times a bet buys the game's cheapest play of its kind: the prizes are for one."""
+    """Return how many times a bet buys the game's lowest bet of its kind, to which the prizes apply."""
     bets = [entry for entry in game.presentation.get("bets", ()) if isinstance(entry, Mapping)]
     costs = [int(entry.get("cost", 0)) for entry in bets]
     levels = game.presentation.get("levels", ())
@@ -200,7 +203,7 @@ def bet_level(game: GameView, bet_credits: int) -> int:
 
 
 def prize_at(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
-    """What a prize pays at a bet, in credits: a bet that buys more of the pay table has its own (C-22)."""
+    """Return the value of a prize at a bet, in credits: a bet on more of the pay table has its own (C-22)."""
     levels = game.presentation.get("levels", ())
     for entry in game.presentation.get("bets", ()):
         cost = int(entry.get("cost", 0))
@@ -212,13 +215,13 @@ def prize_at(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
 
 
 def stages_of(game: GameView) -> tuple[str, ...]:
-    """The stages of a game that are played on reels."""
+    """Return the stages of a game that are played on reels."""
     stages = game.presentation.get("stages", {BASE: game.presentation})
     return tuple(name for name, stage in stages.items() if "strips" in stage)
 
 
 def _triggers(prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence[str]) -> dict[str, int]:
-    """The least number of each symbol, counted anywhere, that brings a feature."""
+    """Return the least count of each scatter symbol that triggers a feature."""
     found: dict[str, int] = {}
     for prize in prizes:
         if prize.symbol in anywhere and any(given in stages for given, _ in prize.gives):
@@ -227,10 +230,10 @@ def _triggers(prizes: Sequence[Prize], anywhere: Sequence[str], stages: Sequence
 
 
 def awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
-    """The reels that may bring a feature by one symbol more than stands on the reels before them.
+    """Return the reels that need just one more symbol to trigger a feature.
 
-    Told by what can be seen and by the true odds alone, never by what the reel will show: it is awaited as
-    often when it brings nothing (B-17). A reel that would seldom bring it is not.
+    This depends only on the visible symbols and the true odds, never on the reel's result: anticipation is as
+    frequent if the feature is missed (B-17). Reels that would rarely complete the trigger are left out.
     """
     awaited = set()
     for symbol, needed in place.triggers.items():
@@ -243,7 +246,7 @@ def awaited_reels(place: Field, window: Window) -> tuple[int, ...]:
 
 
 def _shows(place: Field, reel: int, symbol: str) -> Fraction:
-    """How probable it is that a reel shows a symbol."""
+    """Return the probability that a reel shows a symbol."""
     strip, height = place.strips[reel], place.heights[reel]
     told = place.weights[reel] if reel < len(place.weights) else None
     weights = told or (1,) * len(strip)
@@ -254,7 +257,7 @@ def _shows(place: Field, reel: int, symbol: str) -> Fraction:
 
 
 def _locate(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
-    """Where the strip shows the window: at the stop hinted at if that fits, else the nearest; -1: nowhere."""
+    """Return the stop at which the strip shows the window, the nearest to ``hint``; -1 if it nowhere does."""
     count = len(strip)
     fits = [
         i
@@ -265,7 +268,7 @@ def _locate(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
 
 
 def read_result(field: Field, display: Mapping[str, Any]) -> Result:
-    """One spin of the reels. Raises :class:`OutcomeError` where it does not fit the field."""
+    """Return one spin of the reels. Raises :class:`OutcomeError` if it does not fit the field."""
     try:
         stops = [int(s) for s in display.get("stops") or [0] * field.reels]
         window = _window(display["window"], field)
@@ -306,7 +309,10 @@ def _window(data: Any, field: Field) -> Window:
 
 
 def _paid(of_fall: tuple[WinView, ...], of_step: tuple[WinView, ...]) -> tuple[WinView, ...]:
-    """The wins of one fall as paid: a fall tells them for the lowest bet, its step for the bet made."""
+    """Return the wins of one fall as paid.
+
+    A fall lists its wins for the lowest bet; its step lists them for the bet made.
+    """
     return tuple(
         next((win for win in of_step if (win.name, win.positions) == (one.name, one.positions)), one)
         for one in of_fall

@@ -1,8 +1,8 @@
-"""The painter: lays text, art and panels on one surface, in logical units, with a cache of what it has drawn.
+"""The painter: draws text, art and panels on one surface, in logical units, with a cache of drawn surfaces.
 
-Every method takes places and sizes in the layout's units and multiplies by ``scale`` itself, so the picture
-is as crisp in a small window as on a 4K screen. What is slow to draw is drawn once and kept, the least
-recently used out first.
+Every method takes positions and sizes in the layout's units and multiplies by ``scale`` itself, so the
+picture is as sharp in a small window as on a 4K screen. Whatever is slow to draw is drawn once and cached;
+the least recently used entry is dropped first.
 """
 
 import math
@@ -23,23 +23,24 @@ Rect = tuple[float, float, float, float]
 Align = Literal["left", "centre", "right"]
 
 PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
-#: Letters are made no smaller than this to fit, in pixels: only tiny windows come to it.
+#: The least height of letters shrunk to fit, in pixels; only tiny windows reach it.
 _LEAST_PIXELS: Final = 5
-#: What stands between facts on one line, and nowhere else: no line begins or ends with it.
+#: The separator between facts on one line. No line begins or ends with it.
 _SEPARATOR: Final = " ·"
 _WIDTHS_MOST: Final = 1 << 14
 _LINES_MOST: Final = 1 << 11
-#: The spaces a line is set with: between words, and those that hold on to a sign or a group of digits.
+#: Spaces in a line: between words, and the no-break spaces before a sign or within a number.
 _SPACES: Final = re.compile("[ \u00a0\u202f]")
-#: The size at which a face's own word space is read, pixels: large enough that no rounding touches it.
+#: The height in pixels at which a face's word space is measured: large enough to ignore rounding.
 _LARGE: Final = 200
-#: Widths in pixels by font file, height in pixels and words, and of its word space (None): for every painter.
+#: Cached widths in pixels by font file, height in pixels and text (None for its word space), shared by all
+#: painters.
 _WIDTHS: Final[dict[tuple[str, int, str | None], int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How words look: face (a font role of the theme), size, paint, and an optional dark edge."""
+    """The style of a text: face (a font role of the theme), size, paint, and an optional dark edge."""
 
     face: str = "text"
     size: str = "body"
@@ -49,16 +50,16 @@ class Style:
 
 
 def _lowered(font: pygame.font.Font, words: str) -> int:
-    """How many pixels lower a font sets these words, for an accent that rises above its box."""
+    """Return by how many pixels a font lowers this text because an accent rises above the font's box."""
     highest = max((glyph[3] for glyph in font.metrics(words) if glyph is not None), default=0)
     return max(0, highest - font.get_ascent())
 
 
 def _levelled(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygame.Surface:
-    """A line with room above or below it, so that the middle of its capitals is the middle of the whole.
+    """Return a line padded above or below so that its middle is the middle of its capitals.
 
-    A font's own box leaves room for accents and descenders, and never as much above as below; an accent that
-    rises above the box lowers the whole line.
+    A font's own box leaves room for accents and descenders, but not equally; an accent that rises above the
+    box lowers the whole line.
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
     capital.y += _lowered(font, words)
@@ -69,9 +70,9 @@ def _levelled(font: pygame.font.Font, words: str, line: pygame.Surface) -> pygam
 
 
 class Painter:
-    """Draws on ``surface`` (of ``scale`` pixels a unit) with ``theme``."""
+    """A painter on ``surface`` (``scale`` pixels a unit) with the styles of ``theme``."""
 
-    #: Bytes of drawn surfaces to keep.
+    #: Maximum size of the cache of drawn surfaces, in bytes.
     kept_bytes_max = 320 * 1024 * 1024
 
     def __init__(self, theme: Theme, scale: float = 1.0) -> None:
@@ -88,16 +89,16 @@ class Painter:
 
     # ------------------------------------------------------------------ units and caches
     def px(self, length: float) -> int:
-        """A length in pixels."""
+        """Return a length in pixels."""
         return round(length * self.scale)
 
     def box(self, rect: Rect) -> pygame.Rect:
-        """A rectangle in pixels; neighbours in units stay neighbours."""
+        """Return a rectangle in pixels. Rectangles that touch in units also touch in pixels."""
         left, top = self.px(rect[0]), self.px(rect[1])
         return pygame.Rect(left, top, self.px(rect[0] + rect[2]) - left, self.px(rect[1] + rect[3]) - top)
 
     def kept(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
-        """The surface made for ``key``, made now if it is not kept."""
+        """Return the cached surface of ``key``; make it if there is none."""
         key = (self._drawn_for, key)
         surface = self._kept.get(key)
         if surface is None:
@@ -111,33 +112,33 @@ class Painter:
         return surface
 
     def draw_for(self, game: GameView | None) -> None:
-        """What is drawn from now on is this game's: its own pictures are its symbols."""
+        """Use this game's own symbol pictures from now on."""
         self._pictures = {} if game is None else game.art.pictures
         self._drawn_for = game.digest if game is not None and self._pictures else ""
 
     def symbol(self, symbol: str, name: str, size: tuple[int, int]) -> pygame.Surface:
-        """A symbol of the game that is drawn, ``size`` pixels; see :func:`draw_symbol`."""
+        """Return a symbol of the current game, ``size`` pixels large; see :func:`draw_symbol`."""
         return draw_symbol(symbol, name, size, self._pictures)
 
     def colour(self, paint: Paint | str) -> Paint:
-        """A paint, or the theme's colour of that name."""
+        """Return the paint itself, or the theme's colour of that name."""
         return self.theme.colour(paint) if isinstance(paint, str) else paint
 
     def flat(self, name: str, alpha: float = 1.0) -> Colour:
-        """A colour of the theme by name, its opacity scaled."""
+        """Return a theme colour by name, with its opacity scaled."""
         r, g, b, a = self.theme.colour(name)
         return (r, g, b, round(a * alpha))
 
     # ------------------------------------------------------------------ words
     def font(self, face: str, pixels: int) -> pygame.font.Font:
-        """A face of the theme at a height in pixels."""
+        """Return a face of the theme at a height in pixels."""
         key = (face, max(_LEAST_PIXELS, pixels))
         if key not in self._fonts:
             self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
         return self._fonts[key]
 
     def _space(self, face: str, pixels: int) -> int:
-        """The least width of a word space: as the face has it. Small, a font rounds and kerns it away."""
+        """Return the least width of a word space, as designed. At small sizes a font would round and kern it away."""
         key = (self._files[face], pixels, None)
         if key not in _WIDTHS:
             share = self.font(face, _LARGE).size(" ")[0] / _LARGE
@@ -145,7 +146,7 @@ class Painter:
         return _WIDTHS[key]
 
     def _width(self, face: str, pixels: int, words: str) -> int:
-        """The width of a line in pixels, its words no nearer to each other than a word space."""
+        """Return the width of a line in pixels, with at least a word space between words."""
         pixels = max(_LEAST_PIXELS, pixels)
         key = (self._files[face], pixels, words)
         wide = _WIDTHS.get(key)
@@ -160,14 +161,14 @@ class Painter:
         return wide
 
     def _line(self, face: str, pixels: int, words: str) -> pygame.Surface:
-        """The words in white; where the font lets them run together, each is set by itself."""
+        """Return the text in white; where the font would run words together, each word is set separately."""
         font = self.font(face, pixels)
         wide = self._width(face, pixels, words)
         if font.size(words)[0] >= wide:
             return font.render(words or " ", True, (255, 255, 255)).premul_alpha()
         parts = [(font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACES.split(words)]
         low = max(_lowered(font, part) for _, part in parts)
-        tops = [low - _lowered(font, part) for _, part in parts]  # one base line, accents or none
+        tops = [low - _lowered(font, part) for _, part in parts]  # share one base line
         high = max(top + drawn.get_height() for top, (drawn, _) in zip(tops, parts, strict=True))
         line = pygame.Surface((wide, high), pygame.SRCALPHA)
         left, space = 0, self._space(face, max(_LEAST_PIXELS, pixels))
@@ -178,15 +179,15 @@ class Painter:
         return line
 
     def measure(self, words: str, style: Style) -> float:
-        """The width of the words, in units."""
+        """Return the width of the text, in units."""
         return self._width(style.face, self.px(self.theme.sizes[style.size]), words) / self.scale
 
     def _fitted(self, words: str, style: Style, width: float | None) -> pygame.font.Font:
-        """The font at the style's size, or smaller until the words fit ``width`` units."""
+        """Return the font at the style's size, or smaller so that the text fits ``width`` units."""
         return self.font(style.face, self._pixels(words, style, width))
 
     def _pixels(self, words: str, style: Style, width: float | None) -> int:
-        """The size in pixels at which the words fit ``width`` units: the style's own, or smaller."""
+        """Return the size in pixels at which the text fits ``width`` units, at most the style's own."""
         pixels = self.px(self.theme.sizes[style.size])
         if width is not None:
             most = self.px(width)
@@ -195,7 +196,10 @@ class Painter:
         return pixels
 
     def words(self, words: str, style: Style, width: float | None = None) -> pygame.Surface:
-        """The words as a premultiplied surface, at most ``width`` units wide; its middle is a capital's."""
+        """Return the text as a premultiplied surface, at most ``width`` units wide.
+
+        The middle of its height is the middle of its capitals.
+        """
 
         def make() -> pygame.Surface:
             pixels = self._pixels(words, style, width)
@@ -242,10 +246,10 @@ class Painter:
     def label(
         self, words: str, rect: Rect, style: Style, *, align: Align = "centre", least: str = "caption"
     ) -> None:
-        """Write words in the middle of a rectangle's height: on one line, smaller if that is too long.
+        """Write text centred vertically in a rectangle: on one line, smaller if that is too long.
 
-        Where they would have to be smaller than ``least``, they stand on lines, if the rectangle holds them,
-        and if it does not, on lines of the smallest letters there are.
+        If it would have to be smaller than ``least``, it is broken into lines; if the rectangle cannot hold
+        those, into lines of the smallest letters.
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
@@ -264,7 +268,7 @@ class Painter:
     def paragraph(
         self, words: str, rect: Rect, style: Style, *, align: Align = "left", leading: float = 1.3
     ) -> float:
-        """Write words wrapped to the rectangle's width from its top. Returns the height used, in units."""
+        """Write text wrapped to the rectangle's width, from its top. Return the height used, in units."""
         line_height = self.theme.sizes[style.size] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
@@ -275,7 +279,7 @@ class Painter:
         return y - line_height / 2 - rect[1]
 
     def wrap(self, words: str, width: float, style: Style) -> list[str]:
-        """The words in lines of at most ``width`` units; a no-break space never ends a line."""
+        """Return the text in lines of at most ``width`` units. A line never ends at a no-break space."""
         lines: list[str] = []
         for block in words.split("\n"):
             line = ""
@@ -290,7 +294,7 @@ class Painter:
         return [line.strip(_SEPARATOR) or line for line in lines]
 
     def balanced(self, words: str, width: float, style: Style) -> list[str]:
-        """As :meth:`wrap`, the lines alike in length: none is left with a lone word."""
+        """Return the text wrapped as by :meth:`wrap`, but in lines of similar length, so that no word stands alone."""
         key = (style.face, style.size, width, words)
         lines = self._lines.get(key)
         if lines is None:
@@ -313,7 +317,7 @@ class Painter:
 
     # ------------------------------------------------------------------ pictures
     def put(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
-        """Lay a premultiplied surface down at a place in pixels, with ``alpha`` of its opacity."""
+        """Draw a premultiplied surface at a position in pixels, its opacity scaled by ``alpha``."""
         if alpha >= 0.996:
             self.surface.blit(surface, at, special_flags=PREMULTIPLIED)
         elif alpha > 0.004:
@@ -330,13 +334,13 @@ class Painter:
         *,
         alpha: float = 1.0,
     ) -> None:
-        """Draw kept art into a rectangle; ``make`` gets the size in pixels."""
+        """Draw cached art in a rectangle. ``make`` receives the size in pixels."""
         box = self.box(rect)
         if box.width > 0 and box.height > 0:
             self.put(self.kept(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha)
 
     def shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
-        """Fill a rectangle, its corners rounded, with a paint that may be transparent."""
+        """Fill a rectangle with rounded corners; the paint may be transparent."""
         box = self.box(rect)
         colour = self.colour(paint)
 
@@ -368,7 +372,7 @@ class Painter:
         edge: Paint | str = "panel_edge",
         line: float = 2,
     ) -> None:
-        """A filled panel with an edge ``line`` units wide."""
+        """Draw a filled panel with an edge ``line`` units wide."""
         self.shade(rect, edge, radius)
         self.shade(
             (rect[0] + line, rect[1] + line, rect[2] - 2 * line, rect[3] - 2 * line),
@@ -378,7 +382,7 @@ class Painter:
 
 
 def gold(theme: Theme) -> Linear:
-    """The theme's gold, as used for titles and rims."""
+    """Return the theme's gold gradient, for titles and rims."""
     return Linear(
         (
             (0.0, theme.colour("gold_light")),

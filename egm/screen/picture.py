@@ -1,4 +1,4 @@
-"""The whole picture from a view, and the map of every place that can be touched."""
+"""The complete picture of a view, and the map of all touch targets."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -37,20 +37,20 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action, Page, Scene, View, bet_credits, choosing, drawer_share, playing, times
 
 _QUIET_SECONDS: Final = 1.0
-#: A text that ends so is a sentence.
+#: Endings of a complete sentence.
 _ENDS: Final = (".", "!", "?", ":")
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A place that can be touched and what it means."""
+    """A touch target and its action."""
 
     rect: Rect
     action: Action
 
 
 class Picture:
-    """Draws views with one theme at one size; keeps only caches."""
+    """A renderer of views with one theme at one size. Its only state is caches."""
 
     def __init__(
         self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None
@@ -64,11 +64,11 @@ class Picture:
 
     @property
     def pixels(self) -> tuple[int, int]:
-        """The picture's size in pixels."""
+        """Return the picture's size in pixels."""
         return (self.painter.px(self.layout.size[0]), self.painter.px(self.layout.size[1]))
 
     def texts(self, view: View) -> Texts:
-        """The words of the view's language."""
+        """Return the texts of the view's language."""
         code = view.snapshot.language if view.snapshot else "en"
         zone = view.snapshot.time_zone if view.snapshot else ""
         if self._brought is not view.words:
@@ -101,13 +101,13 @@ class Picture:
         if _is_quiet(view):
             chrome(
                 replace(stage, lit=True)
-            )  # what takes a fifth of a second is not left to a feature's begin
+            )  # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
 
     def words(self, view: View) -> str:
         """Return the picture's text for screen readers.
 
-        A service page or the game menu: what it lists, the place chosen by keys first. Else why play has
-        stopped, or the status line, and what the meters hold.
+        For a service page or the game menu: its list and the focused target. Otherwise: why play has stopped,
+        or the status line, and the meters.
         """
         stage, snapshot = self._stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
@@ -135,16 +135,16 @@ class Picture:
         return _sentences(said)
 
     def _focused_action(self, stage: Stage) -> Action | None:
-        """Return the action that the keys would choose now, or None where they choose nothing."""
+        """Return the action of the focused target, or None if the keys have no focus."""
         places = self._places(stage) if stage.view.focused and choosing(stage.view, self.theme) else []
         return places[stage.view.focus % len(places)].action if places else None
 
     def choices(self, view: View) -> tuple[Action, ...]:
-        """What the deck's keys may choose among: the places of what is asked or open, in their order."""
+        """Return the actions that the deck's keys may choose: the targets of the decision or the page, in order."""
         return tuple(touch.action for touch in self._places(self._stage(view)))
 
     def places(self, view: View) -> tuple[Rect, ...]:
-        """Where those places are."""
+        """Return the rectangles of those targets."""
         return tuple(touch.rect for touch in self._places(self._stage(view)))
 
     def _stage(self, view: View) -> Stage:
@@ -161,12 +161,12 @@ class Picture:
         return Stage(self.painter, self.texts(view), layout, self._with_drawer(view))
 
     def _with_drawer(self, view: View) -> View:
-        """Upright there is no room beside a player's page: the drawer waits until that is closed."""
+        """Return the view with the drawer hidden if a player's page is open in portrait, where it has no room."""
         alone = self.layout.portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
         return replace(view, with_bench=False) if alone else view
 
     def _places(self, stage: Stage) -> list[Touch]:
-        """The places of the page that is open, of the question that is asked, or of the field."""
+        """Return the touch targets of the open page, the pending decision, or the field."""
         view, layout = stage.view, stage.layout
         found: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
@@ -185,7 +185,7 @@ class Picture:
         return [Touch(rect, action) for rect, action in found]
 
     def touches(self, view: View) -> list[Touch]:
-        """Every place that can be touched, the topmost first."""
+        """Return all touch targets, the topmost first."""
         found: list[Touch] = []
         if self._with_drawer(view).with_bench:
             share = drawer_share(view, self.theme.motion)
@@ -218,7 +218,7 @@ class Picture:
         return found
 
     def touched(self, view: View, x: float, y: float) -> Action | None:
-        """What a touch at a place in units means; None where there is nothing."""
+        """Return the action of a touch at a position in units, or None if there is no target."""
         for touch in self.touches(view):
             if inside(touch.rect, x, y):
                 return touch.action if touch.action.name else None
@@ -226,19 +226,19 @@ class Picture:
 
 
 def _is_quiet(view: View) -> bool:
-    """Whether nobody would see one late frame, in a game that has features."""
+    """Return whether one late frame would go unnoticed, in a game with features."""
     waits = view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _QUIET_SECONDS
     idle = view.snapshot is not None and view.snapshot.state == "idle"
     return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
 
 
 def _open(view: View) -> bool:
-    """Whether the game is on the screen, with no page before it."""
+    """Return whether the game is visible, with no page in front of it."""
     return view.scene is Scene.GAME and view.page is Page.NONE
 
 
 def _moves(view: View, theme: Theme) -> bool:
-    """Whether a round is being shown, with nothing before it."""
+    """Return whether a round is being shown, with no page in front of it."""
     line = times(view, theme)
     if view.show is None or line is None or not _open(view):
         return False
@@ -246,13 +246,13 @@ def _moves(view: View, theme: Theme) -> bool:
 
 
 def _leaves_a_rest(view: View) -> bool:
-    """Whether the player may give up a rest now, and nothing else is asked of him."""
+    """Return whether the player may give up residual credit now, and no other decision is pending."""
     rests = view.snapshot is not None and view.snapshot.residual is not None and view.accepts("residual")
     return rests and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}
 
 
 def _player(stage: Stage, scene: Scene) -> None:
-    """Everything above the meters that is the player's: the game, what covers it, the page that is open."""
+    """Draw the player's area above the meters: the game, overlays on it, and the open page."""
     view = stage.view
     if view.snapshot is not None and scene is not Scene.BOOT:
         draw_board(stage)
@@ -276,7 +276,7 @@ def _player(stage: Stage, scene: Scene) -> None:
 
 
 def _mood(stage: Stage, scene: Scene) -> str:
-    """What the frame's lamps do."""
+    """Return the pattern of the frame's lamps."""
     if scene is Scene.ATTRACT:
         return "chase"
     line, show = times(stage.view, stage.theme), stage.view.show
@@ -288,6 +288,6 @@ def _mood(stage: Stage, scene: Scene) -> str:
 
 
 def _sentences(texts: Iterable[str]) -> str:
-    """Return texts as one, with a full stop after each but the last that does not end a sentence itself."""
+    """Join texts into one, adding a full stop after each but the last that does not end a sentence itself."""
     *others, last = [text for text in texts if text] or [""]
     return "".join(f"{text} " if text.endswith(_ENDS) else f"{text}. " for text in others) + last

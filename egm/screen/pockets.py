@@ -1,10 +1,10 @@
-"""Pockets of a wheel: the spots that bet on each alone, and on its neighbours, in the wheel's order."""
+"""Pockets of a wheel: the spots that bet on each alone, and on its neighbours, in wheel order."""
 
 from egm.screen.table import Table
 
 
 def neighbours(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
-    """The spots that bet on a pocket and so many on either side of it, in the wheel's order."""
+    """Return the spots that bet on a pocket and on ``each_side`` pockets on either side of it, in wheel order."""
     if pocket not in table.wheel:
         return ()
     place, count = table.wheel.index(pocket), len(table.wheel)
@@ -14,6 +14,6 @@ def neighbours(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
 
 
 def straights(table: Table) -> dict[str, str]:
-    """The spot that bets on each pocket alone: of the first group that has such spots."""
+    """Return the spot that bets on each pocket alone, from the first group with such spots."""
     alone = [spot for spot in table.spots.values() if len(spot.covers) == 1]
     return {spot.covers[0]: spot.id for spot in alone if spot.group == alone[0].group}

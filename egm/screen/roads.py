@@ -1,7 +1,7 @@
-"""Scoreboards, without a picture: the roads of baccarat, and which numbers came most and least often.
+"""Scoreboards as data: the roads of baccarat, and the most and least frequent numbers.
 
-They tell what was, and change nothing. A result is a win of one of two sides, or else a tie. A road is read
-in columns; drawn, a column of more than six marks goes on to the right.
+They only report past results. A result is a win of one of two sides, or else a tie. A road is read in
+columns; when drawn, a column of more than six marks turns to the right.
 """
 
 from collections import Counter
@@ -9,31 +9,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-#: Roads and plates are so many marks deep.
+#: Marks in a column of a road or a bead plate.
 DEEP: Final = 6
 
 Place = tuple[int, int]
 """Column and row, from 0."""
 Colour = Literal["red", "blue"]
 Often = tuple[str, int]
-"""A sign of the wheel or of a die, and how often it came."""
+"""A sign of the wheel or of a die, and its number of occurrences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Win:
-    """A mark of the big road: who won, and how many ties came then."""
+    """A mark of the big road: the winning side, and the number of ties that go with it."""
 
     side: str
     ties: int = 0
 
 
 def bead_plate(results: Sequence[str]) -> dict[Place, str]:
-    """Every result, column by column from above; ``results`` the oldest first."""
+    """Return the position of every result, column by column from the top; ``results`` are the oldest first."""
     return {(n // DEEP, n % DEEP): result for n, result in enumerate(results)}
 
 
 def big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Win]]:
-    """A column a run of one side's wins; a tie is marked on the win before it, at first on the one after."""
+    """Return one column for each run of one side's wins.
+
+    A tie is marked on the preceding win; ties before the first win are marked on that win.
+    """
     columns: list[list[Win]] = []
     early = 0
     for result in results:
@@ -52,11 +55,12 @@ def big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Win]]:
 
 
 def derived(columns: Sequence[Sequence[Win]], back: int) -> list[Colour]:
-    """The marks of big eye boy (``back`` 1), small road (2) or cockroach pig (3).
+    """Return the marks of big eye boy (``back`` 1), small road (2) or cockroach pig (3).
 
-    From the second mark of the column after so many, else from the column after that, each mark of the big
-    road makes one. The first of a column: red where the column before is as long as that ``back`` before it.
-    Any other: red unless the column ``back`` before ends just above it.
+    Marks start at the second mark of column ``back`` + 1 of the big road, or else at the next column; from
+    there each mark of the big road makes one. The first mark of a column is red if the previous column is as
+    long as the one ``back`` before that. Any other mark is red unless the column ``back`` before ends just
+    above it.
     """
     lengths = [len(column) for column in columns]
     marks: list[Colour] = []
@@ -70,7 +74,7 @@ def derived(columns: Sequence[Sequence[Win]], back: int) -> list[Colour]:
 
 
 def in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
-    """Marks of one colour in a row below each other."""
+    """Arrange marks in columns, one for each run of one colour."""
     columns: list[list[Colour]] = []
     for mark in marks:
         if columns and columns[-1][-1] == mark:
@@ -81,9 +85,9 @@ def in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
 
 
 def often(results: Sequence[str], signs: Sequence[str], count: int) -> tuple[list[Often], list[Often]]:
-    """Which signs came most and least often, so many of each, with how often; ``results`` may be of several.
+    """Return the ``count`` most and the ``count`` least frequent signs, with their number of occurrences.
 
-    Of signs that came as often, the one that stands first.
+    A result may consist of several signs, joined by ``-``. Signs of equal frequency keep their given order.
     """
     came = Counter(part for result in results for part in result.split("-"))
     order = sorted(signs, key=lambda sign: -came[sign])
@@ -92,7 +96,7 @@ def often(results: Sequence[str], signs: Sequence[str], count: int) -> tuple[lis
 
 
 def placed(lengths: Sequence[int]) -> list[list[Place]]:
-    """Where each mark of each column lies: down as far as there is room, then to the right."""
+    """Return the position of each mark of each column: down as far as there is room, then to the right."""
     taken: set[Place] = set()
     found: list[list[Place]] = []
     first = -1

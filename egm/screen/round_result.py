@@ -1,4 +1,4 @@
-"""The result of a round at a table: made once, when its end is reported.
+"""The result of a round at a table, created once, when its end is reported.
 
 The status line, the last meter and the text for screen readers print the same object, so they cannot
 disagree.
@@ -14,32 +14,33 @@ from egm.screen.table import is_table
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """What a round staked and returned, minor units, and how it ended.
+    """The amounts that a round staked and returned, in minor units, and how it ended.
 
     ``staked_cents`` and ``returned_cents`` count the bets that the round has decided. If ``pays_by_table``,
-    cards are held and drawn, and what is returned is a prize of a pay table, as at reels: no stake is in it.
+    cards are held and drawn, and the return is a prize of a pay table, as with reels: it does not include the
+    stake.
     """
 
     staked_cents: int
     returned_cents: int
     is_push: bool
-    """Every decided bet gives back just its stake."""
+    """Every decided bet returns exactly its stake."""
     pays_by_table: bool
     display: Mapping[str, Any]
-    """How the cloth stands at the end: ``result``, and what the game shows beside it."""
+    """The state of the table at the end: ``result``, and whatever the game shows with it."""
     point_before: int | None
     """Craps: the point before the throw; None on a come-out."""
 
     @property
     def is_loss(self) -> bool:
-        """Whether bets were decided and nothing came back. A hand that wins no prize is not called lost."""
+        """Return whether bets were decided and nothing was returned. A hand without a prize does not count as lost."""
         return self.staked_cents > 0 and not self.returned_cents and not self.pays_by_table
 
 
 def round_result(play: Play, game: GameView | None, snapshot: Snapshot | None) -> RoundResult | None:
-    """Return the result of a round that has ended, or None for a game that is no table.
+    """Return the result of a round that has ended, or None if the game is not a table game.
 
-    ``snapshot`` is the last one before the end: it has the table as it stood during the round.
+    ``snapshot`` is the last one before the end: it has the table's state during the round.
     """
     if game is None or snapshot is None or not is_table(game):
         return None

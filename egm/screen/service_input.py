@@ -1,4 +1,4 @@
-"""Service input: what is typed on a service page, and the answers it makes."""
+"""Service input: text typed on a service page, and the answers sent from it."""
 
 import string
 from collections.abc import Callable
@@ -9,16 +9,16 @@ from egm.kernel.messages import Intent
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.kernel.touch import CROSSES, Place
 
-#: Rows of the keyboard on the screen; the second of each pair is with the shift key.
+#: Rows of the on-screen keyboard; the second of each pair applies with the shift key.
 LETTERS: Final = (("1234567890", "!?#%&()+=:"), ("qwertyuiop", "QWERTYUIOP"), ("asdfghjkl-", "ASDFGHJKL_"))
 LETTERS_LAST: Final = ("zxcvbnm.,'", 'ZXCVBNM@/"')
 ACCENTS: Final = ("éèêàâçîôûù", "ÉÈÊÀÂÇÎÔÛÙ")
-#: The same of a serial number; there is no shift.
+#: Rows of the keyboard for a serial number, which has no shift key.
 CAPITALS: Final = ("1234567890", "QWERTYUIOP", "ASDFGHJKL-", "ZXCVBNM")
-#: The kinds of prompt that a keyboard types into.
+#: The kinds of prompt that need a keyboard.
 WRITTEN: Final = frozenset({"text", "serial", "find"})
 DIGITS: Final = "123456789"
-#: All that can be typed into a prompt of each kind; what is not here takes every character.
+#: The permitted characters of each kind of prompt. A kind that is not listed takes every character.
 _TYPED: Final = {
     "pin": string.digits,
     "digits": string.digits,
@@ -29,30 +29,30 @@ _TYPED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What an attendant is doing on the page that is open."""
+    """The attendant's unfinished input on the open page."""
 
     page_id: str = ""
     typed: str = ""
     shifted: bool = False
     sheets: tuple[int, ...] = (0,)
-    """Which part of tables longer than the page is shown, of each page on the way to the one that is open."""
+    """The part shown of tables longer than the page, for each page on the path to the open one."""
     since: float = 0.0
     touched: frozenset[int] = field(default_factory=frozenset)
     """Targets of a touch test that were touched."""
     felt: tuple[Place, ...] = ()
-    """Where the touches of a calibration were felt so far."""
+    """Positions of a calibration's touches so far."""
     tone: str = ""
-    """What the test of the speakers sounded last, and when."""
+    """The last tone of the speaker test; ``toned_at`` is when it was played."""
     toned_at: float = -10.0
 
     @property
     def sheet(self) -> int:
-        """Which part is shown of the page that is open."""
+        """Return which part of the open page is shown."""
         return self.sheets[-1]
 
 
 def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
-    """The desk when this page is open: fresh for another page, as it was for the same one."""
+    """Return the input state for this page: unchanged for the same page, new for another page."""
     if page is None:
         return Desk()
     if page.id == desk.page_id:
@@ -63,7 +63,7 @@ def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
 
 
 def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
-    """One more character, where the prompt takes it and has room."""
+    """Append one character, if the prompt accepts it and has room."""
     prompt = page.prompt
     if prompt is None or prompt.kind == "choice" or len(desk.typed) >= prompt.length_max:
         return desk
@@ -78,7 +78,7 @@ def typed(desk: Desk, page: ServicePage, char: str) -> Desk:
 def worked(
     desk: Desk, page: ServicePage, name: str, value: Any, now: float = 0.0
 ) -> tuple[Desk, tuple[Intent, ...]]:
-    """What a touch or a key does on a page at a moment, and the answer it makes."""
+    """Apply a touch or a key to a page; return the new input state and the answers to send."""
     if name == "enter" and page.prompt is not None and page.prompt.kind == "find":
         return desk, ()
     if name == "enter" and page.prompt is not None:
@@ -112,5 +112,5 @@ def _answer(page: ServicePage, action: str, said: str | None) -> tuple[Intent, .
 
 
 def shown_input(prompt: Prompt, desk: Desk) -> str:
-    """What stands in the prompt's field: a PIN as dots."""
+    """Return the text of the prompt's field; a PIN is shown as dots."""
     return "\u2022" * len(desk.typed) if prompt.kind == "pin" else desk.typed

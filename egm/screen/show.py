@@ -1,4 +1,4 @@
-"""An outcome being shown: its steps, and the moment of everything that happens in them."""
+"""The presentation of an outcome: its steps, and the time of every event in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,10 +12,12 @@ from egm.screen.round_result import RoundResult
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
 from egm.screen.theme import Motion
 
-#: The machine ends a game whose show takes a minute; a longer one is shown quicker, down to this pace.
+#: The machine ends a game whose presentation takes a minute. A presentation beyond LONGEST seconds is sped
+#: up, but not below the factor QUICKEST.
 LONGEST = 45.0
 QUICKEST = 0.55
-#: A part that PLAY stops rests so soon, seconds, the next so much later; a reel has turned so long.
+#: Seconds from a press of PLAY until the first moving part stops, between the following parts, and the least
+#: time that a reel turns.
 _STOPPING: Final = 0.1
 _NEXT_STOPPING: Final = 0.06
 _TURNED: Final = 0.55
@@ -23,11 +25,12 @@ _TURNED: Final = 0.55
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """An outcome being shown: when it began, when PLAY cut it short, and if its end was told.
+    """An outcome being presented: when it began, when PLAY shortened it, and whether its end was reported.
 
-    ``cuts`` are seconds from its beginning: each ends what moved then. ``before`` is what the reels stood at.
-    A game that asks is shown in parts: what leads to a question is not ``whole``; the first ``seen`` steps,
-    and the first ``opened`` boxes of the next, were shown before, when the game had won ``seen_credits``.
+    ``cuts`` are seconds from its beginning; each ends the movement at that time. ``before`` is what the reels
+    showed before. A game with decisions is presented in parts: a part that leads to a decision is not
+    ``whole``. The first ``seen`` steps, and the first ``opened`` boxes of the next, were shown in an earlier
+    part, when the game had won ``seen_credits``.
     """
 
     play: Play
@@ -42,14 +45,15 @@ class Show:
     seen_credits: int = 0
     seen_cents: int = 0
     result: RoundResult | None = None
-    """What the round came to, of a table's round that has ended."""
+    """The result of a table's round that has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """The moments of one step, in seconds from the show's start: each reel's stop, all standing, over.
+    """The times of one step, in seconds from the show's start: each reel's stop, all stopped, end.
 
-    ``title`` is when the card of a feature that begins with it comes; it is gone at ``begin``.
+    ``title`` is when the title card of a feature that begins with this step appears; it disappears at
+    ``begin``.
     """
 
     title: float
@@ -61,7 +65,7 @@ class StepTime:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The moments of a show, in seconds from its start; ``spun`` is when the last step stands."""
+    """The times of a show, in seconds from its start; ``spun`` is when the last step has stopped."""
 
     steps: tuple[StepTime, ...]
     spun: float
@@ -70,18 +74,18 @@ class Timeline:
     level: int
 
     def index(self, since: float) -> int:
-        """The step shown, so many seconds after the show began."""
+        """Return the index of the step shown at ``since`` seconds."""
         return next((i for i, step in enumerate(self.steps) if since < step.end), len(self.steps) - 1)
 
 
 def step_stage(show: Show, index: int) -> str:
-    """The stage of a step; a Keno draw has none."""
+    """Return the stage of a step; empty for a Keno draw."""
     step = show.steps[index]
     return "" if isinstance(step, KenoStep) else step.stage
 
 
 def is_feature(show: Show, index: int) -> bool:
-    """Whether a step is played in another stage than the game began in; doubling up is none."""
+    """Return whether a step is played in another stage than the first step. Double-up is no feature."""
     step, first = show.steps[index], show.steps[0]
     if isinstance(step, KenoStep | GambleStep) or isinstance(first, KenoStep | GambleStep):
         return False
@@ -89,7 +93,7 @@ def is_feature(show: Show, index: int) -> bool:
 
 
 def feature_steps(show: Show, index: int) -> range:
-    """The steps of the feature that a step belongs to: those beside it in the same stage."""
+    """Return the indices of the adjacent steps in the same stage."""
     stage, first, after = step_stage(show, index), index, index + 1
     while first and step_stage(show, first - 1) == stage:
         first -= 1
@@ -99,9 +103,10 @@ def feature_steps(show: Show, index: int) -> range:
 
 
 def games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
-    """Which game of its stage a step is, and how many of them the steps that stand have awarded.
+    """Return the number of a game within its stage, and how many games have been awarded so far.
 
-    ``stand``: whether the step itself does. A retrigger still to come is not counted: it would be given away.
+    ``stand`` is whether the step itself has stopped. A later retrigger is not counted, so that it stays a
+    surprise.
     """
     told, stage = show.play.display.get("steps") or (), step_stage(show, index)
     played = [i for i in range(len(show.steps)) if step_stage(show, i) == stage]
@@ -112,18 +117,18 @@ def games_awarded(show: Show, index: int, *, stand: bool) -> tuple[int, int]:
         for award in step.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
-    most = len(played) if show.whole else awarded  # a game may have a most of free games
+    most = len(played) if show.whole else awarded  # The game may limit the number of free games.
     return number, max(number, min(awarded, most))
 
 
 def has_title(show: Show, index: int) -> bool:
-    """Whether a step begins a feature; one that was asked in has had its title before the question."""
+    """Return whether a step begins a feature whose title was not shown before an earlier decision."""
     begins = index > show.seen and step_stage(show, index - 1) != step_stage(show, index)
     return begins and is_feature(show, index)
 
 
 def awaiting(step: Step, time: StepTime, since: float) -> int | None:
-    """The reel that turns on alone and may bring the feature; None where there is none at this moment."""
+    """Return the reel that is spinning with anticipation at this time, or None."""
     if not isinstance(step, Result) or since < time.begin:
         return None
     turning = [reel for reel, stop in enumerate(time.stops) if since < stop]
@@ -131,16 +136,16 @@ def awaiting(step: Step, time: StepTime, since: float) -> int | None:
 
 
 def timeline(show: Show, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
-    """When each reel of each step stops, when the roll-up ends, and when the game may be closed.
+    """Return when each reel of each step stops, when the roll-up ends, and when the game may be closed.
 
-    ``calm`` where motion is reduced: nothing is drawn out.
+    ``calm`` is reduced motion: anticipation is left out.
     """
     return _timeline(_Laying(show, motion, id(show), id(motion), level, calm))
 
 
 @dataclass(frozen=True, slots=True)
 class _Laying:
-    """The arguments of a timeline, equal when they are the same objects: every frame asks several times."""
+    """The arguments of a timeline, compared by identity: every frame computes the same one several times."""
 
     show: Show = field(compare=False)
     motion: Motion = field(compare=False)
@@ -165,7 +170,7 @@ def _timeline(laying: _Laying) -> Timeline:
 
 
 def _laid(show: Show, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
-    """The steps one after another, each cut where PLAY was pressed in it."""
+    """Return the times of the steps in sequence, each shortened by presses of PLAY."""
     steps: list[StepTime] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
@@ -193,7 +198,7 @@ def _paced(time: StepTime, pace: float, begin: float) -> StepTime:
 
 
 def _cut(time: StepTime, step: Step, cut: float) -> StepTime:
-    """A step in which PLAY was pressed: the card goes, what turns stops, what stands is over."""
+    """Shorten a step at a press of PLAY: skip the title card, stop moving parts, or end a step at rest."""
     if cut < time.begin:
         return _sooner(time, time.begin - cut, 0, begin=cut)
     if cut >= time.spun:
@@ -201,13 +206,13 @@ def _cut(time: StepTime, step: Step, cut: float) -> StepTime:
     turning = [i for i, stop in enumerate(time.stops) if stop > cut]
     if not turning:
         return _sooner(time, time.spun - cut, 0)
-    if isinstance(step, HoldStep | PickStep):  # one spin, or one box
+    if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _sooner(time, max(0.0, time.stops[turning[0]] - cut - _STOPPING), turning[0])
     least = max(cut + _STOPPING, time.begin + (_TURNED if isinstance(step, Result) else 0.0))
     stops, apart = (
         list(time.stops),
         0.0 if isinstance(step, TableStep) else _NEXT_STOPPING,
-    )  # cards lie at once
+    )  # Cards are all dealt at once.
     for place, part in enumerate(turning):
         stops[part] = min(stops[part], least + place * apart)
     gained = max(time.stops) - max(stops)
@@ -215,13 +220,13 @@ def _cut(time: StepTime, step: Step, cut: float) -> StepTime:
 
 
 def _sooner(time: StepTime, by: float, first: int, *, begin: float | None = None) -> StepTime:
-    """What is still to come of a step, from its part ``first`` on, so many seconds sooner."""
+    """Move the rest of a step, from part ``first`` on, ``by`` seconds earlier."""
     stops = tuple(stop if i < first else stop - by for i, stop in enumerate(time.stops))
     return StepTime(time.title, time.begin if begin is None else begin, stops, time.spun - by, time.end - by)
 
 
 def parts(step: Step) -> int:
-    """How many parts of a step happen one after another: its reels, spins, boxes, balls."""
+    """Return how many parts of a step happen in sequence: its reels, spins, boxes or balls."""
     if isinstance(step, Result):
         return len(step.window)
     if isinstance(step, HoldStep):
@@ -234,7 +239,7 @@ def parts(step: Step) -> int:
 
 
 def _cue_seconds(motion: Motion) -> Mapping[str, float]:
-    """How long a table's cues take; one that the screen does not know takes no time."""
+    """Return the duration of a table's cues; unknown cues take no time."""
     return {
         "ball": motion.wheel,
         "wheel": motion.wheel,
@@ -247,7 +252,7 @@ def _cue_seconds(motion: Motion) -> Mapping[str, float]:
 
 
 def _step_time(step: Step, begin: float, motion: Motion, opened: int, *, calm: bool) -> StepTime:
-    """When the parts of a step happen; the first ``opened`` of them have happened already."""
+    """Return when the parts of a step happen; the first ``opened`` of them have already happened."""
     if isinstance(step, Result):
         held = {i for i, (a, b) in enumerate(zip(step.first, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step

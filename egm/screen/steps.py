@@ -1,4 +1,4 @@
-"""The steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws, tables.
+"""Steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws, tables.
 
 Each is read from the display that ``paytables`` made and carries the credits it won.
 """
@@ -12,7 +12,7 @@ from egm.screen.outcome import Field, OutcomeError, Result, read_result
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What a coin, a box or a part of a wheel holds."""
+    """The content of a coin, a box or a wheel segment."""
 
     name: str
     credits: int
@@ -31,7 +31,7 @@ class HoldStep:
 
 @dataclass(frozen=True, slots=True)
 class PickStep:
-    """Boxes, those opened in order with what was in them."""
+    """A pick feature: its boxes, and the opened ones in order with their contents."""
 
     stage: str
     boxes: int
@@ -41,7 +41,7 @@ class PickStep:
 
 @dataclass(frozen=True, slots=True)
 class WheelStep:
-    """A wheel's parts in order, and the part that won."""
+    """A bonus wheel: its segments in order, and the winning one."""
 
     stage: str
     parts: tuple[Item, ...]
@@ -51,7 +51,7 @@ class WheelStep:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One way of a Keno ticket: its numbers, those that were drawn, and what it pays."""
+    """One way of a Keno ticket: its numbers, those that were drawn, and its pay."""
 
     numbers: tuple[int, ...]
     hits: tuple[int, ...]
@@ -72,7 +72,7 @@ class KenoStep:
 
 @dataclass(frozen=True, slots=True)
 class GambleStep:
-    """One round of double-up: what was called, what the card showed, what it left; and the cards before."""
+    """One round of double-up: the call, the card drawn, the resulting credits, and the previous cards."""
 
     stage: str
     called: str
@@ -88,8 +88,8 @@ Told = Mapping[str, Any]
 class TableStep:
     """A part of a round at a table, up to a decision or its end (:file:`paytables/FELTS.md`).
 
-    ``display`` is how the felt stands at its end, ``cues`` what moves on the way there, ``settlements`` the
-    bets that it decides.
+    ``display`` is the table's state at the end of the part, ``cues`` are the movements before that, and
+    ``settlements`` are the bets that it decides.
     """
 
     display: Told
@@ -108,7 +108,7 @@ def read_steps(
     cues: Sequence[Told] = (),
     settlements: Sequence[Told] = (),
 ) -> tuple[Step, ...]:
-    """Every step of an outcome in order; at least one. Raises :class:`OutcomeError`."""
+    """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`."""
     try:
         if display.get("kind") == "table":
             return (_table(display, tuple(cues), tuple(settlements)),)
@@ -126,7 +126,10 @@ def read_steps(
 
 
 def _table(display: Told, cues: tuple[Told, ...], settlements: tuple[Told, ...]) -> TableStep:
-    """A part of a round at a table; where no cues are told (a recalled game), those its end allows."""
+    """Return a part of a round at a table.
+
+    If there are no cues (a recalled game), they are derived from its end.
+    """
     for hand in display.get("hands", ()):
         str(hand["id"]), [str(card) for card in hand["cards"]]
     [int(die) for die in display.get("dice", ())]
@@ -185,7 +188,7 @@ def _items(data: Any, times: int) -> tuple[Item, ...]:
 
 
 def _item(data: Mapping[str, Any], times: int) -> Item:
-    """An item with what it pays at the bet made: games tell it for the lowest."""
+    """Return an item with its pay at the bet made; games publish the pay for the lowest bet."""
     return Item(str(data["item"]), int(data["credits"]) * times)
 
 

@@ -1,7 +1,7 @@
-"""Bets on a table, without a picture: the spots a game offers, chips laid on them, and the wish for the bet.
+"""Bets on a table as data: the spots a game offers, chips placed on them, and the bet request.
 
-The machine keeps the bet; the chips here are what the player is doing with a finger, told to it as soon as
-they make a bet. What stands from earlier rounds is the machine's alone and never among them.
+The machine holds the bet. The chips here are the player's input, sent to the machine as soon as they form a
+bet. Standing bets from earlier rounds belong to the machine and are never among them.
 """
 
 from collections.abc import Mapping
@@ -13,26 +13,27 @@ from typing import Any, Final, Literal
 from egm.kernel.messages import Felt, GameView, Intent, Snapshot
 from egm.screen.outcome import OutcomeError
 
-#: Chips are of these values, in credits; a table has the five that suit it.
+#: Possible chip values in credits, and how many of them a table uses.
 _VALUES: Final = tuple(base * 10**power for power in range(7) for base in (1, 5))
 _CHIPS: Final = 5
-#: So many steps back can be taken.
+#: Maximum number of undo steps.
 _UNDO: Final = 40
-#: How many pockets on each side of one are its neighbours, as they are chosen one after another.
+#: The number of neighbours on each side of a pocket, in the order in which the key selects them.
 NEIGHBOURS: Final = (2, 3, 4, 1)
 
-#: Actions that change the chips, and those that only change what the hand or the eye has.
+#: Actions that change the chips, and all actions of a table, which include those that change only the display
+#: or the tool.
 ON_CHIPS: Final = frozenset({"spot", "pocket", "call", "undo", "clear", "repeat", "double"})
 ON_FELT: Final = ON_CHIPS | {"chip", "tool", "cloth", "sheet", "neighbours", "suits", "board"}
 
 Bets = Mapping[str, int]
 Tool = Literal["chip", "take", "ask", "plays"]
-"""What a touch of a spot does: lay a chip, take the bet off it, tell its odds and limits, say if it plays."""
+"""The effect of touching a spot: place a chip, remove the bet, show odds and limits, or toggle whether it plays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place for a bet, as the game publishes it (:class:`paytables.contract.Spot`)."""
+    """A betting spot, as the game publishes it (:class:`paytables.contract.Spot`)."""
 
     id: str
     group: str
@@ -45,22 +46,22 @@ class Spot:
     covers: tuple[str, ...]
     share: int | None = None
     times: int | None = None
-    """It is laid with the spot it needs, so many times as high: a chip on either is one on both."""
+    """It is bet together with the spot it needs, this many times as high: a chip on either places both."""
     most_times: int | None = None
-    """A bet there is at most so many times the one it needs."""
+    """The maximum bet, as a multiple of the bet it needs."""
     reserve: Fraction = Fraction(0)
-    """What the round may still stake for each credit here: credit and limits must cover it as well."""
+    """The amount that the round may still stake for each credit here. Credit and limits must cover it as well."""
     added: tuple[str, ...] = ()
-    """Staked in a round alone: what it may be, in times the bet it needs."""
+    """For a bet that is made only during a round: the possible amounts, as multiples of the bet it needs."""
     terms: Mapping[str, str] = field(default_factory=dict)
-    """What it pays in words, by language, where its odds do not say all."""
+    """Its pay as text by language, if the odds are not the full description."""
     round: tuple[str, ...] = ()
-    """The spots that need each other in a round of which it is one: a chip on it lays the least on all."""
+    """The other spots of a cycle of spots that need each other: a chip on one places the minimum on all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A wager with a name, laid by one touch: how many chips on each spot."""
+    """A named (announced) bet, placed by one touch: the number of chips on each spot."""
 
     names: Mapping[str, str]
     chips: Bets
@@ -68,9 +69,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """What a table game published: its picture, its spots in the cloth's order, and the bets it offers.
+    """A table game's published data: its picture, its spots in layout order, and the bets it offers.
 
-    Read once; what is worked out from it is kept by its identity.
+    Parsed once; values derived from it are cached by its identity.
     """
 
     felt: str
@@ -81,18 +82,18 @@ class Table:
     colours: Mapping[str, str]
     names: Mapping[str, Mapping[str, str]]
     off: frozenset[str] = frozenset()
-    """Spots whose bets do not play on a come-out, unless the player says so."""
+    """Spots whose bets do not play on a come-out roll, unless the player decides so."""
     says: frozenset[str] = frozenset()
-    """Spots of which the player says whether a bet there plays."""
+    """Spots for which the player decides whether a bet plays."""
     calls: Mapping[str, Call] = field(default_factory=dict)
     roads: tuple[str, ...] = ()
-    """The two results that a scoreboard has columns of; none where the table keeps no such board."""
+    """The two results that have columns on a scoreboard; empty if the table has no such board."""
     suits: bool = False
-    """Whether what is dealt has suits: cards have, tiles have not."""
+    """Whether the dealt pieces have suits: cards do, tiles do not."""
 
     @property
     def chips(self) -> tuple[int, ...]:
-        """The values of chips, ascending: from the least bet on, and no larger than the largest."""
+        """Return the chip values, ascending: from the smallest bet, none above the largest."""
         spots = self.spots.values()
         least = min((spot.step for spot in spots), default=1)
         most = max((spot.most for spot in spots), default=1)
@@ -101,17 +102,17 @@ class Table:
 
     @property
     def least(self) -> int:
-        """The least that begins a round, credits: a bet that needs no other, and all that is laid with it."""
+        """Return the minimum that starts a round, in credits: an independent bet and all bets required with it."""
         return _least(self)
 
     @property
     def groups(self) -> Mapping[str, tuple[Spot, ...]]:
-        """The spots of each group, in the cloth's order."""
+        """Return the spots of each group, in layout order."""
         return _groups(self)
 
     @property
     def lasts(self) -> bool:
-        """Whether bets may stay on the table: what is placed is then placed for one round and no more."""
+        """Return whether bets may stay on the table. New chips are then for one round only."""
         return self.felt == "craps"
 
 
@@ -138,12 +139,12 @@ def _least(table: Table) -> int:
 
 
 def is_table(game: GameView | None) -> bool:
-    """Whether the game has a felt (:file:`paytables/FELTS.md`)."""
+    """Return whether the game is played on a table (:file:`paytables/FELTS.md`)."""
     return game is not None and game.presentation.get("kind") == "table"
 
 
 def read_table(game: GameView) -> Table:
-    """What a table game published. Raises :class:`OutcomeError`."""
+    """Return a table game's published data. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
         spots = [
@@ -187,7 +188,7 @@ def read_table(game: GameView) -> Table:
 
 
 def _with_rounds(spots: Mapping[str, Spot]) -> dict[str, Spot]:
-    """The spots, each with those that it needs and that, in turn, need it."""
+    """Return the spots, each with the other spots of its cycle of mutual needs."""
 
     def needed(spot: Spot) -> tuple[str, ...]:
         found = [spot.id]
@@ -205,16 +206,16 @@ def _bets(data: Mapping[str, Any]) -> dict[str, int]:
 # ---------------------------------------------------------------------- chips
 @dataclass(frozen=True, slots=True)
 class Chips:
-    """The player's chips: bets of the coming round, how to go back, and what his hand holds.
+    """The player's chips: the new bets, their undo history, and the selected tool.
 
-    ``bets`` are credits by spot, negative where a standing bet is to be taken down. ``last`` is what the
-    round before staked; ``part`` and ``sheet`` say which part of the cloth is open; ``asked`` is the spot
-    under the finger; ``refused`` why the last touch changed nothing (a word of the catalogue's).
+    ``bets`` are credits by spot, negative if a standing bet is to be taken down. ``last`` is what the last
+    round staked; ``part`` and ``sheet`` are the open part of the layout; ``asked`` is the spot last touched;
+    ``refused`` is why the last touch changed nothing (a catalogue key).
     """
 
     bets: Bets = field(default_factory=dict)
     plays: Mapping[str, bool] = field(default_factory=dict)
-    """What the player has newly said of bets: whether they play."""
+    """The player's new decisions whether a bet plays, by spot."""
     before: tuple[Bets, ...] = ()
     value: int = 0
     tool: Tool = "chip"
@@ -225,20 +226,20 @@ class Chips:
     asked: str = ""
     refused: str = ""
     due: bool = False
-    """The machine is to be told that the chips of the round before are off the cloth."""
+    """Whether the machine has yet to be informed that the last round's chips are off the table."""
     clearing: bool = False
-    """It was told so, and has not answered: until it has, those chips are no bet of the coming round."""
+    """Whether that message was sent and not yet answered. Until then, those chips are no bet of the next round."""
     wished: Bets | None = None
-    """The bet that the machine was asked for, until it has answered; None: it has told the one in force."""
+    """The requested bet, until the machine answers; None if no request is pending."""
     wished_at: float = -10.0
 
     @property
     def credits(self) -> int:
-        """What they cost: all that is newly staked."""
+        """Return the total of the newly staked credits."""
         return sum(each for each in self.bets.values() if each > 0)
 
     def changed(self, bets: Bets, asked: str = "") -> "Chips":
-        """These bets instead; what lay before can be had back."""
+        """Return the chips with these bets instead; the previous bets can be restored by undo."""
         kept = {spot: each for spot, each in bets.items() if each}
         before = (*self.before, self.bets)[-_UNDO:]
         return replace(self, bets=kept, before=before, asked=asked or self.asked, refused="", due=False)
@@ -246,7 +247,7 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What holds beside a spot's own limits: the credit, what stands, where no bet is taken now."""
+    """Limits in addition to a spot's own: the credit, standing bets, and spots closed at present."""
 
     credits: int
     standing: Bets
@@ -254,25 +255,28 @@ class Limits:
     felt: Felt
     least_here: int = 0
     most_here: int | None = None
-    """What the place lets be at stake, standing bets included, in credits; None: as much as the table."""
+    """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
 
     def spot(self, spot: Spot) -> Spot:
-        """A spot as the table stands."""
+        """Return a spot with the values that apply in the table's current state."""
         now = self.felt.spots.get(spot.id)
         return spot if now is None else replace(spot, **now.model_dump())
 
     def on(self, bets: Bets, spot: str | None) -> int:
-        """What lies and stands on a spot, credits."""
+        """Return the new and standing bets on a spot, in credits."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing.get(spot, 0)
 
     def most(self, spot: Spot, bets: Bets) -> int:
-        """The most on a spot with these bets: its own limit, or so many times what it is laid on."""
+        """Return the maximum on a spot with these bets: its own limit, or a multiple of the bet it needs."""
         times = spot.most_times
         most = spot.most if times is None else min(spot.most, times * self.on(bets, spot.needs))
         return most if self.most_here is None else min(most, self.most_here)
 
     def room(self, bets: Bets) -> int | None:
-        """The most that may be newly staked here beside what stands and is not taken down with these bets."""
+        """Return the most that may be newly staked under the venue's maximum, or None if there is no maximum.
+
+        Standing bets count, except those that these bets take down.
+        """
         if self.most_here is None:
             return None
         taken_down = -sum(each for each in bets.values() if each < 0)
@@ -280,7 +284,7 @@ class Limits:
 
 
 def limits(snapshot: Snapshot) -> Limits:
-    """What holds as the table stands."""
+    """Return the limits in the table's current state."""
     unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
     return Limits(
         snapshot.credit_cents // unit_cents,
@@ -293,7 +297,7 @@ def limits(snapshot: Snapshot) -> Limits:
 
 
 def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
-    """Why a spot takes no bet with these on the cloth (a word of the catalogue's), and what it waits for."""
+    """Return why a spot takes no bet with these bets (a catalogue key, or ""), and the spots that it needs first."""
     if spot.needs is not None and not spot.round and spot.times is None and _needed(spot, bets, held) <= 0:
         return "needs", (spot.needs,)
     if spot.id in held.shut:
@@ -309,9 +313,9 @@ def closed(spot: Spot, bets: Bets, held: Limits) -> tuple[str, tuple[str, ...]]:
 def laid(
     table: Table, chips: Chips, spots: tuple[str, ...], held: Limits, times: Bets | None = None
 ) -> Chips:
-    """The chips after a touch of these spots with the tool in hand: all of them, or none.
+    """Return the chips after a touch of these spots with the selected tool; all of them change, or none.
 
-    ``times``: how many chips on each, where not one.
+    ``times`` is the number of chips on each spot, one if not given.
     """
     if chips.tool == "ask":
         return replace(chips, asked=spots[0], refused="")
@@ -333,13 +337,16 @@ def laid(
 
 
 def _lead(table: Table, spot: str) -> str:
-    """The spot a chip goes to: the one with which this is laid, where it is laid with another."""
+    """Return the spot that receives the chip: the needed spot if both are always bet together."""
     needs = table.spots[spot].needs
     return spot if needs is None or table.spots[spot].times is None else _lead(table, needs)
 
 
 def _too_much(table: Table, bets: Bets, held: Limits) -> str:
-    """What these bets are more than (a word of the catalogue's): credit, table, place, credit for raises."""
+    """Return the limit that these bets exceed (a catalogue key: credit, table, here, raise), or "".
+
+    ``here`` is the venue's maximum, ``raise`` the credit needed for later raises.
+    """
     total, room = sum(each for each in bets.values() if each > 0), held.room(bets)
     more = sum((table.spots[name].reserve * each for name, each in bets.items() if each > 0), Fraction(0))
     if total > held.credits:
@@ -352,19 +359,19 @@ def _too_much(table: Table, bets: Bets, held: Limits) -> str:
 
 
 def chips_here(table: Table, held: Limits) -> tuple[int, ...]:
-    """The values of chips, ascending: none but the least is more than may be staked here."""
+    """Return the chip values, ascending; all but the lowest are within the venue's maximum."""
     least, *more = table.chips
     return (least, *(value for value in more if held.most_here is None or value <= held.most_here))
 
 
 def value_of(table: Table, chips: Chips, held: Limits) -> int:
-    """The value of the chip in hand."""
+    """Return the value of the selected chip."""
     values = chips_here(table, held)
     return chips.value if chips.value in values else values[0]
 
 
 def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tuple[int, str]:
-    """What is bet on a spot after one chip more, and why there is none."""
+    """Return the bet on a spot after adding a chip, and why it cannot be added, or ""."""
     stood, now = held.standing.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     why, _ = closed(spot, bets, held)
     if why:
@@ -382,14 +389,14 @@ def _more(table: Table, spot: Spot, bets: Bets, value: int, held: Limits) -> tup
 
 
 def _needed(spot: Spot, bets: Bets, held: Limits) -> int:
-    """What lies on the spot it needs, for a share what is newly laid there; one where it needs none."""
+    """Return the bet on the spot that it needs, or 1 if it needs none. For a share, only the new bet counts."""
     if spot.needs is None:
         return 1
     return bets.get(spot.needs, 0) + (held.standing.get(spot.needs, 0) if spot.share is None else 0)
 
 
 def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
-    """The bets without those whose needed bet is gone; what goes with one is as high as that wants."""
+    """Return the bets without those whose needed bet is gone; linked bets get the amount that follows from it."""
     kept = dict(bets)
     for spot in table.spots.values():
         needed, now = _needed(spot, kept, held), kept.get(spot.id, 0)
@@ -403,14 +410,14 @@ def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
 
 
 def _taken(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
-    """The new bet off a spot; where there is none, the standing one is to be taken down (or left, again)."""
+    """Remove the new bet from a spot; if there is none, mark the standing bet to be taken down, or unmark it."""
     spot = _lead(table, spot)
     now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
     if not now and not stood:
         return replace(chips, asked=spot, refused="nothing")
     bets = {**chips.bets, spot: -stood if now == 0 else 0}
     bets = _with_followers(table, bets, held)
-    for name, each in bets.items():  # what wants it first, or may be so high on it alone
+    for name, each in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
         other = held.spot(table.spots[name])
         if each > 0 and (closed(other, bets, held)[0] or held.on(bets, name) > held.most(other, bets)):
             return replace(chips, asked=spot, refused="needed")
@@ -418,7 +425,7 @@ def _taken(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
 
 
 def plays(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
-    """Whether a bet on a spot plays in the coming round, where the player says it; else None."""
+    """Return whether a bet on a spot plays in the next round, or None if the player has no choice."""
     if spot not in table.says:
         return None
     told = held.felt.plays.get(spot, spot not in table.off)
@@ -426,7 +433,7 @@ def plays(table: Table, chips: Chips, spot: str, held: Limits) -> bool | None:
 
 
 def _said(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
-    """That a bet plays, or no more: of one that lies or stands there."""
+    """Toggle whether a new or standing bet on a spot plays."""
     now = plays(table, chips, spot, held)
     if now is None or held.on(chips.bets, spot) <= 0:
         return replace(chips, asked=spot, refused="always" if now is None else "nothing")
@@ -434,29 +441,29 @@ def _said(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
 
 
 def undone(chips: Chips) -> Chips:
-    """One step back."""
+    """Undo one step."""
     if not chips.before:
         return replace(chips, refused="nothing")
     return replace(chips, bets=chips.before[-1], before=chips.before[:-1], refused="", due=False)
 
 
 def cleared(chips: Chips) -> Chips:
-    """Every new bet off the cloth."""
+    """Remove every new bet."""
     return chips.changed({}) if chips.bets else replace(chips, refused="nothing")
 
 
 def repeated(table: Table, chips: Chips, held: Limits) -> Chips:
-    """The bets of the round before, as far as the table takes them now."""
+    """Place the bets of the last round again, as far as the table accepts them now."""
     return _laid_anew(table, chips, chips.last, held)
 
 
 def doubled(table: Table, chips: Chips, held: Limits) -> Chips:
-    """Every new bet twice as high, as far as its limit and the credit go."""
+    """Double every new bet, as far as limits and credit allow."""
     return _laid_anew(table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, held)
 
 
 def _laid_anew(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
-    """Bets of these amounts, each no more than may be; refused whole where the credit does not cover them."""
+    """Place bets of these amounts, each up to its maximum; refuse all if the credit does not cover them."""
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
     why = "" if wanted else "nothing"
     for name in table.spots:
@@ -472,7 +479,7 @@ def _laid_anew(table: Table, chips: Chips, wanted: Bets, held: Limits) -> Chips:
 
 # ---------------------------------------------------------------------- the bet in force
 def bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
-    """The new bets the machine holds: as they were laid, or of the first form that costs as much."""
+    """Return the new bets that the machine holds: as placed, or those of the first named bet of the same cost."""
     told = snapshot.bet_wager.get("bets")
     if isinstance(told, Mapping):
         return _bets(told)
@@ -480,12 +487,15 @@ def bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 
 def under_least(chips: Chips, snapshot: Snapshot) -> bool:
-    """Whether the chips are less than the place takes: no bet yet, and none is in force meanwhile."""
+    """Return whether the chips are below the venue's minimum, so that they are no bet yet."""
     return 0 < chips.credits < limits(snapshot).least_here
 
 
 def wished(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[Intent, ...]]:
-    """The wish for these bets, and the chips that wait for its answer; with none, that nothing is staked."""
+    """Return the chips with a pending request, and the request for these bets.
+
+    Chips below the venue's minimum request an empty bet.
+    """
     held = limits(snapshot)
     said = {spot: now for spot, now in chips.plays.items() if held.on(chips.bets, spot) > 0}
     chips = replace(chips, clearing=chips.due)
@@ -498,15 +508,15 @@ def wished(chips: Chips, snapshot: Snapshot, now: float) -> tuple[Chips, tuple[I
 
 
 def answered(table: Table, chips: Chips, snapshot: Snapshot, *, waits: bool) -> Chips:
-    """The chips of the bet in force, whatever lay there, or those that wait for the machine's answer.
+    """Return the chips of the current bet, or unchanged chips while the machine's answer is pending.
 
-    ``waits``: a wish may still be on its way, so that an older bet told is no answer to it.
+    ``waits``: a request may still be in transit, so that an older bet is not mistaken for its answer.
     """
     told = bets_in_force(table, snapshot)
     refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.due or (waits and chips.wished is not None and told != chips.wished and not refused):
         return chips
-    if chips.clearing and told and not chips.bets:  # refused, or lost on the way: it is told again
+    if chips.clearing and told and not chips.bets:  # The request was refused or lost: send it again.
         return replace(chips, wished=None, due=True)
     chips = replace(chips, wished=None, clearing=False)
     if told == chips.bets or (not told and under_least(chips, snapshot)):

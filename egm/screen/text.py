@@ -1,4 +1,4 @@
-"""Words: one catalogue a language, and money, numbers and time in each language's form (Babel)."""
+"""Texts: one catalogue for each language; money, numbers and times in each language's format (Babel)."""
 
 import re
 import string
@@ -17,24 +17,24 @@ from babel.numbers import format_currency, format_decimal
 from egm.kernel.service_pages import Words
 
 CATALOGUES: Final = Path(__file__).resolve().parent / "catalogue"
-#: Language of a catalogue -> the locale whose forms it uses.
+#: Language of a catalogue -> the locale whose formats it uses.
 LOCALES: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
-#: On a machine of one currency every dollar is written as the dollar of the locales above: ``$``.
+#: A machine has one currency, so any dollar is written like the dollar of the locales above: ``$``.
 _DOLLARS: Final = frozenset({"AUD", "CAD", "NZD", "USD"})
-#: The language of a word no other catalogue must lack.
+#: The language whose catalogue defines which texts must exist.
 FALLBACK: Final = "en"
 
 
-#: The full stop after a value that ends with its own, as "5:20 p.m." does; an ellipsis stays.
+#: Two full stops in a row, as after "5:20 p.m." at the end of a sentence; an ellipsis is not matched.
 _ONE_STOP: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
 
 
 class CatalogueError(Exception):
-    """A catalogue cannot be read, or lacks a text: says which file and key."""
+    """A catalogue cannot be read, or lacks a text; the message says which file and key."""
 
 
 def flatten(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
-    """A catalogue's nested tables as dotted keys."""
+    """Return a catalogue's nested tables as one mapping with dotted keys."""
     texts: dict[str, str] = {}
     for key, value in data.items():
         if isinstance(value, Mapping):
@@ -56,17 +56,17 @@ def read_catalogue(language: str, folder: Path = CATALOGUES) -> Mapping[str, str
     return MappingProxyType({key: typeset(text, language) for key, text in texts.items()})
 
 
-#: A whole number in groups of three, as definitions write it in every language; no telephone number.
+#: A whole number in groups of three, as definitions write it in every language, but not a telephone number.
 _GROUPED: Final = re.compile(r"(?<![\d-])(?<!\d[ \u00a0])\d{1,3}(?:\u00a0\d{3})++(?![\d-]|[ \u00a0]\d)")
 
 
 @lru_cache(maxsize=4096)
 def typeset(text: str, language: str) -> str:
-    """A text as printed: the curved apostrophe, numbers in the language's groups, French spaces as in Canada.
+    """Return a text as printed: curved apostrophes, digit groups of the language, Canadian French spaces.
 
-    A colon, a percent sign, a dollar sign and a closing guillemet hold on to the word before them, an opening
-    one to the word after it; semicolon, exclamation and question mark have no space before them (Office
-    québécois de la langue française). So no catalogue and no game has to be written with no-break spaces.
+    In French, a no-break space precedes a colon, a percent sign, a dollar sign and a closing guillemet, and
+    follows an opening one; semicolon, exclamation and question mark have no space before them (Office
+    québécois de la langue française). So catalogues and games need not contain no-break spaces.
     """
     text = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", text.replace("'", "\u2019"))
     if language == "en":
@@ -78,18 +78,18 @@ def typeset(text: str, language: str) -> str:
 
 
 def placeholders(text: str) -> frozenset[str]:
-    """The names in braces of a text."""
+    """Return the names in braces of a text."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
 def language_of(code: str) -> str:
-    """The catalogue for a language code such as ``fr`` or ``fr_CA``."""
+    """Return the catalogue language for a code such as ``fr`` or ``fr_CA``."""
     language = code.replace("-", "_").split("_", maxsplit=1)[0].lower()
     return language if language in LOCALES else FALLBACK
 
 
 def _amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> dict[str, str]:
-    """What is named ``x_cents``, as money and by the name ``x``."""
+    """Return each value named ``x_cents`` as formatted money, under the name ``x``."""
     return {
         name.removesuffix("_cents"): money(value)
         for name, value in values.items()
@@ -98,7 +98,7 @@ def _amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> di
 
 
 class Texts:
-    """One language's words and forms: the catalogue's, and what is ``brought`` by language beside them."""
+    """The texts and formats of one language: the catalogue's, and ``brought`` texts by language in addition."""
 
     def __init__(
         self,
@@ -112,16 +112,18 @@ class Texts:
         own = (brought or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
         brought_texts = {key: typeset(text, self.language) for key, text in own.items()}
-        self._texts = {**brought_texts, **catalogue} if own else catalogue  # the catalogue's own text wins
+        self._texts = (
+            {**brought_texts, **catalogue} if own else catalogue
+        )  # A text of the catalogue has priority.
         self._timezone = timezone
         self._money: dict[tuple[int, str], str] = {}
 
     def has(self, key: str) -> bool:
-        """Whether the catalogue has this text."""
+        """Return whether the catalogue has this text."""
         return key in self._texts
 
     def say(self, key: str, **values: object) -> str:
-        """The text with its values. Raises :class:`CatalogueError` where there is no such text or value."""
+        """Return the text with its values. Raises :class:`CatalogueError` if there is no such text or value."""
         if key not in self._texts:
             raise CatalogueError(f"{self.language}.toml: {key}: no such text")
         text = self._texts[key]
@@ -134,18 +136,18 @@ class Texts:
             ) from error
 
     def is_one(self, count: int) -> bool:
-        """Whether so many are one in this language: in French nothing is, too."""
+        """Return whether a count takes the singular in this language; in French 0 does, too."""
         return count == 1 or (count == 0 and self.language == "fr")
 
     def code(self, section: str, code: str) -> str:
-        """The words a section has for a code of the machine's, whose dots are written as _; else the code."""
+        """Return a section's text for a machine code (its dots written as _), or the code itself if there is none."""
         if section == "tilt.text":
             return fault_words(self, code)
         key = f"{section}.{code.replace('.', '_')}"
         return self.say(key) if self.has(key) else code
 
     def worded(self, words: Words, money: Callable[[int], str]) -> str:
-        """A text of a service page, amounts as ``money`` writes them. Raises CatalogueError."""
+        """Return a text of a service page, with amounts formatted by ``money``. Raises CatalogueError."""
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
             "say": lambda: self.numbered(str(value), {**values, **_amounts(values, money)}),
@@ -159,29 +161,29 @@ class Texts:
         return kinds[words.kind]() if words.kind in kinds else str(value)
 
     def numbered(self, key: str, values: Mapping[str, object]) -> str:
-        """A text, in the singular where its count is one and the language has a singular for it."""
+        """Return a text, in the singular if its ``count`` is one and the catalogue has a singular."""
         if "count" not in values or not self.has(f"{key}_one"):
             return self.say(key, **values)
         rest = {name: told for name, told in values.items() if name != "count"}
         return self.counted(key, int(str(values["count"])), **rest)
 
     def counted(self, key: str, count: int, **values: object) -> str:
-        """A text with its ``{count}``, in the singular where the language has it for so many."""
+        """Return a text with its ``{count}``, in the singular if the catalogue has one for this count."""
         one = f"{key}_one"
         words = {"count": self.number(count), **values}
         return self.say(one if self.is_one(count) and self.has(one) else key, **words)
 
     def local(self, names: Mapping[str, str], default: str = "") -> str:
-        """The text of this language among ``names`` (by language code), as games bring theirs."""
+        """Return the text of this language among ``names`` (by language code), or else the first."""
         for code, words in names.items():
             if language_of(code) == self.language:
                 return typeset(words, self.language)
         return next(iter(names.values()), default)
 
     def money(self, amount_cents: int, currency: str) -> str:
-        """An amount of minor units in the currency's form here: ``$1,234.50``, ``1 234,50 $``.
+        """Return an amount of minor units in the language's currency format: ``$1,234.50``, ``1 234,50 $``.
 
-        Where the currency is not known yet (a first start) it has none.
+        If the currency is not known yet (on a first start), the amount has none.
         """
         if not currency:
             return self.amount(amount_cents)
@@ -194,19 +196,19 @@ class Texts:
         return self._money[key]
 
     def amount(self, amount_cents: int) -> str:
-        """An amount of minor units without its currency, where the place says which: ``20.00``, ``20,00``."""
+        """Return an amount of minor units without its currency: ``20.00``, ``20,00``."""
         return format_decimal(Decimal(amount_cents).scaleb(-2), format="#,##0.00", locale=self.locale)
 
     def number(self, value: int) -> str:
-        """A whole number with this language's group separators."""
+        """Return a whole number with this language's group separators."""
         return format_decimal(value, locale=self.locale)
 
     def clock(self, time_utc: str) -> str:
-        """The time of day, in words a person uses, from an ISO 8601 UTC time."""
+        """Return the time of day in the language's short format, from an ISO 8601 UTC time."""
         return format_time(self._moment(time_utc), "short", locale=self.locale)
 
     def moment(self, time_utc: str) -> str:
-        """Date and time; where that is too long for a line, the time stands on the next."""
+        """Return date and time, which a line may break only between the two."""
         when = self._moment(time_utc)
         parts = (form(when, "medium", locale=self.locale) for form in (format_date, format_time))
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
@@ -220,7 +222,7 @@ class Texts:
 
 
 def fault_words(texts: Texts, code: str) -> str:
-    """A fault in words: its own, else that its device has failed, else that something has."""
+    """Return a fault's own text, or else that of its device's failure, or else the general one."""
     device = code.partition(".")[0]
     keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")
     return texts.say(next(key for key in keys if texts.has(key)))

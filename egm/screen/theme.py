@@ -13,11 +13,11 @@ Colour = tuple[int, int, int, int]
 
 
 class ThemeError(Exception):
-    """The theme file lacks something or holds what is no colour, size or time: says which key."""
+    """The theme file lacks an entry, or has an invalid colour, size or time; the message says which key."""
 
 
 def parse_colour(text: str) -> Colour:
-    """``#rrggbb`` or ``#rrggbbaa`` as four bytes. Raises :class:`ThemeError`."""
+    """Return ``#rrggbb`` or ``#rrggbbaa`` as four bytes. Raises :class:`ThemeError`."""
     digits = text.removeprefix("#")
     try:
         values = bytes.fromhex(digits)
@@ -29,19 +29,19 @@ def parse_colour(text: str) -> Colour:
 
 
 def mix(one: Colour, other: Colour, share: float) -> Colour:
-    """The colour ``share`` of the way from ``one`` to ``other``."""
+    """Return the colour ``share`` (0 to 1) of the way from ``one`` to ``other``."""
     r, g, b, a = (round(x + (y - x) * share) for x, y in zip(one, other, strict=True))
     return (r, g, b, a)
 
 
 def fade(colour: Colour, alpha: float) -> Colour:
-    """The colour with its opacity scaled by ``alpha`` (0 to 1)."""
+    """Return the colour with its opacity scaled by ``alpha`` (0 to 1)."""
     return (colour[0], colour[1], colour[2], round(colour[3] * max(0.0, min(1.0, alpha))))
 
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Durations of the screen, seconds."""
+    """Durations of the screen, in seconds."""
 
     spin_up: float
     first_stop: float
@@ -69,7 +69,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one game looks: the hall behind, the light in it, the paper of its reels, its metal and accent."""
+    """The look of one game: the background hall and its light, the reel paper, the metal and the accent colour."""
 
     name: str
     sky: tuple[Colour, Colour, Colour]
@@ -79,7 +79,7 @@ class Look:
     rim: str
     accent: Colour
     cheer: str = "fountain"
-    """How a great win is cheered: ``fountain``, ``rain``, ``burst`` or ``stream``."""
+    """The animation of a great win: ``fountain``, ``rain``, ``burst`` or ``stream``."""
 
 
 def _read_look(name: str, data: Mapping[str, Any]) -> Look:
@@ -108,9 +108,9 @@ class Theme:
     looks: Mapping[str, Look]
 
     def look(self, game_id: str, family: str, wanted: str = "") -> Look:
-        """The look of a game: the one it wants, the longest name its identifier begins with, its family's.
+        """Return a game's look: the requested one, the longest name that its id begins with, or its family's.
 
-        Where there is none of these, one for good.
+        If none of these exists, the choice depends on the id alone and stays the same.
         """
         if wanted in self.looks:
             return self.looks[wanted]
@@ -122,13 +122,13 @@ class Theme:
         return self.looks[names[zlib.crc32(game_id.encode()) % len(names)]]
 
     def colour(self, name: str) -> Colour:
-        """A colour by its name in the theme. Raises :class:`ThemeError`."""
+        """Return a colour by its name in the theme. Raises :class:`ThemeError`."""
         if name not in self.colours:
             raise ThemeError(f"colours.{name}: the theme has no such colour")
         return self.colours[name]
 
     def celebration(self, win_credits: int, bet_credits: int) -> int:
-        """How loudly a win is celebrated: 0 (a loss, or less than was staked) to the last level."""
+        """Return the celebration level of a win: 0 (a loss, or less than the stake) to the last level."""
         if win_credits <= 0:
             return 0
         times = [

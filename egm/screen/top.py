@@ -1,7 +1,7 @@
-"""The top screen: what stands above a machine for the floor to see. It wishes nothing and takes no touch.
+"""The top screen above a machine, visible from the gaming floor. It takes no touches and sends no requests.
 
-The same view as the player's screen, drawn another way: the game's sign, its progressive levels on drums or
-its highest prizes, a win worth a celebration, and, where play has stopped, why.
+It draws the same view as the player's screen in another way: the game's title, its progressive levels on
+drums or its highest prizes, a win worth a celebration, and, if play has stopped, the reason.
 """
 
 from dataclasses import dataclass, replace
@@ -25,11 +25,11 @@ from egm.screen.scenes.stage import BLACK, Stage, bulbs, rim_panel
 from egm.screen.theme import mix
 from egm.screen.view import Action, Scene, View
 
-#: The most levels that stand over each other; further ones take turns with them.
+#: The most levels shown at once; if there are more, groups of levels alternate.
 _LEVELS_MOST: Final = 4
 _TURN_SECONDS: Final = 8.0
 _PRIZES: Final = 5
-#: What the floor is told; a service page is nobody's business but the attendant's.
+#: The scenes that the top screen explains. A service page is shown to the attendant only.
 _TOLD: Final = frozenset(
     {
         Scene.BOOT,
@@ -46,7 +46,7 @@ _TOLD: Final = frozenset(
 
 
 class TopPicture(Picture):
-    """Draws views as the top screen shows them."""
+    """A renderer of views for the top screen."""
 
     def draw(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view. Nothing but the surface changes."""
@@ -56,7 +56,7 @@ class TopPicture(Picture):
         title = stage.texts.local(game.title, game.id) if game else "Open EGM"
         surface.blit(backdrop(stage, title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.BOOT:
-            if view.scene not in _TOLD:  # nothing half hidden behind what is told
+            if view.scene not in _TOLD:  # Draw nothing behind the explanation of a stop.
                 _board(stage)
             _foot(stage)
         if view.scene in _TOLD:
@@ -65,20 +65,20 @@ class TopPicture(Picture):
             draw_celebration(self._over(stage))
 
     def touches(self, view: View) -> list[Touch]:  # noqa: ARG002 (nobody reaches it)
-        """Nothing."""
+        """Return no touch targets."""
         return []
 
     def choices(self, view: View) -> tuple[Action, ...]:  # noqa: ARG002 (see above)
-        """Nothing."""
+        """Return no choices."""
         return ()
 
     def _over(self, stage: Stage) -> Stage:
-        """The stage whose field is this screen's board: celebrations fill it."""
+        """Return the stage with this screen's board as its field, which celebrations fill."""
         return replace(stage, layout=replace(stage.layout, field=board(stage.layout)))
 
 
 def board(layout: Layout) -> Rect:
-    """The lit frame below the sign."""
+    """Return the rectangle of the lit frame below the title."""
     w, h = float(layout.size[0]), float(layout.size[1])
     top = h * 0.215 if not layout.portrait else h * 0.17
     margin = 150.0 if not layout.portrait else 70.0
@@ -86,14 +86,14 @@ def board(layout: Layout) -> Rect:
 
 
 def sign(layout: Layout) -> Rect:
-    """Where the game's title shines."""
+    """Return the rectangle of the game's title."""
     w, h = float(layout.size[0]), float(layout.size[1])
     high = h * 0.17 if not layout.portrait else h * 0.12
     return (w * 0.06, 26.0, w * 0.88, high)
 
 
 def backdrop(stage: Stage, title: str) -> pygame.Surface:
-    """The hall, the lit sign with the title on it, and the empty board; drawn once a size."""
+    """Return the background: the hall, the lit title and the empty board. It is drawn once for each size."""
     p, layout, look = stage.painter, stage.layout, stage.look
 
     def make() -> pygame.Surface:
@@ -110,7 +110,7 @@ def backdrop(stage: Stage, title: str) -> pygame.Surface:
 
 
 def _board(stage: Stage) -> None:
-    """The progressive levels the bet plays for; else the highest prizes of the game."""
+    """Draw the progressive levels that the bet plays for, or else the highest prizes of the game."""
     rect = board(stage.layout)
     bulbs(stage, rect, "chase" if stage.view.scene is Scene.ATTRACT else "idle")
     snapshot = stage.view.snapshot
@@ -131,7 +131,7 @@ def _board(stage: Stage) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A prize as the floor sees it: its symbols or its words, and what it pays."""
+    """A prize on the top screen: its symbols or its text, and its pay."""
 
     icons: tuple[str, ...]
     words: str
@@ -139,7 +139,7 @@ class _Row:
 
 
 def _rows(stage: Stage) -> tuple[str, list[_Row]]:
-    """The heading and the highest prizes of the bet in force."""
+    """Return the heading and the highest prizes of the current bet."""
     texts, view = stage.texts, stage.view
     field, game = base_field(stage), view.game
     if field is not None:
@@ -194,7 +194,7 @@ def _prizes(stage: Stage, rect: Rect) -> None:
 
 
 def _foot(stage: Stage) -> None:
-    """The clock and whose machine this is."""
+    """Draw the clock, and the machine's serial number and site."""
     snapshot, (wide, high) = stage.view.snapshot, stage.layout.size
     if snapshot is None:
         return
@@ -209,7 +209,7 @@ def _foot(stage: Stage) -> None:
 
 
 def _told(stage: Stage, scene: Scene) -> None:
-    """Why play has stopped; to the floor a machine in service is one out of service."""
+    """Draw why play has stopped; a machine in service is shown as out of service."""
     shown = Scene.OUT if scene is Scene.SERVICE else scene
     whole = (0.0, 0.0, *map(float, stage.layout.size))
     bar: Rect = (0.0, whole[3], whole[2], 0.0)

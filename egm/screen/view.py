@@ -1,7 +1,7 @@
-"""All that is drawn, as one frozen value.
+"""The view: everything that is drawn, as one immutable value.
 
-:mod:`egm.screen.message_reducer` makes the next view from a message or from time,
-:mod:`egm.screen.input_reducer` from what a person did; the scenes draw it. Nothing here reads a clock or
+:mod:`egm.screen.message_reducer` computes the next view from a message or from time,
+:mod:`egm.screen.input_reducer` from a person's input. The scenes draw it. Nothing here reads a clock or
 draws.
 """
 
@@ -24,7 +24,7 @@ from egm.screen.theme import Motion, Theme
 
 
 class Page(StrEnum):
-    """What covers the field: nothing, the help pages, the game menu, or a telephone's Keno slip."""
+    """The page that covers the field: none, the help pages, the game menu, or a telephone's Keno slip."""
 
     NONE = "none"
     HELP = "help"
@@ -33,7 +33,7 @@ class Page(StrEnum):
 
 
 class Scene(StrEnum):
-    """What the picture is about; the most pressing one wins."""
+    """The scene of the picture; the most urgent one has priority."""
 
     BOOT = "boot"
     LOST = "lost"
@@ -50,37 +50,37 @@ class Scene(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a touch, a key or a button means."""
+    """The meaning of a touch, a key or a button."""
 
     name: str
     value: Any = None
     char: str = ""
-    """The character the key types, where it types one: a text field takes it instead."""
+    """The character that the key types, if any. While a text field is open, it is typed there instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The screen at one moment. ``now`` is monotonic seconds."""
+    """The screen at one moment. ``now`` is in monotonic seconds."""
 
     now: float = 0.0
     linked: bool = False
     snapshot: Snapshot | None = None
     starting: StartUpActivity | None = None
-    """What a machine does that has never answered yet."""
+    """The progress of a machine that is starting and has not answered yet."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Texts the machine brings beside the catalogues, by language."""
+    """Texts that the machine supplies in addition to the catalogues, by language."""
     tables: Mapping[str, Table] = field(default_factory=dict)
     rest: Step | None = None
     held: int = 0
     focus: int = 0
-    """Which of the places that can be touched the keys would choose."""
+    """Index of the touch target that the keys would choose."""
     focused: bool = False
-    """Whether the keys are being used for choosing: only then is the place marked."""
+    """Whether the keys are being used to choose a target. Only then is the target highlighted."""
     show: Show | None = None
     again: float | None = None
-    """When PLAY was pressed for the next game, while this one was still being shown."""
+    """When PLAY was pressed for the next game while this one was still being shown, or None."""
     decision: Decision | None = None
     page: Page = Page.NONE
     sheet: int = 0
@@ -89,22 +89,22 @@ class View:
     drawer_until: float = -10.0
     bench: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     bench_did: tuple[BenchCommand, ...] = ()
-    """What the drawer last asked of the bench; ``bench_said`` is the answer."""
+    """The drawer's last commands to the bench; ``bench_said`` is the reply."""
     bench_said: BenchReply | None = None
     bench_said_at: float = -10.0
     bench_linked: bool = False
     key_asked: bool = False
-    """Whether the operator's key is to be turned as soon as the bench has told how it stands."""
+    """Whether the operator's key is to be turned as soon as the bench has reported its position."""
     pressed: str = ""
     pressed_at: float = -10.0
     active_at: float = 0.0
     scene_at: float = 0.0
     news: Notice | None = None
-    """What the machine has told last, as long as it stands by it; ``notices_at`` is when."""
+    """The machine's latest notice while it still applies, or None; ``notices_at`` is when it came."""
     notices_at: float = -10.0
     heard_at: float = 0.0
     levels_before: Mapping[str, int] = field(default_factory=dict)
-    """What each progressive level was worth before the machine last told, minor units by id."""
+    """The previous amount of each progressive level, in minor units by id."""
     levels_at: float = -10.0
     credit_before: int = 0
     credit_at: float = -10.0
@@ -114,29 +114,29 @@ class View:
     marked_at: float = -10.0
     chips: Chips = field(default_factory=Chips)
     board: bool = True
-    """Where a table keeps a scoreboard: whether the player wants to see it; ``board_at``: when he said."""
+    """Whether the player wants a table's scoreboard shown; ``board_at`` is when they chose."""
     board_at: float = -10.0
     four_colours: bool = False
-    """Each suit of the cards has a colour of its own: the player asked for it."""
+    """Whether each suit of the cards has a colour of its own, at the player's request."""
     desk: Desk = field(default_factory=Desk)
     recall: "View | None" = None
-    """The game that the open service page recalls, as it was to be seen."""
+    """The game that the open service page recalls, as the player saw it."""
 
     @property
     def game(self) -> GameView | None:
-        """The game on the screen."""
+        """Return the game on the screen, or None."""
         if self.snapshot is None or self.snapshot.game_id is None:
             return None
         return self.games.get(self.snapshot.game_id)
 
     @property
     def table(self) -> Table | None:
-        """The table of the game on the screen."""
+        """Return the table of the game on the screen, or None."""
         return None if self.game is None else self.tables.get(self.game.id)
 
     @property
     def scene(self) -> Scene:
-        """The scene to draw."""
+        """Return the scene to draw."""
         snapshot = self.snapshot
         if snapshot is None:
             return Scene.BOOT
@@ -162,7 +162,7 @@ class View:
 
     @property
     def time_utc(self) -> str:
-        """The time of day, UTC, ISO 8601: the machine's last word and what has passed since."""
+        """Return the time of day (UTC, ISO 8601): the last message's time plus the time elapsed since then."""
         if self.snapshot is None:
             return "1970-01-01T00:00:00+00:00"
         said = datetime.fromisoformat(self.snapshot.time_utc)
@@ -170,20 +170,20 @@ class View:
 
     @property
     def drawer(self) -> bool:
-        """Whether the drawer of simulated peripherals is open."""
+        """Return whether the drawer of simulated peripherals is open."""
         return self.drawer_since is not None
 
     def accepts(self, name: str) -> bool:
-        """Whether the machine would hear this wish now: the lamp of its key."""
+        """Return whether the machine would accept this request now, which lights the lamp of its key."""
         return self.linked and self.snapshot is not None and name in self.snapshot.accepts
 
 
-#: Seconds without a touch, a credit, a bet that stands or a game before the attract scene.
+#: Seconds without a touch, a credit, a change of the bet or a game before the attract scene.
 ATTRACT_AFTER = 20.0
 
 
 def times(view: View, theme: Theme) -> Timeline | None:
-    """The timeline of the view's show."""
+    """Return the timeline of the view's show, or None."""
     if view.show is None:
         return None
     play = view.show.play
@@ -195,13 +195,13 @@ def times(view: View, theme: Theme) -> Timeline | None:
 
 
 def playing(view: View, theme: Theme) -> bool:
-    """Whether a show is still running."""
+    """Return whether a show is still running."""
     line = times(view, theme)
     return line is not None and view.show is not None and view.now - view.show.began < line.rolled
 
 
 def asking(view: View, theme: Theme) -> bool:
-    """Whether the game waits for the player's answer: it asks, and what led there has been shown."""
+    """Return whether a decision is pending and the steps before it have been shown."""
     line = times(view, theme)
     if view.decision is None or view.show is None or line is None:
         return view.decision is not None
@@ -210,24 +210,24 @@ def asking(view: View, theme: Theme) -> bool:
 
 
 def marking(view: View) -> bool:
-    """Whether the game asks for reels or cards to be marked one by one, and PLAY answers with the marked."""
+    """Return whether the decision is to mark reels or cards one by one, which PLAY then confirms."""
     return view.decision is not None and view.decision.kind in {"hold", "set"}
 
 
 def writing(view: View) -> bool:
-    """Whether a text field is open: what a keyboard types goes into it."""
+    """Return whether a text field is open, which receives the keyboard's characters."""
     page = view.snapshot.page if view.scene is Scene.SERVICE and view.snapshot is not None else None
     return page is not None and page.prompt is not None and page.prompt.kind in WRITTEN
 
 
 def may_answer(view: View) -> bool:
-    """Whether what is marked is an answer."""
+    """Return whether the marked reels or cards are a permitted answer."""
     decision = view.decision
     return decision is not None and (decision.kind != "set" or view.held in decision.options)
 
 
 def choosing(view: View, theme: Theme) -> bool:
-    """Whether the keys of the deck choose among places: a page is open, or the game asks."""
+    """Return whether the deck's keys move the focus: a page is open, or a decision is pending."""
     if view.scene is Scene.SERVICE:
         return True
     if betting(view, theme):
@@ -236,7 +236,10 @@ def choosing(view: View, theme: Theme) -> bool:
 
 
 def betting(view: View, theme: Theme) -> bool:
-    """Whether chips can be laid on a table's spots now; the deck's keys then walk them, and PLAY plays."""
+    """Return whether chips can be placed on a table's spots now.
+
+    The deck's keys then move the focus among the spots, and PLAY starts the round.
+    """
     table = view.table
     if table is None or not table.spots or not view.accepts("bet") or view.scene is not Scene.GAME:
         return False
@@ -244,36 +247,39 @@ def betting(view: View, theme: Theme) -> bool:
 
 
 def reminded(view: View) -> bool:
-    """Whether a reminder stands that the player may wave away."""
+    """Return whether a reminder is shown that the player may dismiss."""
     return view.snapshot is not None and view.snapshot.reminder is not None and view.accepts("acknowledge")
 
 
 def seconds_since(view: View, then_utc: str) -> float:
-    """Seconds from a moment (ISO 8601, UTC) to the view's."""
+    """Return the seconds from a moment (ISO 8601, UTC) to the view's time."""
     return (datetime.fromisoformat(view.time_utc) - datetime.fromisoformat(then_utc)).total_seconds()
 
 
 def last_step(view: View) -> Step | None:
-    """What the game on the screen ended with: the last step shown, else the machine's last display."""
+    """Return the last step shown of the game on the screen, or else that of the machine's last display."""
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         return view.show.steps[-1]
     return view.rest
 
 
 def marked_since(view: View) -> bool:
-    """Whether the player has touched the marks since the last game: the board then shows the marks."""
+    """Return whether the player has changed the marks since the last game: the board then shows the marks."""
     return view.marked_at > (view.show.began if view.show is not None else -9.0)
 
 
 def board_wanted(view: View) -> bool:
-    """Whether a scoreboard is to be seen: a round's cards lie until the next bet, or until it is wished."""
+    """Return whether to show a scoreboard.
+
+    After a round its cards are shown instead, until the next bet or until the player opens the scoreboard.
+    """
     began = view.show.began if view.show is not None else -9.0
     lie = view.show is not None and not marked_since(view) and view.board_at <= began
     return view.board and not lie
 
 
 def standing(view: View) -> Result | None:
-    """What the reels stand at."""
+    """Return the last spin that the reels show, or None."""
     steps: tuple[Step, ...] = (view.rest,) if view.rest is not None else ()
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         steps = view.show.steps
@@ -281,7 +287,7 @@ def standing(view: View) -> Result | None:
 
 
 def bets(view: View) -> tuple[int, ...]:
-    """The bets the game offers here, in credits: a marked Keno card's stakes, a named ticket's prices."""
+    """Return the bets available in the game, in credits: a marked Keno card's stakes, a named ticket's prices."""
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None:
         return ()
@@ -299,21 +305,21 @@ def bets(view: View) -> tuple[int, ...]:
 
 
 def offered(view: View) -> tuple[int, ...]:
-    """What the game's ways to bet cost, in credits, as far as the place takes them."""
+    """Return the costs of the game's bets, in credits, within the venue's limits."""
     if view.game is None or view.snapshot is None:
         return ()
     return tuple(bet for bet in view.game.bet_options if is_taken_here(view.snapshot, bet))
 
 
 def is_taken_here(snapshot: Snapshot, credits_: int) -> bool:
-    """Whether what a bet costs is within what the place lets be staked."""
+    """Return whether the cost of a bet is within the venue's limits."""
     cents = credits_ * snapshot.denomination_cents
     most_cents = snapshot.bet_most_cents
     return snapshot.bet_least_cents <= cents and (most_cents is None or cents <= most_cents)
 
 
 def unfinished(view: View) -> bool:
-    """Whether the machine's bet is not what the player sees marked."""
+    """Return whether the machine's bet differs from the marks or chips that the player sees."""
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
         return dict(view.chips.bets) != dict(bets_in_force(table, view.snapshot))
@@ -323,9 +329,10 @@ def unfinished(view: View) -> bool:
 
 
 def bet_credits(view: View) -> int:
-    """What PLAY bets, in credits: the machine's bet, or what the marks cost until it has taken them.
+    """Return what PLAY stakes, in credits: the machine's bet, or the marks' cost until the machine has taken them.
 
-    Nothing while they make no ticket: PLAY then does nothing. Of an open game, what it has staked so far.
+    Return 0 while the marks make no valid ticket: PLAY then does nothing. For an open game, return its stake
+    so far.
     """
     if view.snapshot is None:
         return 0
@@ -341,7 +348,7 @@ def bet_credits(view: View) -> int:
 
 
 def drawer_share(view: View, motion: Motion) -> float:
-    """How far the drawer is out, 0 to 1."""
+    """Return how far the drawer is open, 0 to 1."""
     if view.drawer_since is not None:
         return clamp((view.now - view.drawer_since) / motion.drawer)
     return 1 - clamp((view.now - view.drawer_until) / motion.drawer)

@@ -1,10 +1,10 @@
-"""The picture in a browser on this computer: the same frames as JPEG pieces, taps and keys back.
+"""The picture in a browser on this computer: the same frames as JPEG pieces; taps and keys in return.
 
-The browser that came last is served; the one before is told that the picture has moved. Only what changed
-since the last frame shown is sent, and nothing before the browser says that it has shown it, so a slow
-browser gets fewer frames, never old ones. The browser says how much room it has, and the picture is drawn for
-it: upright where it is upright, in as many pixels as it can show. Who may come in at all is
-:mod:`egm.screen.web_auth`'s business.
+The latest browser is served; the previous one is notified that the picture has moved. Only the changes since
+the last shown frame are sent, and only after the browser has confirmed that frame, so a slow browser gets
+fewer frames, never old ones. The browser reports its window size, and the picture is drawn for it: in
+portrait if the window is, and in as many pixels as it can show. :mod:`egm.screen.web_auth` decides who may
+connect.
 """
 
 import asyncio
@@ -42,25 +42,28 @@ BAND: Final = 24
 SCALE_STEP: Final = 1 / 24
 SCALE_LEAST: Final = 1 / 3
 SCALE_MOST: Final = 1.0
-#: A page no wider than this is a telephone's, in the pixels a page counts in (CSS).
+#: A page no wider than this uses the telephone layout (CSS pixels).
 _SLIM_PIXELS: Final = 600
 _INPUTS_MAX: Final = 64
 _NOTHING_SHOWN: Final = b""
-#: Of the JPEG pieces, from 1 to 95.
+#: Quality of the JPEG pieces, from 1 to 95.
 _QUALITY: Final = 85
-#: What is said and not yet taken: a browser that takes nothing is let go, and told all when it is back.
+#: The most messages in transit. A browser that reads nothing is disconnected, and gets the current state when
+#: it reconnects.
 _UNHEARD_MAX: Final = 128
 _VOUCH_SECONDS: Final = 60.0
-#: A browser tab that sleeps, or whose computer does, answers no goodbye: the machine does not wait for it.
+#: Seconds to wait for the close handshake. A browser tab that sleeps, or whose computer does, never answers
+#: it.
 _GOODBYE_SECONDS: Final = 0.5
-#: A connection has so long to ask and to say its session.
+#: Seconds that a connection has for its handshake and its session message.
 _ENTRY_SECONDS: Final = 5.0
-#: So many may be at that at once: one more ends the one that came first, never one that was let in.
+#: The most connections that have not yet sent their session. One more closes the oldest of them, never an
+#: authenticated one.
 _ENTERING_MAX: Final = 32
 
 
 def changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[tuple[int, int]]:
-    """Rows that differ, as (first row, number of rows), in bands of :data:`BAND`, neighbours joined."""
+    """Return the rows that differ, as (first row, number of rows), in bands of :data:`BAND`, neighbours joined."""
     row = width * 4
     found: list[tuple[int, int]] = []
     for top in range(0, height, BAND):
@@ -75,10 +78,10 @@ def changed_bands(before: bytes, after: bytes, width: int, height: int) -> list[
 
 
 def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
-    """The message that carries these rows of a frame; ``page.html`` knows its shape.
+    """Return the message that carries these rows of a frame; ``page.html`` decodes its format.
 
-    The surface has the display's pixels (32 bits, blue first). pygame's own writer keeps every file object it
-    has written a JPEG to for ever; here it would be one a piece.
+    The surface has the display's pixel format (32 bits, blue first). pygame's own JPEG writer never releases
+    the file objects it has written to, which would leak one for each piece.
     """
     width, height = surface.get_size()
     parts = [struct.pack(">HHH", width, height, len(bands))]
@@ -94,13 +97,13 @@ def encode_pieces(surface: pygame.Surface, bands: list[tuple[int, int]]) -> byte
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a browser said: that it has shown the frame, what was done there, how many pixels it has."""
+    """A browser's message: confirmation of a frame, input, and the window size in pixels."""
 
     shown: bool = False
     did: Tap | Action | None = None
     room: tuple[int, int] | None = None
     dense: float = 1.0
-    """How many of these pixels are one that a page counts in."""
+    """Device pixels per CSS pixel."""
 
 
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -109,7 +112,7 @@ _Density = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
 
 
 class _Said(BaseModel):
-    """A message of the page: what it has shown, a touch, a key, or how many pixels it has."""
+    """A message of the page as JSON: the frame it has shown, a touch, a key, or its size in pixels."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
@@ -122,7 +125,7 @@ class _Said(BaseModel):
 
 
 class _Session(BaseModel):
-    """The first message of a link."""
+    """The first message of a connection."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
@@ -130,7 +133,7 @@ class _Session(BaseModel):
 
 
 def read_input(line: str | bytes) -> Heard:
-    """Read a message of a browser; one that is not valid as a whole has no effect."""
+    """Read a browser's message. A message with any invalid field has no effect."""
     try:
         said = _Said.model_validate_json(line)
     except ValueError:
@@ -145,7 +148,7 @@ def read_input(line: str | bytes) -> Heard:
 
 
 def read_session(line: str | bytes) -> str:
-    """Return the session of a link's first message, or "" if it has none."""
+    """Return the session of a connection's first message, or "" if it has none."""
     try:
         return _Session.model_validate_json(line).session
     except ValueError:
@@ -153,9 +156,10 @@ def read_session(line: str | bytes) -> str:
 
 
 def fitting(room: tuple[int, int], *, portrait: bool, dense: float = 1.0) -> tuple[Layout, float]:
-    """The layout for so many pixels, and its scale: in steps, so that a dragged border redraws seldom.
+    """Return the layout for this size in pixels, and its scale.
 
-    ``dense``: how many of these pixels are one that a page counts in; three on many a telephone.
+    The scale changes in steps, so that resizing a window seldom redraws everything. ``dense`` is the number
+    of device pixels per CSS pixel; 3 on many telephones.
     """
     wide, high = (min(max(n, 1), 1 << 14) for n in room)
     layout = PORTRAIT if portrait or high > wide else LANDSCAPE
@@ -166,30 +170,30 @@ def fitting(room: tuple[int, int], *, portrait: bool, dense: float = 1.0) -> tup
 
 
 class _Visitor(ServerConnection):
-    """A connection; among those ``entering`` until it ends or its session is known."""
+    """A connection, listed in ``entering`` until it ends or its session is accepted."""
 
     entering: "deque[_Visitor]"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin; where too many are at that, the first of them ends."""
+        """Add the connection to ``entering``; if the list is full, close the oldest one."""
         super().connection_made(transport)
         self.entering.append(self)
         if len(self.entering) > _ENTERING_MAX:
             self.entering.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Remove the connection from ``entering``."""
         self.entered()
         super().connection_lost(exc)
 
     def entered(self) -> None:
-        """It is no longer one of those entering."""
+        """Remove the connection from ``entering``."""
         with contextlib.suppress(ValueError):
             self.entering.remove(self)
 
 
 class Web:
-    """Serves one browser. The server has a thread of its own; frames and inputs pass under a lock."""
+    """A server for one browser. The server runs in a thread; frames and inputs are exchanged under a lock."""
 
     def __init__(
         self,
@@ -203,9 +207,12 @@ class Web:
         studio: Studio | None = None,
         held: tuple[int, int | None] | None = None,
     ) -> None:
-        """``held``: descriptors of a listening socket and, if any, the door's memory; see :class:`Door`."""
+        """Start the server.
+
+        ``held`` has the descriptors of a listening socket and, if any, the door's memory; see :class:`Door`.
+        """
         pygame.display.init()
-        pygame.display.set_mode((8, 8))  # a surface converts to the display's pixels; there must be one
+        pygame.display.set_mode((8, 8))  # surfaces need a display's pixel format to convert to
         self._theme = theme
         self._make = make
         self._studio = studio or Studio()
@@ -239,12 +246,12 @@ class Web:
 
     @property
     def address(self) -> str:
-        """The address that opens the door once."""
+        """Return the address with the one-time token."""
         return self._door.address
 
     # ------------------------------------------------------------------ the frame loop's side
     def inputs(self) -> list[Tap | Action] | None:
-        """Taps and keys of the browser, on the picture as it was; then the picture fits the browser."""
+        """Return the browser's taps and keys; without any, adapt the picture to a new window size."""
         with self._lock:
             did = list(self._inputs)
             self._inputs.clear()
@@ -254,7 +261,7 @@ class Web:
         return did
 
     def _fit(self, layout: Layout, scale: float) -> None:
-        """Draw for another size from now on; the whole next frame is new."""
+        """Draw in another size from now on; the next frame is sent in full."""
         self._fitted = (layout, scale)
         self.picture = self._make(self._theme, scale=scale, layout=layout)
         surface = pygame.Surface(self.picture.pixels).convert()
@@ -262,12 +269,12 @@ class Web:
             self._surface, self._shown = surface, _NOTHING_SHOWN
 
     def frame(self) -> pygame.Surface | None:
-        """The frame to draw on; None until the browser has shown the last one."""
+        """Return the frame to draw on, or None until the browser has shown the last one."""
         with self._lock:
             return self._surface if self._viewer is not None and self._ready else None
 
     def show(self) -> None:
-        """Send what changed."""
+        """Send the rows that changed."""
         after = self._surface.get_buffer().raw
         width, height = self._surface.get_size()
         with self._lock:
@@ -284,13 +291,13 @@ class Web:
         asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
 
     def tell(self, words: str) -> None:
-        """Have the page say what the picture says, where that has changed."""
+        """Send the picture's text for screen readers to the page, if it has changed."""
         if words != self._words:
             self._words = words
             self._say(json.dumps({"words": words}))
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """Have the browser sound it; where nobody looks, nobody hears."""
+        """Play a sound in the browser; without a browser, there is no sound."""
         loop = CUES[cue].loop
         said = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
         self._say(said)
@@ -299,12 +306,12 @@ class Web:
             self._loops[channel] = said
 
     def stop(self, channel: str) -> None:
-        """Have the browser let it die away."""
+        """Fade out a channel in the browser."""
         self._loops.pop(channel, None)
         self._say(json.dumps({"stop": channel}))
 
     def level(self, channel: str, level: float) -> None:
-        """Have the browser sound it louder, or softer."""
+        """Change the volume of a channel in the browser."""
         if channel in self._loops:
             self._loops[channel] = json.dumps(json.loads(self._loops[channel]) | {"level": level})
         self._say(json.dumps({"channel": channel, "level": level}))
@@ -403,7 +410,7 @@ class Web:
                 self._viewer = None
 
     def _vouch(self, session: str) -> None:
-        """Whoever is linked is heard: once a minute is enough to say so."""
+        """Renew the session of a connected browser, at most once a minute."""
         now = self._loop.time()
         if now - self._vouched >= _VOUCH_SECONDS:
             self._vouched = now

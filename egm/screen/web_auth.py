@@ -1,13 +1,13 @@
-"""Browser access: who may see the picture is who holds the token, from this computer, on this page.
+"""Browser access: only a browser on this computer that used the token may see the picture, on this page.
 
-The address printed carries a token that opens the door once; the page it opens holds a session, and says it
-first on its link and with each sound it asks for. There is no cookie: a browser sends those to every port of
-this computer, so another user's server would be given the session. A new token is then written, for its owner
-only, to a file of the state folder. A session is good for one run of the cabinet, while its browser is heard
-now and then: who starts the screen holds the listening socket and, in memory alone, the digests of the
-sessions, so a screen that is started again knows its browsers, and nobody else can have had the port
-meanwhile. Requests under another host name (DNS rebinding) and links from another origin (a page elsewhere
-that knows the port) are refused.
+The printed address carries a one-time token. The page it opens holds a session, and sends it as the first
+message on its connection and with each sound request. There is no cookie: a browser sends cookies to every
+port of this computer, so another user's server would receive the session. A new token is then written,
+readable by its owner only, to a file of the state folder. A session is valid for one run of the cabinet, as
+long as its browser is heard from regularly. The process that starts the screen holds the listening socket
+and, in memory alone, the digests of the sessions, so a restarted screen recognizes its browsers, and no other
+process can take the port meanwhile. Requests under another host name (DNS rebinding) and connections from
+another origin (a page elsewhere that knows the port) are refused.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ from egm.screen.controls import BY_NAME, TYPED
 from egm.secret_files import replace_private
 
 IDLE_SECONDS: Final = 30 * 60.0
-"""A browser not heard for so long must be let in anew."""
+"""Seconds without a message after which a browser needs a new token."""
 SESSIONS_MAX: Final = 8
-"""As many browsers are known at once; one more, and the one that came first is forgotten."""
+"""The most sessions at once; one more removes the oldest."""
 _MEMORY_BYTES: Final = 1024
-"""Room for the digests of :data:`SESSIONS_MAX` browsers and when each was heard."""
+"""Size of the record of :data:`SESSIONS_MAX` session digests with the time of each browser's last message."""
 _SHOWN_AS: Final = "Bearer "
-"""How a request shows its session (RFC 6750)."""
+"""Prefix of the session in a request's Authorization header (RFC 6750)."""
 _PAGE: Final = Path(__file__).resolve().parent / "page.html"
 _USED = (
     "This address has been used, or was never given: each opens one browser.\n"
@@ -48,13 +48,13 @@ _USED = (
 
 
 def new_token() -> str:
-    """A token nobody can guess."""
+    """Return a random token that cannot be guessed."""
     return os.urandom(24).hex()
 
 
 @dataclass(slots=True)
 class _Session:
-    """A browser that was let in: its session's SHA-256, in hex, and when it was heard, monotonic seconds."""
+    """An authenticated browser: the SHA-256 of its session, in hex, and its last message in monotonic seconds."""
 
     digest: str
     heard: float
@@ -65,7 +65,7 @@ def _digest(session: str) -> str:
 
 
 class Door:
-    """Answers the browser's requests; ``port`` is set once the server listens."""
+    """The handler of the browser's requests; ``port`` is set once the server listens."""
 
     def __init__(
         self,
@@ -74,9 +74,12 @@ class Door:
         sound_of: Callable[[str, str], bytes | None] = lambda _cue, _family: None,
         memory: int | None = None,
     ) -> None:
-        """``clock`` gives monotonic seconds; ``sound_of`` the samples of a cue and family that are made.
+        """Create the door, and restore the sessions from ``memory``.
 
-        ``memory`` is a file that outlives this process and no computer's start: who was let in before.
+        Args:
+            clock: Returns monotonic seconds.
+            sound_of: Returns the samples of a cue and family, or None if they are not made.
+            memory: Descriptor of a file with the sessions, which survives this process but not a reboot.
         """
         self._sound_of = sound_of
         self.port = 0
@@ -88,11 +91,11 @@ class Door:
 
     @property
     def address(self) -> str:
-        """The address that opens the door once."""
+        """Return the address with the one-time token."""
         return f"http://{HOST}:{self.port}/?token={self._token}"
 
     def request(self, _: ServerConnection, request: Request) -> Response | None:
-        """Answer a page's request; None lets the link's request through to its handshake."""
+        """Answer a page's request; return None to let a WebSocket request through to its handshake."""
         names = [name.lower() for name, _value in request.headers.raw_items()]
         host = request.headers.get("Host", "") if len(names) == len(set(names)) else ""
         if host not in {f"{HOST}:{self.port}", f"localhost:{self.port}"}:
@@ -115,7 +118,7 @@ class Door:
         return answer(HTTPStatus.FORBIDDEN, _USED)
 
     def knows(self, session: str) -> bool:
-        """Whether this is the session of a browser that was let in; it is heard by that, and lives on."""
+        """Return whether this session belongs to an authenticated browser, and renew it."""
         now = self._clock()
         self._sessions = [each for each in self._sessions if now - each.heard < IDLE_SECONDS]
         for each in self._sessions:
@@ -126,7 +129,7 @@ class Door:
         return False
 
     def _enter(self) -> str:
-        """The token is spent: this browser gets a session, the next one will need a new token."""
+        """Replace the used token, and return a new session for this browser."""
         session, self._token = new_token(), new_token()
         self._sessions.append(_Session(_digest(session), self._clock()))
         del self._sessions[:-SESSIONS_MAX]
@@ -135,19 +138,19 @@ class Door:
         return session
 
     def write_address(self) -> None:
-        """Write the address that opens the door next where its owner finds it."""
+        """Write the address with the next token to the address file, readable by its owner only."""
         if self._address_file is not None:
             replace_private(self._address_file, self.address + "\n")
 
     def _remember(self) -> None:
-        """Have whoever starts the screen again keep who was let in."""
+        """Save the sessions in the memory that survives a restart of the screen."""
         if self._memory is not None:
             data = json.dumps([[each.digest, each.heard] for each in self._sessions]).encode()
             os.pwrite(self._memory, data.ljust(_MEMORY_BYTES), 0)
 
 
 def _remembered(memory: int) -> list[_Session]:
-    """Who was let in before; a record that was cut short is nobody."""
+    """Return the saved sessions; none if the record is damaged."""
     try:
         return [
             _Session(str(digest), float(heard))
@@ -158,16 +161,16 @@ def _remembered(memory: int) -> list[_Session]:
 
 
 def _session_of(request: Request) -> str:
-    """The session a request shows, or nothing."""
+    """Return the session in a request's header, or ""."""
     shown = request.headers.get("Authorization", "")
     return shown.removeprefix(_SHOWN_AS) if shown.startswith(_SHOWN_AS) else ""
 
 
 def page(session: str) -> Response:
-    """The page itself, with a policy that lets it run its own script and reach its own origin, no more.
+    """Return the page with a policy that permits only its own script and its own origin.
 
-    ``session`` is empty for a page that is loaded again: its tab still has its own, or the page says that it
-    needs another address.
+    ``session`` is empty for a reloaded page: its tab still has the session, or the page reports that it needs
+    another address.
     """
     nonce = new_token()
     text = _PAGE.read_text("utf-8").replace("%NONCE%", nonce)
@@ -183,7 +186,7 @@ def page(session: str) -> Response:
 
 
 def sound(samples: bytes) -> Response:
-    """A sound of the machine, for a browser that is let in."""
+    """Return a sound of the machine, for an authenticated browser."""
     data = wave_file(samples)
     fields = {"Content-Type": "audio/wav", "Content-Length": str(len(data)), "Connection": "close"}
     headers = Headers(
@@ -193,7 +196,7 @@ def sound(samples: bytes) -> Response:
 
 
 def answer(status: HTTPStatus, body: str, extra: Mapping[str, str] | None = None) -> Response:
-    """A whole response that nobody keeps, frames or sniffs."""
+    """Return a complete response that is not cached, framed or content-sniffed."""
     data = body.encode()
     fields = {
         "Content-Type": "text/plain; charset=utf-8",

@@ -1,4 +1,4 @@
-"""The picture in a window, full screen, or on a bare console."""
+"""The picture in a window, full screen, or on a console without a desktop."""
 
 import os
 from typing import Final
@@ -18,7 +18,7 @@ _BLIND: Final = frozenset({"dummy", "offscreen", "evdev"})
 
 
 def _typed(event: pygame.event.Event) -> str:
-    """What a key types; a console without a keyboard layout has the plain one."""
+    """Return the character that a key types; a console without a keyboard layout uses the plain key."""
     held = event.dict.get("mod", 0)
     if held & (pygame.KMOD_CTRL | pygame.KMOD_META | pygame.KMOD_LALT):
         return ""
@@ -28,11 +28,11 @@ def _typed(event: pygame.event.Event) -> str:
 
 
 class WindowError(Exception):
-    """No window or console could be opened: says what SDL said."""
+    """No window or console could be opened; the message has SDL's reason."""
 
 
 def _refuse_no_display() -> None:
-    """SDL draws into nothing where no display answers; only who names such a driver means it."""
+    """Raise WindowError if SDL has silently chosen a driver that shows nothing; naming one is allowed."""
     if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _BLIND:
         raise pygame.error("no display answers; --screen web shows the picture in a browser")
 
@@ -40,8 +40,8 @@ def _refuse_no_display() -> None:
 class Window:
     """A pygame display.
 
-    A kiosk (full screen or bare console) keeps keyboard and mouse to itself and cannot be closed by a player:
-    it closes only while staff are signed in to the service menu.
+    A kiosk (full screen or console) grabs keyboard and mouse, and a player cannot close it: it closes only
+    while staff are signed in to the service menu.
     """
 
     def __init__(
@@ -56,15 +56,18 @@ class Window:
         display: int = 0,
         make: type[Picture] = Picture,
     ) -> None:
-        """``head``: a bare console's display; ``above``: its top screen; ``deaf``: hears no touch.
+        """Open the display. Raises WindowError.
 
-        Raises WindowError.
+        Args:
+            head: The display of a console without a desktop.
+            above: The top screen above that display.
+            deaf: Whether touches are ignored.
         """
         self._head, self._above = head, above
-        if head is not None:  # SDL draws into memory, and hears touch screens
+        if head is not None:  # SDL draws into memory, and reads touch screens.
             os.environ["SDL_VIDEODRIVER"] = "dummy" if deaf else "evdev"
         self._kiosk = fullscreen or head is not None
-        if self._kiosk:  # the grab below takes the keys of the desktop too, and losing it hides nothing
+        if self._kiosk:  # grab the desktop's keys, too, and stay visible without focus
             os.environ["SDL_GRAB_KEYBOARD"] = "1"
             os.environ["SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"] = "0"
         self.unlocked = False
@@ -89,13 +92,13 @@ class Window:
 
     @staticmethod
     def _comfortable() -> tuple[int, int]:
-        """The largest 16:9 window that leaves the desktop some room."""
+        """Return the largest 16:9 window that leaves some room on the desktop."""
         wide, high = pygame.display.get_desktop_sizes()[0]
         scale = min(wide * 0.9 / LANDSCAPE.size[0], high * 0.85 / LANDSCAPE.size[1], 1.0)
         return max(640, round(LANDSCAPE.size[0] * scale)), max(360, round(LANDSCAPE.size[1] * scale))
 
     def _fit(self) -> None:
-        """The picture as large as the display allows, in the middle, upright where the display is upright."""
+        """Fit the picture to the display, centred and as large as possible, in portrait on a portrait display."""
         wide, high = self._display.get_size()
         layout = PORTRAIT if high > wide else LANDSCAPE
         scale = min(wide / layout.size[0], high / layout.size[1])
@@ -107,7 +110,7 @@ class Window:
         self._place = place
 
     def inputs(self) -> list[Tap | Action] | None:
-        """Touches and keys; None when the window was closed."""
+        """Return the touches and keys, or None if the window was closed."""
         did: list[Tap | Action] = []
         for event in pygame.event.get():
             if event.type == pygame.QUIT and (self.unlocked or not self._kiosk):
@@ -130,7 +133,7 @@ class Window:
         """Return where on the display a finger or a click came down, or None if the event is neither.
 
         SDL also makes a mouse of a touch screen, but of one finger at a time: it ignores a second finger, and
-        every finger after a panel that was unplugged while touched. Fingers are taken as they are.
+        every finger after a panel was unplugged while touched. Finger events are therefore used directly.
         """
         if event.type == pygame.FINGERDOWN:
             wide, high = self._display.get_size()
@@ -142,7 +145,7 @@ class Window:
     def _pointed(self, x: float, y: float) -> tuple[float, float]:
         """Return where on the display a mouse clicked.
 
-        SDL's driver without a display has one size of its own, and says by it where a pointer is.
+        SDL's driver without a display has a size of its own, and reports pointer positions in that.
         """
         if self._head is None:
             return x, y
@@ -150,11 +153,11 @@ class Window:
         return x * here_wide / wide, y * here_high / high
 
     def frame(self) -> pygame.Surface | None:
-        """The part of the display the picture covers."""
+        """Return the part of the display that the picture covers."""
         return self._target
 
     def show(self) -> None:
-        """Put the frame on the display."""
+        """Show the frame on the display."""
         if self._head is None:
             pygame.display.flip()
             return
@@ -163,10 +166,10 @@ class Window:
             self._above.keep()
 
     def tell(self, words: str) -> None:
-        """Nobody listens beside a window."""
+        """Ignore the text: a window has no screen reader."""
 
     def close(self) -> None:
-        """Close the display, and the one above it."""
+        """Close the display, and the top screen with it."""
         if self._above is not None:
             self._above.stop()
         pygame.display.quit()

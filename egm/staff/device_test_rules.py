@@ -1,4 +1,4 @@
-"""Rules of device tests and slips: known by their ids, tried first, and kept from every meter."""
+"""Rules of device tests and slips: recognised by their ids, tried first, and excluded from every meter."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 
 
 def rules(no_ticket_is_asked: Guard[Machine]) -> tuple[Rule[Machine], ...]:
-    """The rules; the guard is that of whoever asks what a ticket is worth."""
+    """Return the rules; the guard is supplied by the feature that queries the value of tickets."""
     tested = (may_test, free_device(no_ticket_is_asked))
     return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, TELL), *_RULES)
 

@@ -1,4 +1,4 @@
-"""Staff: who may do what at the machine, the service menu, and the registers its work is written in."""
+"""Staff: permissions at the machine, the service menu, and the registers of staff work."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ from egm.staff.service.timeout import service_timeout
 
 
 def device_tests(no_ticket_is_asked: Guard[Machine]) -> Feature:
-    """Tests of devices, tried before everything else: what a device reports in its test is the test's."""
+    """Return the feature of device tests, whose rules come first, to receive the reports of a device under test."""
     return Feature(name="device tests", rules=device_test_rules.rules(no_ticket_is_asked))
 
 

@@ -1,12 +1,12 @@
-"""Forms: what the staff may fill in. Each feature declares its own; the service menu shows them.
+"""Forms that staff fill in. Each feature declares its own; the service menu shows them.
 
-A form becomes one :class:`~egm.kernel.events.Event`, and the state table decides. Its
-values are those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own
-constant ``values``, and who filled it in: ``person`` (a staff number) and ``persons`` (all who authorised it,
-``person`` first), every one verified by PIN a moment ago. The guard that :func:`form_rule` gives its rule
-holds exactly for such an event; nothing that comes over a line or from a player's screen can carry it.
+A completed form becomes one :class:`~egm.kernel.events.Event`, and the state table decides. Its values are
+those of its fields (amounts as ``int`` minor units, under names that end in ``_cents``), its own constant
+``values``, and the persons: ``person`` (a staff number) and ``persons`` (all who authorised it, ``person``
+first), each just verified by PIN. The guard that :func:`form_rule` gives its rule holds exactly for such an
+event; no host and no player's screen can send one.
 
-Words are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
+The texts are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
 ``form.<id>.<field>_<choice>``.
 """
 
@@ -24,11 +24,11 @@ from egm.staff.service.desk import who
 
 
 class FieldKind(StrEnum):
-    """How a field is typed in."""
+    """How a field is entered."""
 
     TEXT = "text"
     DIGITS = "digits"
-    """Digits with their leading zeros, kept as text: a number on a document, a ticket."""
+    """Digits with their leading zeros, stored as text: the number of a document or ticket."""
     NUMBER = "number"
     """A count."""
     AMOUNT = "amount"
@@ -37,7 +37,7 @@ class FieldKind(StrEnum):
 
 
 class FieldError(OperatorError):
-    """What was typed is no value of the field; ``reason`` is a code of ``service.refused``."""
+    """The text entered is not a valid value of the field; ``reason`` is a code of ``service.refused``."""
 
     def __init__(self, name: str, reason: str, detail: str) -> None:
         super().__init__(f"{name}: {detail}")
@@ -46,7 +46,7 @@ class FieldError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One thing a form asks; ``least`` and ``most`` bound a number or an amount, ``length_max`` a text."""
+    """One field of a form; ``least`` and ``most`` bound a number or an amount, ``length_max`` a text."""
 
     name: str
     kind: FieldKind = FieldKind.TEXT
@@ -56,10 +56,10 @@ class Field:
     least: int = 0
     most: int = 10**12
     plain: bool = False
-    """The choices are shown as they stand: numbers, names of devices."""
+    """The choices are shown untranslated: numbers, names of devices."""
 
     def read(self, text: str) -> str | int | None:
-        """The value typed; None for an optional field left empty. Raises :class:`FieldError`."""
+        """Return the value entered; None for an optional field left empty. Raises :class:`FieldError`."""
         text = text.strip()
         if not text:
             if self.required:
@@ -85,11 +85,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One form. ``persons``: how many must authorise it, or more where the profile asks for two.
+    """One form. ``persons``: how many must authorise it; the profile may require two.
 
-    ``needs`` are guards the rule of the event asks for: the form shows which of them hold, to save typing
-    in vain. ``subject``: where it stands in the main menu; one without is begun from a page of its own. Words
-    of a need: ``service.needs.<guard>``.
+    ``needs`` are guards of the event's rule: the form shows which of them hold, so that nobody fills it in in
+    vain. ``subject``: its place in the main menu; a form without one is opened from a page. Text of a need:
+    ``service.needs.<guard>``.
     """
 
     id: str
@@ -102,7 +102,7 @@ class Form:
     values: Mapping[str, object] = field(default_factory=dict)
 
     def persons_needed(self, machine: Machine) -> int:
-        """How many must authorise it here."""
+        """Return how many persons must authorise it here."""
         return max(self.persons, 2 if self.permission in machine.profile.staff.two_persons else 1)
 
 
@@ -119,7 +119,7 @@ PLAY_ID: Final = Field(name="play_id", required=False)
 
 
 def authorise(machine: Machine, event: Event, permission: Permission, persons: int) -> bool:
-    """Whether so many different persons, each permitted and enrolled still, stand behind an event."""
+    """Return whether the given number of different persons, enrolled and permitted, authorised an event."""
     named = event.data.get("persons", ())
     if len(set(named)) < persons:
         return False
@@ -128,17 +128,17 @@ def authorise(machine: Machine, event: Event, permission: Permission, persons: i
 
 
 def persons_of(machine: Machine, event: Event) -> list[str]:
-    """The verified persons behind an event; where nobody had to prove it, the key that was turned."""
+    """Return the verified persons of an event; if no proof was required, the key that was turned."""
     return list(event.data.get("persons") or (who(machine, event),))
 
 
 def says(event: Event, *fields: str) -> bool:
-    """Whether the form has a text in each of these fields."""
+    """Return whether the form has a text in each of these fields."""
     return all(str(event.data.get(name) or "").strip() for name in fields)
 
 
 def ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
-    """What every ruling tells: where, who and why, and its own particulars."""
+    """Return the details of a ruling: position, persons, reason, and its own data."""
     return {
         "machine": machine.identity.serial,
         "place": str(event.data.get("place") or machine.identity.operator_number),
@@ -156,15 +156,15 @@ def form_rule(
     effect: Effect[Machine],
     next_: Next = Next.DERIVED,
 ) -> Rule[Machine]:
-    """What a form does: by persons who may, and refused out loud.
+    """Return a form's rule, restricted to authorised persons; refusals are reported to them.
 
-    The rule's first guard, ``authorised``, holds for an event that came from one of ``forms``, filled in by
-    as many different persons as it needs, each permitted.
+    The rule's first guard, ``authorised``, holds for an event from one of ``forms``, authorised by as many
+    different permitted persons as the form needs.
     """
     by_id = {form.id: form for form in forms}
 
     def authorised(machine: Machine, event: Event) -> bool:
-        """The event came from its form, filled in by as many persons as it needs, each permitted."""
+        """Return whether the event came from its form, authorised by as many permitted persons as it needs."""
         form = by_id.get(str(event.data.get("form", "")))
         return (
             form is not None

@@ -22,7 +22,7 @@ from egm.staff.stock import BOXES, box_is_to_be_counted
 _BASE: Final = (Field(name="base"), Field(name="lock"), Field(name="cashier"))
 _ON: Final = Field(name="on", kind=FieldKind.CHOICE, choices=("yes", "no"))
 
-#: What may be set, each with its form; begun from the page of the options.
+#: The operator options, each with its form; opened from the page of the options.
 OPTIONS: Final[Mapping[str, Form]] = {
     option: Form(
         id=f"options_{option}",

@@ -1,14 +1,14 @@
-"""Register of identities: who was paid by hand, beside the journal and never in it.
+"""Register of identities: persons paid by hand, stored beside the journal and never in it.
 
-The journal is exported, copied and read by many; a person's name and document are not for all of them. So the
-clear text stands only here, in a file on each medium for the machine's own user, and the journal keeps a
-*commitment*: the SHA-256 of a salt and the record. Whoever holds both can prove that the record is the one
-that was written when the money was paid; from the journal alone nothing can be learned, nor tried out,
-because the salt is unknown. When the place's time for keeping such data is over, record and salt are erased
-together and the journal stays whole.
+The journal is exported, copied and read by many; a person's name and document must not be. So the clear text
+exists only here, in a file on each medium readable by the machine's user, and the journal stores a
+*commitment*: the SHA-256 of a salt and the record. With both, one can prove that the record is the one
+written when the money was paid; from the journal alone nothing can be learned, not even by trial, because the
+salt is unknown. When the retention period of the jurisdiction has passed, record and salt are erased together
+and the journal remains intact.
 
-A record is durable here before the journal commits to it: a power cut between the two leaves a record nothing
-commits to, and the form is filled in again.
+A record is durable here before the journal commits to it: a power loss between the two leaves a record
+without a commitment, and the form is filled in again.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS identity (
 
 @dataclass(frozen=True, slots=True)
 class IdentityRecord:
-    """One record: what was paid (the hand-pay's id), when, and to whom. ``fields`` None: erased."""
+    """One record: the hand-pay's id, the time, and the payee. ``fields`` is None once erased."""
 
     commitment: str
     subject: str
@@ -48,20 +48,20 @@ class IdentityRecord:
 
     @property
     def agrees(self) -> bool:
-        """Whether the record is what was committed to; an erased one cannot be told wrong."""
+        """Return whether the record matches its commitment; an erased one cannot be contradicted."""
         if self.salt is None or self.fields is None:
             return True
         return commit(self.salt, self.subject, self.fields) == self.commitment
 
 
 def commit(salt: bytes, subject: str, fields: Mapping[str, str]) -> str:
-    """The commitment the journal keeps: SHA-256 over salt, subject and fields, in hexadecimal."""
-    told = json.dumps({"subject": subject, "fields": dict(fields)}, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(salt + told.encode()).hexdigest()
+    """Return the commitment for the journal: SHA-256 over salt, subject and fields, in hexadecimal."""
+    text = json.dumps({"subject": subject, "fields": dict(fields)}, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(salt + text.encode()).hexdigest()
 
 
 class IdentityRegister:
-    """The register in a state folder and on the second medium; either copy alone brings both back."""
+    """The register in a state folder and on the second medium; either copy alone restores both."""
 
     def __init__(self, copies: list[sqlite3.Connection], random_bytes: Callable[[int], bytes]) -> None:
         self._copies = copies
@@ -71,10 +71,10 @@ class IdentityRegister:
     def open(
         cls, folder: Path, second: Path | None = None, random_bytes: Callable[[int], bytes] = os.urandom
     ) -> Self:
-        """Open it, making it at first (mode 0600), and bring both copies to what they know together.
+        """Open the register, creating it at first (mode 0600), and make both copies agree.
 
-        ``second``: the folder on the second medium. ``random_bytes``: for salts. What is erased in one is
-        erased in both. Raises OperatorError naming the file and the reason where neither copy can be used.
+        ``second``: the folder on the second medium. ``random_bytes``: for salts. A record erased in one copy
+        is erased in both. Raises OperatorError naming the file and the reason if neither copy can be used.
         """
         copies: list[sqlite3.Connection] = []
         refused: list[tuple[Path, OSError | sqlite3.Error]] = []
@@ -87,15 +87,17 @@ class IdentityRegister:
             path, why = refused[0]
             raise OperatorError(f"register of identities {path}: {why}") from why
         for path, why in refused:
-            if not isinstance(why, OSError | sqlite3.OperationalError):  # no register any more: made again
+            if not isinstance(
+                why, OSError | sqlite3.OperationalError
+            ):  # not a register any more: created again
                 path.unlink()
                 copies.append(_connect(path))
-        kept = cls(copies, random_bytes)
-        kept._bring_together()
-        return kept
+        register = cls(copies, random_bytes)
+        register._bring_together()
+        return register
 
     def _bring_together(self) -> None:
-        """Each record as it was committed to, and erased where one copy has erased it."""
+        """Merge the copies: each record as committed to, and erased if either copy has erased it."""
         known: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
             for row in copy.execute("SELECT * FROM identity ORDER BY rowid"):
@@ -110,31 +112,31 @@ class IdentityRegister:
                 copy.execute("COMMIT")
 
     def keep(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
-        """Write down who was paid; durable when it returns the commitment, on every medium that takes it.
+        """Store who was paid; return the commitment once it is durable on every medium that accepts it.
 
-        Raises sqlite3.Error when none does.
+        Raises sqlite3.Error if none does.
         """
         salt = self._random_bytes(_SALT_BYTES)
         commitment = commit(salt, subject, fields)
-        told = json.dumps(dict(fields), ensure_ascii=False)
-        row = (commitment, subject, _utc(time_utc), salt, told)
+        fields_text = json.dumps(dict(fields), ensure_ascii=False)
+        row = (commitment, subject, _utc(time_utc), salt, fields_text)
         refusals = []
         for copy in self._copies:
             try:
                 copy.execute("INSERT INTO identity VALUES (?, ?, ?, ?, ?)", row)
-            except sqlite3.OperationalError as error:  # the next start brings it up
+            except sqlite3.OperationalError as error:  # the next start updates it
                 refusals.append(error)
         if len(refusals) == len(self._copies):
             raise refusals[0]
         return commitment
 
     def records(self) -> Iterator[IdentityRecord]:
-        """Every record, oldest first."""
+        """Yield every record, oldest first."""
         rows = self._copies[0].execute("SELECT * FROM identity ORDER BY time_utc, rowid")
         yield from (_record(*row) for row in rows)
 
     def get(self, commitment: str) -> IdentityRecord | None:
-        """The record of a commitment, or None."""
+        """Return the record with a commitment, or None."""
         return next((record for record in self.records() if record.commitment == commitment), None)
 
     def erase_before(self, time_utc: datetime) -> int:
@@ -157,23 +159,23 @@ class IdentityRegister:
 def _record(
     commitment: str, subject: str, time_utc: str, salt: bytes | None, fields: str | None
 ) -> IdentityRecord:
-    told = None if fields is None else json.loads(fields)
-    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, told)
+    values = None if fields is None else json.loads(fields)
+    return IdentityRecord(commitment, subject, datetime.fromisoformat(time_utc), salt, values)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open one copy, making it at first. Raises OSError or sqlite3.Error."""
+    """Open one copy, creating it at first. Raises OSError or sqlite3.Error."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = EXTRA")
-        connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
+        connection.execute("PRAGMA secure_delete = ON")  # erased data is overwritten
         connection.execute(_SCHEMA)
-        (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if said != "ok":
-            raise sqlite3.DatabaseError(said)
+        (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if result != "ok":
+            raise sqlite3.DatabaseError(result)
     except sqlite3.Error:
         connection.close()
         raise

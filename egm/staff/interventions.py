@@ -1,10 +1,10 @@
-"""Interventions: who opens the machine, why, what was done (Monaco arts 20.1-20.3; J-04 to J-07).
+"""Interventions: who opens the machine, why, and what was done (Monaco arts 20.1-20.3; J-04 to J-07).
 
-An intervention is declared at the service menu by somebody who has proved who he is; while it is open the
-machine is held out of service, and the doors it covers may be opened. Where the profile wants openings
-identified, any other door, and any door without an intervention, is an event of its own and a tilt; where it
-wants them monitored, so is a door opened before the monitoring system has read who is at work (K-13). The
-sheet of an intervention is made from the journal's entries alone: see :mod:`egm.staff.sheet`.
+An intervention is declared in the service menu by an authenticated person; while it is open the machine is
+held out of service, and the doors it covers may be opened. If the profile requires identified openings, any
+other door, and any door without an intervention, is an event of its own and a tilt; if it requires
+monitoring, so is a door opened before the monitoring system has read who is at work (K-13). The sheet of an
+intervention is derived from journal entries alone: see :mod:`egm.staff.sheet`.
 """
 
 from collections.abc import Mapping
@@ -18,15 +18,15 @@ from egm.records.keys import IntegrityKey, StaffKey
 from egm.staff.slips import print_slip
 from egm.staff.stock import collected
 
-#: The source that holds the machine out of service meanwhile.
+#: The source that holds the machine out of service during an intervention.
 HOLD: Final = "intervention"
-#: The fault of a door opened by nobody known.
+#: The fault of a door opened by an unidentified person.
 UNIDENTIFIED: Final = "unidentified_opening"
-#: The source that holds a machine out of service whose base is withdrawn.
+#: The source that holds a machine out of service while its base is withdrawn.
 BASE: Final = "base"
-#: Doors of what holds the house's money, opened at a collection only (Monaco art. 20.1).
+#: Doors of money containers, opened only at a collection (Monaco art. 20.1).
 _COLLECTED: Final = frozenset({"drop", "cash_box", "stacker"})
-#: Faults by which a device itself says that it is open or out of its place -> the door it is locked behind.
+#: Faults by which a device reports that it is open or removed -> the door that protects it.
 OPENINGS: Final[Mapping[str, str]] = {
     "bill_acceptor.stacker_removed": "stacker",
     "ticket_printer.chassis_open": "main",
@@ -40,51 +40,53 @@ COVERED: Final[Mapping[str, frozenset[str]]] = {
 
 # ---------------------------------------------------------------------------------------------- guards
 def no_intervention_is_open(machine: Machine, _: Event) -> bool:
-    """One at a time."""
+    """Return whether no intervention is open: there can be only one."""
     return machine.memory.get(StaffKey.INTERVENTION) is None
 
 
 def intervention_is_open(machine: Machine, event: Event) -> bool:
-    """There is one of this kind to end."""
+    """Return whether an intervention of this kind is open."""
     opened = machine.memory.get(StaffKey.INTERVENTION)
     return opened is not None and opened["kind"] == event.data.get("kind")
 
 
 def somebody_is_at_work(machine: Machine, _: Event) -> bool:
-    """An intervention of any kind is open."""
+    """Return whether an intervention of any kind is open."""
     return machine.memory.get(StaffKey.INTERVENTION) is not None
 
 
 def base_is_in_place(machine: Machine, _: Event) -> bool:
-    """The base is not withdrawn."""
+    """Return whether the base is not withdrawn."""
     return machine.memory.get(StaffKey.BASE) is None
 
 
 def base_is_withdrawn(machine: Machine, _: Event) -> bool:
-    """The base is withdrawn: it can come back."""
+    """Return whether the base is withdrawn, so that it can be returned."""
     return machine.memory.get(StaffKey.BASE) is not None
 
 
 def every_door_is_closed(machine: Machine, _: Event) -> bool:
-    """No door stands open."""
+    """Return whether no door is open."""
     return not machine.doors_open
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def open_intervention(machine: Machine, event: Event) -> None:
-    """Keep who, when, why and the meters, and hold the machine out of service."""
+    """Record who, when, why and the meters, and hold the machine out of service."""
     values = event.data
     since = machine.clock.now().isoformat()
     number = machine.fresh_id("intervention")
-    told = {key: values[key] for key in ("kind", "reason", "person")} | {"persons": list(values["persons"])}
+    details = {key: values[key] for key in ("kind", "reason", "person")} | {
+        "persons": list(values["persons"])
+    }
     machine.record(
         "intervention.opened",
         transaction_id=number,
         state={
-            StaffKey.INTERVENTION: {"id": number, "since": since, **told},
+            StaffKey.INTERVENTION: {"id": number, "since": since, **details},
             f"{IntegrityKey.DISABLED}{HOLD}": {"reason": str(values["reason"]), "since": since},
         },
-        details={"id": number, **told, **_identity(machine), "meters": _meters(machine)},
+        details={"id": number, **details, **_identity(machine), "meters": _meters(machine)},
     )
     about = f"{values['kind']}: {values['reason']} ({values['person']})"
     print_slip(machine, "ACCESS", about)
@@ -93,7 +95,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
 
 
 def record_intervention_seen(machine: Machine, event: Event) -> None:
-    """The monitoring system has read who is at work: the doors may be opened. Told again, nothing changes."""
+    """Record that the monitoring system has read who is at work, so that doors may be opened. Repeats are ignored."""
     opened, number = machine.memory.get(StaffKey.INTERVENTION), str(event.data["id"])
     if opened is None or opened["id"] != number or machine.memory.get(StaffKey.MONITORED) == number:
         return
@@ -102,7 +104,7 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
 
 
 def close_intervention(machine: Machine, event: Event) -> None:
-    """Keep what was done and the meters, and give the machine back."""
+    """Record what was done and the meters, and return the machine to service."""
     values, opened = event.data, machine.memory.get(StaffKey.INTERVENTION)
     counted = collected(machine, opened["id"]) if opened["kind"] == "collection" else {}
     machine.record(
@@ -123,34 +125,34 @@ def close_intervention(machine: Machine, event: Event) -> None:
 
 
 def withdraw_base(machine: Machine, event: Event) -> None:
-    """The base is taken out of service: its lock and key go to the main cashier (Monaco art. 20.2).
+    """Take the base out of service: its lock and key go to the main cashier (Monaco art. 20.2).
 
-    Until it is back the machine has nowhere for its coins to fall, and is held out of service.
+    Until it is returned the machine has nowhere for its coins to fall, and is held out of service.
     """
     values, since = event.data, machine.clock.now().isoformat()
-    told = {name: values[name] for name in ("base", "lock", "cashier", "reason")}
+    details = {name: values[name] for name in ("base", "lock", "cashier", "reason")}
     machine.record(
         "base.withdrawn",
         state={
-            StaffKey.BASE: {"since": since, **told},
+            StaffKey.BASE: {"since": since, **details},
             f"{IntegrityKey.DISABLED}{BASE}": {"reason": str(values["reason"]), "since": since},
         },
-        details={**told, **_at_work(machine, event)},
+        details={**details, **_at_work(machine, event)},
     )
 
 
 def return_base(machine: Machine, event: Event) -> None:
-    """A base stands under the machine again, with a lock and key the main cashier has given out."""
-    told = {name: event.data[name] for name in ("base", "lock", "cashier")}
+    """Record a base under the machine again, with a lock and key issued by the main cashier."""
+    details = {name: event.data[name] for name in ("base", "lock", "cashier")}
     machine.record(
         "base.returned",
         state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE}": None},
-        details={**told, **_at_work(machine, event)},
+        details={**details, **_at_work(machine, event)},
     )
 
 
 def _at_work(machine: Machine, event: Event) -> dict[str, object]:
-    """The intervention it belongs to, and who stands behind it."""
+    """Return the open intervention's id and the persons of an event."""
     values = event.data
     return {
         "intervention": machine.memory.get(StaffKey.INTERVENTION)["id"],
@@ -161,7 +163,7 @@ def _at_work(machine: Machine, event: Event) -> dict[str, object]:
 
 
 def is_identified(machine: Machine, door: str) -> bool:
-    """Whether somebody has said that he would open this door; always, where the place does not ask."""
+    """Return whether a person has declared opening this door; always True if the profile does not require it."""
     staff = machine.profile.staff
     if not staff.identify_before_opening:
         return True
@@ -172,11 +174,11 @@ def is_identified(machine: Machine, door: str) -> bool:
 
 
 def _identity(machine: Machine) -> dict[str, object]:
-    """Both numbers of the machine, in every record that leaves it (Monaco art. 19.1)."""
+    """Return both numbers of the machine, for every record that leaves it (Monaco art. 19.1)."""
     return {"serial": machine.identity.serial, "operator_number": machine.identity.operator_number}
 
 
 def _meters(machine: Machine) -> dict[str, int]:
-    """Every meter that is not zero, but what is counted since some moment."""
+    """Return every meter that is not zero, without those counted since a mark."""
     values = machine.journal.meters().values
     return {name: value for name, value in values.items() if value and ".since_" not in name}

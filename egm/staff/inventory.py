@@ -1,8 +1,8 @@
-"""Inventory entry of the machine, and its technical sheet for life (Monaco arts 19.1-19.4).
+"""Inventory entry of the machine, and its lifelong technical sheet (Monaco arts 19.1-19.4).
 
-What the file of the cabinet says of the machine is recorded whenever it has changed: so the journal holds
-every move, every change of return and when it was certified (Q-08, Q-10, Q-16, Q-17). A base's number is
-fixed for good (art. 19.2): a file that says another is refused.
+The cabinet file's data on the machine is recorded whenever it has changed: so the journal holds every move,
+every change of return and when it was certified (Q-08, Q-10, Q-16, Q-17). A base's number is permanent (art.
+19.2): a file with another one is refused.
 """
 
 import hashlib
@@ -24,9 +24,9 @@ from meters.recall import details
 from paytables.wording import percent
 
 KIND: Final = "inventory.changed"
-#: What an inventory that must be complete says, as the cabinet file names it (Monaco art. 19.3).
+#: Fields of a complete inventory, as the cabinet file names them (Monaco art. 19.3).
 _MANDATORY: Final = ("kind", "manufacturer", "model", "base_number", "photograph")
-#: The words of a sheet's lines, in order, by the document's own names.
+#: Text keys of a sheet's lines, in order, by the document's own field names.
 _LINES: Final = (
     "kind",
     "manufacturer",
@@ -43,22 +43,22 @@ _LINES: Final = (
 
 
 def document(
-    machine: Machine, kept: Inventory, certificates: Mapping[str, Certificate | None]
+    machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
 ) -> dict[str, object]:
-    """The inventory entry as it is now. Raises OperatorError for a photograph that cannot be read."""
+    """Return the current inventory entry. Raises OperatorError for a photograph that cannot be read."""
     identity = machine.identity
     of = {name: one for name, one in certificates.items() if one is not None}
     return {
-        "kind": kept.kind,
-        "manufacturer": kept.manufacturer,
-        "model": kept.model,
-        "made": "" if kept.made is None else kept.made.isoformat(),
+        "kind": inventory.kind,
+        "manufacturer": inventory.manufacturer,
+        "model": inventory.model,
+        "made": "" if inventory.made is None else inventory.made.isoformat(),
         "serial": identity.serial,
         "operator_number": identity.operator_number,
-        "base_number": kept.base_number,
+        "base_number": inventory.base_number,
         "site": identity.house.site,
-        "location": kept.location,
-        "photograph": _photograph(kept),
+        "location": inventory.location,
+        "photograph": _photograph(inventory),
         "profile": machine.profile.id,
         "games": [
             {
@@ -68,7 +68,9 @@ def document(
                 "return": percent(machine.state(InstalledGames).returns[game.id], 4)
                 if game.id in machine.state(InstalledGames).returns
                 else "",
-                "certified_on": str(of[game.id].on if game.id in of else kept.certified_on.get(game.id, "")),
+                "certified_on": str(
+                    of[game.id].on if game.id in of else inventory.certified_on.get(game.id, "")
+                ),
                 **({"certified_by": of[game.id].signer} if game.id in of else {}),
             }
             for game in machine.state(InstalledGames).games.values()
@@ -78,17 +80,17 @@ def document(
 
 def note_inventory(
     machine: Machine,
-    kept: Inventory,
+    inventory: Inventory,
     certificates: Mapping[str, Certificate | None] | None = None,
     *,
     complete: bool = False,
 ) -> None:
-    """At start-up: record the entry if it is not what it was. ``certificates``: of the games, by game.
+    """Record the entry at start-up if it has changed. ``certificates``: those of the games, by game.
 
-    Raises OperatorError for a base number that is not the machine's first, and where the entry must be
-    ``complete`` for what it lacks.
+    Raises OperatorError for a base number other than the machine's first, and for missing data if the entry
+    must be ``complete``.
     """
-    now, before = document(machine, kept, certificates or {}), machine.memory.get(StaffKey.INVENTORY)
+    now, before = document(machine, inventory, certificates or {}), machine.memory.get(StaffKey.INVENTORY)
     missing = [name for name in _MANDATORY if not now[name]]
     if complete and missing:
         raise OperatorError(
@@ -104,28 +106,28 @@ def note_inventory(
     machine.record(KIND, state={StaffKey.INVENTORY: now}, details={"before": before, "after": now})
 
 
-def _photograph(kept: Inventory) -> str:
-    """The photograph by name and digest: the file itself stays where it is."""
-    if kept.photograph is None:
+def _photograph(inventory: Inventory) -> str:
+    """Return the photograph's name and digest; the file itself is not copied."""
+    if inventory.photograph is None:
         return ""
     try:
-        digest = hashlib.sha256(kept.photograph.read_bytes()).hexdigest()
+        digest = hashlib.sha256(inventory.photograph.read_bytes()).hexdigest()
     except OSError as error:
-        raise OperatorError(f"inventory.photograph: {kept.photograph}: {error.strerror}") from error
-    return f"{kept.photograph.name} {digest}"
+        raise OperatorError(f"inventory.photograph: {inventory.photograph}: {error.strerror}") from error
+    return f"{inventory.photograph.name} {digest}"
 
 
 # ---------------------------------------------------------------------------------------------- the sheet
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The technical sheet: the entry as it stands, and every change of it, oldest first."""
+    """The technical sheet: the current entry, and every change of it, oldest first."""
 
     now: Mapping[str, Any]
     changes: tuple[tuple[str, str], ...]
-    """When (ISO 8601 UTC), and what became what."""
+    """Time (ISO 8601 UTC) and description of each change."""
 
     def tables(self) -> tuple[Table, ...]:
-        """As it is shown and printed."""
+        """Return it as shown and printed."""
         return (
             pairs((f"inventory.{name}", plain(self.now.get(name, ""))) for name in _LINES),
             pairs((_game(game) for game in self.now.get("games", ())), say("service.inventory.games")),
@@ -142,7 +144,7 @@ def _game(game: Mapping[str, str]) -> tuple[Words, Words]:
 
 
 def sheet(view: JournalView) -> Sheet:
-    """The technical sheet of a journal's machine; empty where none was ever recorded."""
+    """Return the technical sheet of a journal's machine; empty if none was ever recorded."""
     entries = list(view.entries(KIND))
     now = details(entries[-1])["after"] if entries else {}
     return Sheet(now, tuple(change for entry in entries for change in _changes(entry)))

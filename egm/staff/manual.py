@@ -1,8 +1,8 @@
-"""The operator's and the service manual: chapters of tables, made from what the machine itself obeys.
+"""The operator's and the service manual: chapters of tables, generated from the data that the machine itself uses.
 
-Nothing of a fault, an event, a page or a form is listed here: what stands in ``meters.events``, the menu, the
-forms, the rules, the roles and the codecs is said in the catalogue's words, so a manual cannot name what the
-machine does not have, nor leave out what it has. The service menu shows the chapters
+No fault, event, page or form is listed here: the content of ``meters.events``, the menu, the forms, the
+rules, the roles and the codecs is rendered with the catalogue's texts, so a manual cannot name anything that
+the machine does not have, nor omit anything it has. The service menu shows the chapters
 (:mod:`egm.staff.service.manual`); ``egm manual`` prints them (:mod:`tools.lab.manual`).
 """
 
@@ -26,7 +26,7 @@ from meters.events import EVENTS, Clear, Effect
 from meters.table import METERS, OCCURRENCES
 
 _FAULT: Final = "fault.raised:"
-#: Faults of a device whose own words stand in the catalogue, beside those the table of events names.
+#: Device faults with their own texts in the catalogue, in addition to those named in the table of events.
 _OF_DEVICES: Final = {
     "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam", "wrong_values"),
     "ticket_printer": ("failure", "head_up", "chassis_open"),
@@ -53,43 +53,43 @@ _CLEARS: Final = {
     Clear.RULING: "ruling",
     Clear.MEMORY_CLEAR: "memory_clear",
 }
-#: Steps told of each procedure: ``manual.steps.<chapter>.s<number>``.
+#: Number of steps of each procedure: ``manual.steps.<chapter>.s<number>``.
 STEPS: Final = {"denomination": 5, "memory": 4, "first_start": 5, "link": 5, "board": 4, "backup": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One chapter; ``rows`` as its table's ``columns`` ask, the first cell what a reader looks for.
+    """One chapter; ``rows`` match its table's ``columns``, with the term to look up in the first cell.
 
-    Words: ``manual.chapter.<id>``, ``manual.about.<id>`` and ``manual.column.<column>``.
+    Texts: ``manual.chapter.<id>``, ``manual.about.<id>`` and ``manual.column.<column>``.
     """
 
     id: str
     columns: tuple[str, ...]
     rows: Callable[[Menu], Iterable[tuple[Words, ...]]]
     operator: bool = True
-    """Whether it stands in the operator's manual too."""
+    """Whether it is in the operator's manual too."""
 
     @property
     def title(self) -> Words:
-        """What it is called."""
+        """Return its title."""
         return say(f"manual.chapter.{self.id}")
 
     def table(self, menu: Menu) -> Table:
-        """The whole of it."""
+        """Return the whole chapter as a table."""
         heads = tuple(say(f"manual.column.{name}") for name in self.columns)
         return Table(columns=heads, rows=tuple(Row(cells=cells) for cells in self.rows(menu)))
 
 
 def joined(keys: Iterable[str], between: str = "") -> Words:
-    """Several texts of the catalogue, as a list in one cell."""
+    """Return several catalogue texts as a list in one cell."""
     return Words(kind="list", value=between, values={str(place): key for place, key in enumerate(keys)})
 
 
 def codes() -> list[str]:
-    """Every fault of the machine, ``device.code`` or a code alone."""
+    """Return every fault of the machine, as ``device.code`` or a code alone."""
     named = (line.pattern.removeprefix(_FAULT) for line in EVENTS if line.pattern.startswith(_FAULT))
-    known = (f"{device}.{code}" for device, told in _OF_DEVICES.items() for code in told)
+    known = (f"{device}.{code}" for device, codes_of in _OF_DEVICES.items() for code in codes_of)
     return sorted({*known, "monitoring.port_taken", *(code for code in named if "*" not in code)})
 
 
@@ -144,7 +144,7 @@ def _forms(menu: Menu) -> Iterator[tuple[Words, ...]]:
     for form in menu.forms:
         yield (
             say(f"form.{form.id}.title"),
-            joined(f"form.{form.id}.{asked.name}" for asked in form.fields),
+            joined(f"form.{form.id}.{entry.name}" for entry in form.fields),
             joined(f"service.needs.{need.__name__}" for need in form.needs),
             joined(dict.fromkeys(f"manual.set.{name}" for name in when(menu, form.event))),
             plain(form.persons),
@@ -153,7 +153,7 @@ def _forms(menu: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def when(menu: Menu, event: EventName) -> Iterator[str]:
-    """The sets of states in which an event's rules hold, by their names in the catalogue."""
+    """Yield the sets of states in which an event's rules apply, by their catalogue names."""
     for rule in menu.rules:
         if event in rule.events:
             yield SETS[rule.states].replace(" ", "_")
@@ -179,7 +179,7 @@ def _memory(menu: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def _needs(form: Form | None) -> Iterator[tuple[Words, ...]]:
-    """Who may, and what the form asks for."""
+    """Yield the permission and the fields of a form."""
     if form is not None:
         yield say("manual.column.roles"), _who(form.permission)
         yield say("manual.column.needs"), joined(f"service.needs.{need.__name__}" for need in form.needs)
@@ -214,7 +214,7 @@ def _lines(_: Menu) -> Iterator[tuple[Words, ...]]:
         )
 
 
-#: Group of an input of the I/O board -> the section of the catalogue that names its members.
+#: Group of an input of the I/O board -> the catalogue section that names its members.
 _INPUT_WORDS: Final = {
     "door": "door",
     "key": "input.key",
@@ -244,7 +244,7 @@ def _events(_: Menu) -> Iterator[tuple[Words, ...]]:
 
 
 def event_words(pattern: str) -> Words:
-    """A significant event in words, by its pattern in :data:`meters.events.EVENTS`."""
+    """Return the text of a significant event, by its pattern in :data:`meters.events.EVENTS`."""
     kind, _, about = pattern.partition(":")
     if kind.endswith(".*"):
         return say(f"manual.event.{kind.removesuffix('.*')}")
@@ -253,12 +253,12 @@ def event_words(pattern: str) -> Words:
     if kind == "bill.in" and about.isdigit():
         return say("manual.event.bill_in", amount_cents=int(about))
     entry = f"entry.{kind.removesuffix('*').replace('.', '_')}"
-    rest = "manual.any" if kind == "bill.in*" else ""
-    return joined(filter(None, (entry, _about(kind, about) or rest)), "  ·  ")
+    subject = "manual.any" if kind == "bill.in*" else ""
+    return joined(filter(None, (entry, _about(kind, about) or subject)), "  ·  ")
 
 
 def _about(kind: str, about: str) -> str:
-    """The key of what an entry is about: a door, a fault, a menu; empty where it is about nothing."""
+    """Return the text key of an entry's subject: a door, a fault, a menu; empty if it has none."""
     if not about:
         return ""
     if kind.startswith("fault."):
@@ -291,5 +291,5 @@ CHAPTERS: Final = (
 
 
 def chapters(audience: str) -> tuple[Chapter, ...]:
-    """The chapters of the ``operator``'s or the ``service`` manual."""
+    """Return the chapters of the ``operator``'s or the ``service`` manual."""
     return tuple(chapter for chapter in CHAPTERS if chapter.operator or audience == "service")

@@ -1,4 +1,4 @@
-"""Locked staff numbers, let in again before their time (J-16)."""
+"""Unlocking of staff numbers before their lock expires (J-16)."""
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
@@ -8,7 +8,7 @@ from egm.staff.service.tries import forget_at_terminals, key_of, left_seconds
 
 
 def _locked(machine: Machine) -> dict[str, str]:
-    """The numbers of the staff that nobody may sign in with now, and where each lock-out is counted."""
+    """Return the locked staff numbers, and the state key that counts each lock."""
     counted = {
         number: (key_of(machine, number), key_of(machine, number, keyed=False))
         for number in machine.state(Roster).people
@@ -21,13 +21,13 @@ def _locked(machine: Machine) -> dict[str, str]:
 
 
 def number_is_locked(machine: Machine, event: Event) -> bool:
-    """The number named is locked; where none is named yet, any is."""
+    """Return whether the named number is locked; if none is named yet, whether any is."""
     locked = _locked(machine)
     return event.data.get("number", next(iter(locked), None)) in locked
 
 
 def unlock_number(machine: Machine, event: Event) -> None:
-    """Forget the wrong PINs of a number; the PIN itself stays as it is."""
+    """Clear the wrong PINs of a number; the PIN itself does not change."""
     number = str(event.data["number"])
     forget_at_terminals(machine, number)
     machine.record(

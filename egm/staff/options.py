@@ -1,8 +1,8 @@
-"""Operator options: games, denominations, the least and the most of a bet, within the profile's.
+"""Operator options: games, denominations, minimum and maximum bet, within the profile's limits.
 
-Options only ever narrow what the cabinet file and the profile allow, and are kept in the journal. They are
-changed behind an open door, without credits and without a game, by as many persons as the profile asks; they
-take effect when the machine starts again, so nothing a player sees changes under his hands.
+Options only narrow what the cabinet file and the profile allow, and are stored in the journal. They are
+changed behind an open door, without credits and without a game, by as many persons as the profile requires;
+they take effect at the next start, so nothing changes while a player is at the machine.
 """
 
 from collections.abc import Mapping
@@ -19,17 +19,17 @@ from egm.records.games import open_game
 from egm.records.keys import MoneyKey, PlayKey, StaffKey, TableKey
 from egm.staff.service.desk import ServiceDesk
 
-#: What a player may still be owed besides credits.
+#: State keys of what a player may still be owed besides credits.
 _OWED: Final = frozenset(
     {PlayKey.GAME.value, MoneyKey.HANDPAY.value, MoneyKey.PAY_OUT.value, MoneyKey.PAPER.value}
 )
-#: Whoever configures has the machine open before him.
+#: Doors of which one must be open to change options.
 _DOORS: Final = frozenset({"main", "logic"})
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Games not offered; by game the denominations offered, where not all are; bet limits, or None."""
+    """Games not offered; the offered denominations by game, if not all; and bet limits, or None."""
 
     off: tuple[str, ...] = ()
     denominations_cents: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Options:
 
     @classmethod
     def of(cls, machine: Machine) -> "Options":
-        """The options the journal holds."""
+        """Return the options stored in the journal."""
         stored = machine.memory.get(StaffKey.OPTIONS)
         if stored is None:
             return cls()
@@ -48,7 +48,7 @@ class Options:
         )
 
     def to_json(self) -> dict[str, object]:
-        """As the journal keeps them."""
+        """Return them as stored in the journal."""
         minimum_cents = self.bet_minimum_cents
         return {
             "off": list(self.off),
@@ -58,7 +58,7 @@ class Options:
         }
 
     def offered(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
-        """The denominations of a game that are offered; none where it is off, all where none is left."""
+        """Return the offered denominations of a game; empty if it is off, all if the options leave none."""
         if game_id in self.off:
             return ()
         chosen = self.denominations_cents.get(game_id, admitted_cents)
@@ -66,10 +66,10 @@ class Options:
 
 
 def apply_options(machine: Machine) -> None:
-    """At start-up: offer what the options leave. Where they would leave nothing, everything is offered.
+    """Offer what the options leave, at start-up. If they would leave nothing, everything is offered.
 
-    A game still open is offered until the next start, whatever has been set since it began: it is finished
-    first.
+    An open game is offered until the next start, whatever options were set since it began, so that it can be
+    finished.
     """
     options, unfinished = Options.of(machine), open_game(machine)
     admitted = machine.state(InstalledGames).denominations_cents
@@ -85,7 +85,7 @@ def apply_options(machine: Machine) -> None:
 
 
 def _bounds(machine: Machine, options: Options) -> tuple[int, int]:
-    """The least and the most of a bet, in minor units: the narrower of the place's and the operator's."""
+    """Return minimum and maximum bet in minor units: the narrower of the profile's and the operator's."""
     play = machine.profile.play
     limit_cents = play.bet_limit_cents if options.bet_limit_cents is None else options.bet_limit_cents
     return (
@@ -96,21 +96,21 @@ def _bounds(machine: Machine, options: Options) -> tuple[int, int]:
 
 # ---------------------------------------------------------------------------------------------- guards
 def machine_is_open(machine: Machine, _: Event) -> bool:
-    """The main or the logic door stands open."""
+    """Return whether the main or the logic door is open."""
     return not _DOORS.isdisjoint(machine.doors_open)
 
 
 def nothing_is_owed(machine: Machine, _: Event) -> bool:
-    """No credit, bet, game, payment by hand or payout at any position: nothing of a player's is here."""
-    kept = machine.journal.states()
-    names = {key: key.rpartition("/")[2] for key in kept}  # a position's keys are "2/game"
-    tables = (kept[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
+    """Return whether no position has credit, a bet, a game, a hand-pay or a payout."""
+    states = machine.journal.states()
+    names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
+    tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
     stand = any(from_json(TableRecord, table, TableKey.TABLE).staked for table in tables)
     return machine.journal.credits_cents() == 0 and not stand and _OWED.isdisjoint(names.values())
 
 
 def option_is_sound(machine: Machine, event: Event) -> bool:
-    """What is asked leaves at least a game with a denomination, and a bet that it takes."""
+    """Return whether the requested options leave at least a game with a denomination, and a bet that it accepts."""
     changed = _changed(machine, event.data)
     if changed is None:
         return False
@@ -126,7 +126,7 @@ def option_is_sound(machine: Machine, event: Event) -> bool:
 
 
 def _changed(machine: Machine, values: Mapping[str, object]) -> Options | None:
-    """The options as they would be; None where the values name nothing that can be set."""
+    """Return the changed options; None if the values name nothing that can be set."""
     options = Options.of(machine)
     match values:
         case {"option": "bet_limit", "bet_limit_cents": int(limit_cents)}:
@@ -160,7 +160,7 @@ def _changed(machine: Machine, values: Mapping[str, object]) -> Options | None:
 
 # ---------------------------------------------------------------------------------------------- effects
 def change_options(machine: Machine, event: Event) -> None:
-    """Keep the options as they are to be from the next start on, with who changed what."""
+    """Store the options for the next start, with who changed what."""
     before, after = Options.of(machine), _changed(machine, event.data)
     if after is None:
         return
@@ -179,6 +179,6 @@ def change_options(machine: Machine, event: Event) -> None:
 
 
 def start_again(machine: Machine, event: Event) -> None:
-    """Ask the machine to stop and come up anew: nothing is lost by it, as nothing is by a power cut."""
+    """Request a restart of the machine; like a power loss, it loses nothing."""
     machine.log("machine.restart", {"person": event.data["person"]})
     machine.state(ServiceDesk).restart = True

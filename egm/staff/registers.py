@@ -1,9 +1,9 @@
-"""The registers of the house, as views of the journal; and the notes that persons write into it.
+"""Registers of the venue, as views of the journal, and the notes that persons add to it.
 
-A register is a question to the journal: entries of some kinds, shown in named columns. So it cannot differ
-from what happened, it is exported with the journal, and it is recomputed anywhere. Notes (a dispute decided,
-an exclusion, an incident) move nothing: what must be in one is data here, and what identifies a player goes
-to the register of identities, as for a hand-pay.
+A register is a query of the journal: entries of some kinds, in named columns. So it cannot differ from what
+happened, it is exported with the journal, and it can be recomputed anywhere. Notes (a dispute decided, an
+exclusion, an incident) move no value: their mandatory fields are data here, and fields that identify a player
+go to the register of identities, as for a hand-pay.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,9 +22,9 @@ from paytables.wording import among
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a note is in the journal: its kind, and the fields without which it is not taken.
+    """A kind of note: its journal kind, and its mandatory fields.
 
-    ``private`` fields identify a player: they stand in the register of identities only.
+    ``private`` fields identify a player: they are stored in the register of identities only.
     """
 
     kind: str
@@ -38,35 +38,35 @@ NOTES: Final[Mapping[EventName, Note]] = {
     EventType.INCIDENT_JUDGED: Note("incident.judged", ("what", "judgement", "informed", "officer")),
 }
 
-#: How the control service can be informed of an incident (Monaco art. 24); the officer who was is named.
+#: Ways to inform the control service of an incident (Monaco art. 24); the officer informed is named.
 INFORMED_BY: Final = ("present", "telephone", "message", "letter")
 
 
 # ---------------------------------------------------------------------------------------------- notes
 def note_is_whole(_: Machine, event: Event) -> bool:
-    """Every field of the note has a text; of an incident, the control service was informed, and how."""
+    """Return whether every field of the note has a text and, for an incident, the control service was informed."""
     note, values = NOTES[event.type], event.data
     informed = "informed" not in note.fields or values.get("informed") in INFORMED_BY
     return informed and says(event, *note.fields, *note.private)
 
 
 def record_note(machine: Machine, event: Event) -> None:
-    """Write the note down."""
+    """Record the note."""
     identities = machine.installed(IdentityRegister)
     note = NOTES[event.type]
-    told: dict[str, object] = {name: str(event.data[name]).strip() for name in note.fields}
+    details: dict[str, object] = {name: str(event.data[name]).strip() for name in note.fields}
     if note.private:
         if identities is None:
             raise InvariantError("an identity to be written down, and no register of identities")
         fields = {name: str(event.data[name]).strip() for name in note.private}
         subject = machine.fresh_id(note.kind)
-        told["identity"] = identities.keep(subject, fields, machine.clock.now())
+        details["identity"] = identities.keep(subject, fields, machine.clock.now())
     play_id = event.data.get("play_id")
     machine.record(
         note.kind,
         details={
             "machine": machine.identity.serial,
-            **told,
+            **details,
             **({} if play_id is None else {"play_id": str(play_id)}),
             "persons": persons_of(machine, event),
         },
@@ -77,7 +77,7 @@ def record_note(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- registers
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register: entries of ``kinds`` whose details have what ``where`` says and tells of ``has``."""
+    """A register: entries of ``kinds`` whose details match ``where`` and contain ``has``."""
 
     name: str
     kinds: tuple[str, ...]
@@ -87,7 +87,7 @@ class Register:
     has: str = ""
 
     def takes(self, entry: StoredEntry) -> bool:
-        """Whether an entry belongs here."""
+        """Return whether an entry belongs to this register."""
         record = entry.record if isinstance(entry.record, Mapping) else {}
         wanted = self.where or {}
         return (
@@ -242,23 +242,23 @@ REGISTERS: Final[Mapping[str, Register]] = {
 
 
 def lines(name: str, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:
-    """The lines of a register, in the order of ``entries``: sequence, time, then its columns.
+    """Yield the lines of a register, in the order of ``entries``: sequence, time, then its columns.
 
-    Raises OperatorError for a name that is no register.
+    Raises OperatorError for an unknown register.
     """
     if name not in REGISTERS:
         raise OperatorError(f"no register is called {name!r}; {among(name, REGISTERS)}")
     register = REGISTERS[name]
     for entry in entries:
         if register.takes(entry):
-            told: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
+            details: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
             at = {"entry": entry.sequence, "time_utc": entry.time_utc.isoformat(timespec="seconds")}
-            told = {**told, "event": entry.kind}
-            yield {**at, **{column: _shown(column, told.get(column)) for column in register.columns}}
+            details = {**details, "event": entry.kind}
+            yield {**at, **{column: _shown(column, details.get(column)) for column in register.columns}}
 
 
 def _shown(column: str, value: Any) -> Any:
-    """A column as a person reads it: prizes in kind by their names, in every language they have one."""
+    """Return a column's value for display: merchandise prizes by their names, in every language available."""
     if column != "prizes" or not value:
         return value
     return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]

@@ -1,4 +1,4 @@
-"""Service calls: the player lights the candle; an attendant who has come to the machine answers it."""
+"""Service calls: the player switches the candle on; an attendant at the machine answers the call."""
 
 from egm.kernel.events import Event
 from egm.kernel.faults import fault, said_faults
@@ -8,7 +8,7 @@ from egm.records.keys import IntegrityKey
 
 
 def call_service(machine: Machine, _: Event) -> None:
-    """Light the candle; pressed again, put it out."""
+    """Switch the candle on; if it is on, switch it off."""
     calling = machine.memory.get(IntegrityKey.SERVICE) is not None
     machine.record(
         "service.call", state={IntegrityKey.SERVICE: None if calling else True}, details={"on": not calling}
@@ -16,13 +16,13 @@ def call_service(machine: Machine, _: Event) -> None:
 
 
 def name_standing_fault(machine: Machine, _: Event) -> None:
-    """Tell the attendant that a fault is not the key's to clear, and that it ends with its cause."""
+    """Notify the attendant that the key cannot clear a fault, which ends with its cause."""
     standing = [code for code in said_faults(machine.faults) if fault(code).is_players]
     if standing:
         machine.notice = Notice(code="not_by_key", severity="warning", values={"fault": standing[0]})
 
 
 def answer_service_call(machine: Machine, event: Event) -> None:
-    """The attendant has come."""
+    """End the service call: the attendant has come."""
     if machine.memory.get(IntegrityKey.SERVICE) is not None:
         machine.record("service.answered", state={IntegrityKey.SERVICE: None}, details=dict(event.data))

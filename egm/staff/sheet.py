@@ -1,7 +1,7 @@
 """The intervention sheet (Monaco art. 20.3; Q-15): who, when, which doors, what was done, meters.
 
-Made from a journal's entries alone, so the machine's own page, the command line and an auditor with an export
-write the same sheet.
+It is derived from journal entries alone, so the machine's page, the command line and an auditor with an
+export produce the same sheet.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from meters.recall import details
 
 _OPENED: Final = "intervention.opened"
 _CLOSED: Final = "intervention.closed"
-#: What happened meanwhile and belongs on the sheet.
+#: Entries during an intervention that belong on the sheet.
 _DONE: Final = (
     "door.opened",
     "door.opened_while_off",
@@ -50,7 +50,7 @@ _DONE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that happened: when (ISO 8601 UTC), what, and who did it, where that is known."""
+    """One line: when (ISO 8601 UTC), what, and by whom, if known."""
 
     when: str
     what: str
@@ -59,7 +59,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One intervention. ``ended`` is empty while it is open; meters are by name, in minor units or times."""
+    """One intervention. ``ended`` is empty while it is open; meters are by name, in minor units or counts."""
 
     id: str
     kind: str
@@ -76,23 +76,23 @@ class Sheet:
     before: Mapping[str, int]
     after: Mapping[str, int]
     proof: str = ""
-    """Who ended it with a PIN, and the entry that says so: its number and hash; empty while it is open."""
+    """The person who ended it with a PIN, and number and hash of that entry; empty while it is open."""
 
     @property
     def doors(self) -> tuple[str, ...]:
-        """The doors that were opened, in order, each once."""
+        """Return the doors that were opened, in order, each once."""
         opened = (line.what.partition(":")[2] for line in self.lines if line.what.startswith("door.opened"))
         return tuple(dict.fromkeys(opened))
 
     @property
     def moved(self) -> dict[str, tuple[int, int]]:
-        """The meters that are not what they were: before and after."""
+        """Return the meters that have changed: before and after."""
         names = sorted(self.before.keys() | self.after.keys())
         both = {name: (self.before.get(name, 0), self.after.get(name, 0)) for name in names}
         return {name: pair for name, pair in both.items() if self.ended and pair[0] != pair[1]}
 
     def tables(self) -> tuple[Table, ...]:
-        """The sheet as it is shown and printed."""
+        """Return the sheet as shown and printed."""
         head = pairs(
             (
                 ("sheet.machine", plain(f"{self.operator_number}  ({self.serial})")),
@@ -135,7 +135,7 @@ class Sheet:
 
 
 def sheets(view: JournalView) -> Iterator[Sheet]:
-    """Every intervention of a journal, oldest first; the last may still be open."""
+    """Yield every intervention of a journal, oldest first; the last may still be open."""
     opened = list(view.entries(_OPENED))
     for start in opened:
         end = view.get(f"{start.id}.closed")
@@ -170,14 +170,14 @@ def _sheet(view: JournalView, start: StoredEntry, end: StoredEntry | None) -> Sh
 
 
 def _what(entry: StoredEntry) -> str:
-    """The event, with the device a test was of."""
+    """Return the event, with the device of a test."""
     record = details(entry)
     device = record.get("device")
     return f"{subject(entry)}:{device}" if isinstance(device, str) else subject(entry)
 
 
 def _words(what: str) -> tuple[Words, Words]:
-    """The event in words, and what it was of: a door, a fault, a device."""
+    """Return the event and its subject (a door, a fault, a device) as texts."""
     kind, _, about = what.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
     return coded("entry", kind), coded(sections.get(kind.partition(".")[0], ""), about)

@@ -1,9 +1,9 @@
-"""Slips: what the machine prints for its own house, worth nothing: access and audit tickets (E-10, G-17).
+"""Slips printed by the machine for the venue, without value: access and audit tickets (E-10, G-17).
 
-Where the profile asks, a slip comes out when somebody begins an intervention (who, why, the meters of the
-moment) and when the main or the logic door opens. It is printed through the ticket printer and the place's
-own template; what it says is in the journal before the printer has it, so evidence of it is kept whether it
-is printed or not. A printer at work for a player, or with a fault, prints none: that too is kept.
+If the profile requires it, a slip is printed when an intervention starts (who, why, the current meters) and
+when the main or the logic door opens. It uses the ticket printer and the jurisdiction's template; its content
+is in the journal before it is printed, so there is evidence of it either way. A printer that serves a player,
+or has a fault, prints none: that is recorded too.
 """
 
 from collections.abc import Mapping
@@ -21,22 +21,22 @@ from egm.tickets.templates import load_template
 _PREFIX: Final = "slip-"
 #: Doors whose opening prints an audit ticket.
 AUDITED: Final = frozenset({"main", "logic"})
-#: What an audit ticket tells of the meters, in minor units.
+#: The meters on an audit ticket, in minor units.
 _METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")
 
 
 def is_slip(job_id: str) -> bool:
-    """Whether a print job is a slip."""
+    """Return whether a print job is a slip."""
     return job_id.startswith(_PREFIX)
 
 
 def meters_line(values: Mapping[str, int]) -> str:
-    """What a slip says of the meters."""
+    """Return the line of meters on a slip."""
     return "  ".join(f"{name} {values[name]}" for name in _METERS)
 
 
 def slip_job(machine: Machine, job_id: str) -> TicketJob:
-    """The slip as its entry in the journal tells it: the lines of the place's ticket, and no value."""
+    """Return the slip for its journal entry, with the lines of the jurisdiction's ticket and no value."""
     entry = machine.journal.get(job_id)
     record: Any = {} if entry is None else entry.record
     template = load_template(machine.profile.id)
@@ -55,7 +55,7 @@ def slip_job(machine: Machine, job_id: str) -> TicketJob:
 
 
 def print_slip(machine: Machine, title: str, about: str) -> None:
-    """Write a slip down and print it, where the place asks for slips and the printer is free."""
+    """Record a slip and print it, if the profile requires slips and the printer is free."""
     printer = machine.state(Devices).printer
     if not machine.profile.staff.slips or printer is None:
         return
@@ -77,20 +77,20 @@ def print_slip(machine: Machine, title: str, about: str) -> None:
         return
     try:
         printer.print_ticket(slip_job(machine, job_id))
-    except ValueError as error:  # the driver says what it cannot do
+    except ValueError as error:  # the driver reports what it cannot do
         machine.log("slip.failed", {"id": job_id, "why": str(error)})
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
-    """The ticket being printed is a slip."""
+    """Return whether the ticket being printed is a slip."""
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     return printing is not None and is_slip(printing.id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(machine: Machine, _: Event) -> None:
-    """The slip is printed."""
+    """Record that the slip is printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     machine.record(
         "slip.printed",
@@ -101,6 +101,6 @@ def record_slip(machine: Machine, _: Event) -> None:
 
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
-    """It was not printed."""
+    """Record that the slip was not printed."""
     printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
     machine.record("slip.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})

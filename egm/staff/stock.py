@@ -1,9 +1,9 @@
-"""Hopper fills and box counts: what persons put in and take out, held against the meters.
+"""Hopper fills and box counts: what persons add and remove, compared with the meters.
 
-A fill is coins of the house's in the hopper: the hopper's level is right only with it (D-13). A collection
-leaves in the machine's memory what was metered into each box since the one before; the count of a box, made
-where the money is counted, is held against just that, and the difference stands in the journal for good
-(FR69 (d); Monaco arts 19.5, 23-1; D-21, G-09).
+A fill adds the venue's coins to the hopper, whose level is only right with it (D-13). A collection stores in
+the machine's memory the amount metered into each box since the previous one; the later count of a box is
+compared with exactly that, and the difference stays in the journal permanently (FR69 (d); Monaco arts 19.5,
+23-1; D-21, G-09).
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ BOXES: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in
 
 
 def collected(machine: Machine, collection: str) -> dict[str, object]:
-    """The machine state a collection leaves: what was metered into each box up to it, and to the last one."""
+    """Return the state stored at a collection: amounts metered into each box, now and at the previous one."""
     values, last = machine.journal.meters().values, machine.memory.get(StaffKey.COLLECTED)
     before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
     after = {box: values[meter] for box, meter in BOXES.items()}
@@ -30,14 +30,14 @@ def collected(machine: Machine, collection: str) -> dict[str, object]:
 
 # ---------------------------------------------------------------------------------------------- guards
 def fill_is_whole(machine: Machine, event: Event) -> bool:
-    """There is a hopper, and it is whole coins of its own."""
+    """Return whether there is a hopper, and the amount is a whole number of its coins."""
     coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.data.get("amount_cents")
-    whole = coin_cents > 0 and isinstance(amount_cents, int) and amount_cents % coin_cents == 0
-    return machine.state(Devices).hopper is not None and whole
+    is_whole_coins = coin_cents > 0 and isinstance(amount_cents, int) and amount_cents % coin_cents == 0
+    return machine.state(Devices).hopper is not None and is_whole_coins
 
 
 def box_is_to_be_counted(machine: Machine, event: Event) -> bool:
-    """The last collection has brought this box, and nobody has counted it yet; with no box named: any."""
+    """Return whether the last collection's box is not counted yet; if no box is named, whether any is not."""
     last, box = machine.memory.get(StaffKey.COLLECTED), event.data.get("box")
     uncounted = BOXES.keys() - set(BOXES if last is None else last["counted"])
     return bool(uncounted) if box is None else box in uncounted
@@ -45,7 +45,7 @@ def box_is_to_be_counted(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def note_opening_stock(machine: Machine, coins: int) -> None:
-    """Coins a demonstration's hopper has from the beginning: simulated, and put in by nobody."""
+    """Record the simulated coins that a demonstration's hopper starts with."""
     cents = coins * machine.profile.coins.hopper_cents
     if cents:
         machine.record(
@@ -56,7 +56,7 @@ def note_opening_stock(machine: Machine, coins: int) -> None:
 
 
 def fill_hopper(machine: Machine, event: Event) -> None:
-    """The house's coins are in the hopper."""
+    """Record coins of the venue added to the hopper."""
     amount_cents = int(event.data["amount_cents"])
     machine.record(
         "hopper.filled",
@@ -68,7 +68,7 @@ def fill_hopper(machine: Machine, event: Event) -> None:
 
 
 def count_box(machine: Machine, event: Event) -> None:
-    """A box of the last collection was counted: hold it against what was metered into it."""
+    """Record the count of a box of the last collection, compared with the amount metered into it."""
     last, box = machine.memory.get(StaffKey.COLLECTED), str(event.data["box"])
     counted_cents = int(event.data["counted_cents"])
     metered_cents = last["after"][box] - last["before"][box]

@@ -1,7 +1,7 @@
-"""Admit games to test machines, computed once per process for equal definitions, rules and levels.
+"""Admission of games to test machines, computed once per process for equal definitions, rules and levels.
 
-Thousands of test machines are built from the same few games. :func:`egm.play.installed_games.admit` is a pure
-function of what it reads, and its results are immutable, so they are shared.
+Thousands of test machines use the same few games. :func:`egm.play.installed_games.admit` is a pure function
+of its input, and its results are immutable, so they are shared.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from egm.profiles import Profile
 from paytables.definition import source_of
 from paytables.errors import PaytableError
 
-#: Number of admissions cached; the analysis of a large table takes about ten megabytes.
+#: Cached admissions; a large table's analysis holds some ten megabytes.
 _ADMISSIONS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of an admission; two are equal if everything they lead to reading is equal."""
+    """The arguments of an admission; equal if everything it reads is equal."""
 
     content: tuple[str, ...]
     slots: tuple[GameSlot, ...] = field(compare=False)
@@ -32,10 +32,10 @@ class _Request:
 def admit_once(
     slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...]
 ) -> tuple[Mapping[str, InstalledGame], tuple[Refusal, ...]]:
-    """Return the result of ``admit`` for a cabinet with a wheel."""
+    """Return what ``admit`` returns for a cabinet with a wheel."""
     try:
         digests = tuple(source_of(slot.game).digest for slot in slots)
-    except PaytableError:  # a missing definition: admit reports it
+    except PaytableError:  # admit reports the missing definition
         return admit(slots, profile, levels, has_wheel=True)
     content = (repr(slots), repr(levels), profile.model_dump_json(), *digests)
     return _admit(_Request(content, slots, profile, levels))

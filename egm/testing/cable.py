@@ -1,4 +1,4 @@
-"""A port whose line is an in-memory socket pair; a byte written is readable immediately."""
+"""In-memory port whose line is a socket pair; a byte written is readable at once."""
 
 import os
 import random
@@ -25,7 +25,7 @@ class _Descriptor:
 
 
 class Cable(Port):
-    """The twin's end of the line; :meth:`open` returns the machine's. ``quality`` is the quality of the line."""
+    """The device's end of the line; :meth:`open` returns the machine's. ``quality`` states how reliable the line is."""
 
     def __init__(self, quality: Quality = "perfect", seed: int = 1, character_seconds: float = 0.0) -> None:
         super().__init__(Path("cable"), character_seconds)
@@ -39,7 +39,7 @@ class Cable(Port):
         return ours.detach(), theirs.detach()
 
     def _spoiled(self, data: bytes) -> bytes:
-        """Return a message as a lossy line passes it: one in five is lost, changed, cut short or preceded by noise."""
+        """Return a message after a lossy line: one in five is lost, changed, cut short or preceded by noise."""
         if self._quality != "lossy":
             return data
         fate = self._dice.random()
@@ -55,21 +55,21 @@ class Cable(Port):
         return data
 
     def hear(self, data: bytes) -> None:
-        """Deliver bytes from the machine to the twin, as the line passes them."""
+        """Receive bytes from the machine, as the line transmits them."""
         if data := self._spoiled(data):
             super().hear(data)
 
     def send(self, data: bytes) -> None:
-        """Send bytes to the machine, as the line passes them."""
+        """Send bytes to the machine, as the line transmits them."""
         if data := self._spoiled(data):
             super().send(data)
 
     def arrive(self) -> None:
-        """Deliver now everything the machine has sent, whatever happens to the machine next."""
+        """Deliver what the machine has sent now, whatever happens to the machine next."""
         self._readable()
 
     def open(self, path: str, settings: LineSettings) -> Handle:
-        """Return a new descriptor of the machine's end without stale bytes, as a UART does."""
+        """Return a new descriptor of the machine's end, without old bytes, as a UART's would be."""
         del settings
         if not self.plugged:
             raise LineLostError(path, "no such port")

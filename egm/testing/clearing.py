@@ -1,4 +1,4 @@
-"""Perform an authorised memory clear as two people do; each claim is carried over unless decided otherwise."""
+"""An authorised clear by two persons, which carries each claim over unless they decide otherwise."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ def paid(cents: int) -> Decision:
 
 
 def decided(found: Found, **decisions: Decision) -> Clearance:
-    """Return the decisions on all claims; any not named in ``decisions`` (with ``_`` for a colon) is carried over."""
+    """Return a clearance that carries over every claim not named in ``decisions`` (with ``_`` for a colon)."""
     named = {name.replace("_", ":"): decision for name, decision in decisions.items()}
     acts = {each.id: named.pop(each.id, carried()) for each in found.proposals}
     return clearance(found, {**acts, **named}, **WHO, challenge=found.inspection.challenge)
@@ -38,7 +38,7 @@ def decided(found: Found, **decisions: Decision) -> Clearance:
 def clear_it(
     folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: Decision
 ) -> Path:
-    """Examine the memory, decide and clear it; return the folder of the old memory."""
+    """Inspect, decide and clear; return the folder of the old memory."""
     return clear(
         folder,
         decided(look(folder, features, second_dir=second), **decisions),

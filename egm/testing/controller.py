@@ -1,6 +1,6 @@
-"""A small controller of linked levels with the real level arithmetic, for tests of a machine's end of a link.
+"""A small controller with the real level arithmetic, to test a machine's end of a link.
 
-It keeps everything in memory and loses nothing at a disconnection, like a durable store.
+Its data is in memory and survives every disconnection, like a durable store.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ ODDS = Fraction(1, 500)
 
 
 def pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50) -> Pool:
-    """Return the machine's definition of a linked level with that name."""
+    """Return the machine's end of a level of that name."""
     terms = Terms(base_cents=1500, increment=increment)
     return Pool(
         game="game",
@@ -33,7 +33,7 @@ def pool(level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents:
 
 
 class SmallController:
-    """A controller's levels, the contributions counted per machine, and the awards of claims."""
+    """Levels, the contributions counted of each machine, and the awards of claims."""
 
     def __init__(self, *levels: str, terms: Terms | None = None) -> None:
         made = terms or Terms(base_cents=1500, increment=Fraction(1, 70), hidden=Fraction(1, 1000))
@@ -47,11 +47,11 @@ class SmallController:
         self.refusals: list[m.Refused] = []
 
     def restart(self) -> None:
-        """Forget which machines have joined, and nothing else."""
+        """Lose the enrolments, and nothing else."""
         self.joined.clear()
 
     def values(self) -> list[m.Value]:
-        """Return the values of all levels as the controller publishes them."""
+        """Return what every level shows, as the controller publishes it."""
         self.value_sequence += 1
         return [
             m.Value(
@@ -65,7 +65,7 @@ class SmallController:
         ]
 
     def hear(self, message: m.FromMachine) -> list[m.FromController]:
-        """Return the replies to a machine's message."""
+        """Return its replies to a machine's message."""
         match message:
             case m.Join():
                 return [self._join(message, enrolment) for enrolment in message.levels]

@@ -1,4 +1,4 @@
-"""A device ledger that can die with its machine, before or after each thing it records."""
+"""A device ledger that can die with its machine, before or after each record."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ class Killed(Exception):
 
 
 class CrashingLedger:
-    """A mixin for a ledger: what is recorded stays; ``die_at`` counts the points before and after each call."""
+    """Mixin for a ledger: what is recorded stays; ``die_at`` counts the calls before and after each record."""
 
     die_at: int | None = None
     _calls = 0

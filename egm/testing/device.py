@@ -1,4 +1,4 @@
-"""A device rig: a twin, its line of any quality, and any number of successive runs of its driver."""
+"""A device on a cable: the simulated device, a line of any quality, and any number of restarts of its driver."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from egm.testing.cable import Cable, Quality
 
 @dataclass
 class DeviceRig:
-    """A twin and its cable; ``react`` is the machine's reaction to an event. Use inside ``jump``."""
+    """A simulated device and its cable; ``react`` is the machine's reaction to an event. Use within ``jump``."""
 
     protocol: str
     line: Quality = "perfect"
@@ -34,7 +34,7 @@ class DeviceRig:
         return SerialLine("cable", PROTOCOLS[self.protocol].line, self.cable.open)
 
     def sink(self, event: DeviceEvent) -> None:
-        """Receive an event from the driver."""
+        """Receive the driver's events."""
         self.events.append(event)
         self.react(event)
 
@@ -43,7 +43,7 @@ class DeviceRig:
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
-        """Start a driver, and the device's own activity."""
+        """Start a driver, and the device's autonomous behaviour."""
         self.twin.begin()
         self._task = asyncio.ensure_future(driver.run())
 
@@ -60,7 +60,7 @@ class DeviceRig:
         return self._task is not None and self._task.done()
 
     async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
-        """Let time pass until the condition holds; fail after the given number of seconds."""
+        """Advance time until the condition holds; fail after ``seconds``."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not condition():
@@ -70,9 +70,9 @@ class DeviceRig:
             await asyncio.sleep(0.01)
 
     def hand(self, action: str, **values: int | str | bool) -> str:
-        """Operate the twin by hand; return its response."""
+        """Perform a manual action on the device; return its description."""
         return self.twin.act(action, values)
 
     def close(self) -> None:
-        """Disconnect the cable."""
+        """Unplug the device."""
         self.cable.unplug()

@@ -1,10 +1,9 @@
-"""Storage media that lose, tear or reorder writes not synced before a power loss.
+"""Simulated media that lose unsynced data: at a power loss it is lost, torn or reordered.
 
-The files are in a real folder with the content that programs see, so that other readers work. For each file
-the medium records how to undo writes that no sync has made durable. At a power loss any subset of the
-unsynced writes survives, the newest survivor torn at any byte. Of the names created, renamed or removed in a
-folder since its last sync, any prefix survives. SQLite accesses its files through a VFS (apsw), everything
-else through :class:`ForgetfulStorage`.
+The files are in a real folder with the content that programs see, so that other readers work; beside each the
+undo information for unsynced changes is held. At a power loss any subset of the unsynced writes survives, the
+newest survivor torn at any byte, and of the names created, renamed or removed in an unsynced folder, any
+prefix. SQLite accesses its files through a VFS (apsw), everything else through :class:`ForgetfulStorage`.
 """
 
 import random
@@ -24,7 +23,7 @@ _numbers: Final = count()
 
 @dataclass(slots=True)
 class _Change:
-    """One unsynced change of a file: the bytes it replaced and the bytes written (None: only the size changed)."""
+    """One unsynced change of a file: what it replaced, and what was written (None: only the size changed)."""
 
     offset: int
     replaced: bytes
@@ -40,7 +39,7 @@ class _File:
     nameless: bytes = b""
 
     def found(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
-        """Return the content that the medium has after a power loss."""
+        """Return what the medium holds of it after a power loss."""
         content = bytearray(seen)
         for change in reversed(self.changes):
             _put(content, change.offset, change.replaced)
@@ -68,14 +67,14 @@ def _resize(content: bytearray, size: int) -> None:
 
 
 _Naming = tuple[Path | None, Path | None, _File]
-"""A file's name before (None: created) and after (None: removed)."""
+"""A file's old name (None: created) and new name (None: removed)."""
 
 
 class Medium:
-    """A computer's disks with all writes that are not durable yet, and its power.
+    """The unsynced changes on a computer's disks, and the computer's power.
 
-    At operation ``cut_at`` the power fails and ``gone`` is called; later operations of the dying process have
-    no effect on the disks.
+    At operation ``cut_at`` the power fails and ``gone`` is called; later disk operations of the dying process
+    have no effect.
     """
 
     def __init__(self, dice: random.Random) -> None:
@@ -100,7 +99,7 @@ class Medium:
             self.gone()
 
     def restore(self) -> None:
-        """Set the files to what the media contain, after a power loss or without one. No file may be open."""
+        """Reset the files to what the media hold, after a power loss or without one. Nobody may have them open."""
         survival = self._dice.choice((0.0, 0.5, 0.9, 1.0))
         after = dict(self._durable)
         for naming in self._namings:
@@ -122,10 +121,10 @@ class Medium:
 
     # ------------------------------------------------------------ what happens to files
     def opened(self, path: Path, *, made: bool) -> _File:
-        """Return the file opened under a name; ``made`` says that it did not exist before."""
+        """Note a file opened under a name, which did not exist before if it was ``made``."""
         if made and not self.dead:
             self._named((None, path, _File()))
-        if path not in self._names:  # existed before: durable
+        if path not in self._names:  # it existed before, so it is durable
             self._names[path] = self._durable[path] = _File()
         return self._names[path]
 
@@ -168,7 +167,7 @@ class Medium:
         self._namings = waiting
 
     def write(self, file: _File, fd: "_Bytes", offset: int, data: bytes) -> None:
-        """Write bytes; at a later power loss they may be lost, torn or complete."""
+        """Write bytes: after a power loss they may be lost, torn or complete."""
         if not self.dead:
             file.changes.append(_Change(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
             fd.write(offset, data)
@@ -177,8 +176,8 @@ class Medium:
     def truncate(self, file: _File, fd: "_Bytes", size: int) -> None:
         """Change the size of a file."""
         if not self.dead:
-            old_size = fd.size()
-            file.changes.append(_Change(size, fd.read(size, max(0, old_size - size)), old_size, None))
+            before = fd.size()
+            file.changes.append(_Change(size, fd.read(size, max(0, before - size)), before, None))
             fd.resize(size)
             self._count()
 
@@ -200,7 +199,7 @@ def _name(names: dict[Path, _File], naming: _Naming) -> None:
 
 @dataclass(slots=True)
 class _Bytes:
-    """The bytes of an open file, independent of the calls used to access them."""
+    """An open file's bytes, for all ways of access."""
 
     read: Callable[[int, int], bytes]
     write: Callable[[int, bytes], object]
@@ -209,7 +208,7 @@ class _Bytes:
 
 
 class _ForgetfulFile:
-    """A :class:`~meters.storage.StorageFile` on a forgetful medium."""
+    """:class:`~meters.storage.StorageFile` on a simulated medium."""
 
     def __init__(self, medium: Medium, path: Path, beneath: StorageFile, file: _File) -> None:
         self._medium, self._path, self._beneath, self._file = medium, path, beneath, file
@@ -225,7 +224,7 @@ class _ForgetfulFile:
         self._medium.truncate(self._file, self._bytes, size)
 
     def allocate(self, size: int) -> None:
-        """Set the size and allocate the space on the medium."""
+        """Set the size, with space reserved on the medium."""
         self.truncate(size)
         self.sync()
 
@@ -235,9 +234,9 @@ class _ForgetfulFile:
 
 
 class ForgetfulStorage(DiskStorage):
-    """The journal's storage on a forgetful medium. Its random bytes come from the seed.
+    """The journal's storage on a simulated medium. Its random bytes come from the seed.
 
-    Each run of a process needs one; :meth:`leave` closes what it has open.
+    Use one for each run of a process: :meth:`leave` closes what it has open.
     """
 
     def __init__(self, medium: Medium, random_bytes: Callable[[int], bytes]) -> None:
@@ -247,13 +246,13 @@ class ForgetfulStorage(DiskStorage):
         self._databases: list[_ForgetfulDatabase] = []
 
     def leave(self) -> None:
-        """Close everything the process left open."""
+        """Close what its process left open."""
         for database in self._databases:
             database.close()
         self._vfs.unregister()
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
-        """Open the database ``path``, creating it unless ``read_only``."""
+        """Open ``path``, creating it unless ``read_only``."""
         self._databases.append(_ForgetfulDatabase(path, self._vfs.name, read_only=read_only))
         return self._databases[-1]
 
@@ -279,28 +278,28 @@ class ForgetfulStorage(DiskStorage):
         self._medium.sync_folder(folder)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Sync the files one after the other: a power loss may fall between any two."""
+        """Sync one after the other, so that the power may fail between any two."""
         for file in files:
             file.sync()
 
     def random_bytes(self, count: int) -> bytes:
-        """Return bytes from the seed."""
+        """Return bytes generated from the seed."""
         return self._random_bytes(count)
 
 
 class _ForgetfulDatabase:
-    """A :class:`~meters.storage.Database` by apsw. Locks and the WAL index belong to the process, not to the medium."""
+    """:class:`~meters.storage.Database` by apsw. Locks and the WAL's index belong to the process, not a medium."""
 
     def __init__(self, path: Path, vfs: str, *, read_only: bool) -> None:
         write = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = apsw.SQLITE_OPEN_READONLY if read_only else write
-        with _converted_errors():
+        with _told():
             self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         """Run one statement."""
-        with _converted_errors():
+        with _told():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))
 
     def close(self) -> None:
@@ -309,8 +308,8 @@ class _ForgetfulDatabase:
             self._connection.close(force=True)
 
 
-class _converted_errors:  # noqa: N801 (a context manager, as those of contextlib)
-    """A context manager that converts SQLite's errors to those of :mod:`meters.storage`."""
+class _told:  # noqa: N801 (a context manager, as those of contextlib)
+    """Translates SQLite's errors into those of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:
         pass
@@ -321,19 +320,19 @@ class _converted_errors:  # noqa: N801 (a context manager, as those of contextli
 
 
 class _Rows(list[tuple[object, ...]]):
-    """The rows of a statement."""
+    """All the rows of a statement."""
 
     def fetchone(self) -> tuple[object, ...] | None:
-        """Remove and return the first row, or None."""
+        """Take the first."""
         return self.pop(0) if self else None
 
     def fetchall(self) -> list[tuple[object, ...]]:
-        """Remove and return all rows."""
+        """Take all."""
         return list(self)
 
 
 class _Vfs(apsw.VFS):
-    """SQLite's view of a medium: its own unix VFS, with the forgetful medium in between."""
+    """SQLite's view of a medium: its own unix VFS, with the simulation in between."""
 
     def __init__(self, medium: Medium) -> None:
         self.name = f"forgetful{next(_numbers)}"
@@ -355,7 +354,7 @@ class _Vfs(apsw.VFS):
 
 
 class _VfsFile(apsw.VFSFile):
-    """One file of an SQLite database."""
+    """One of SQLite's files."""
 
     def __init__(self, medium: Medium, path: Path, name: str | apsw.URIFilename, flags: list[int]) -> None:
         made = not path.exists()
@@ -363,7 +362,7 @@ class _VfsFile(apsw.VFSFile):
         self._medium = medium
         self._file = medium.opened(path, made=made)
         self._folder = path.parent
-        # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL that it created.
+        # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
         journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
         self._sync_name = made and bool(flags[0] & journals)
         self._bytes = _Bytes(self._read, self._write, super().xTruncate, super().xFileSize)
@@ -391,5 +390,5 @@ class _VfsFile(apsw.VFSFile):
             self._sync_name = False
 
     def xDeviceCharacteristics(self) -> int:  # noqa: N802
-        """Return 0, which promises nothing: no atomic writes, no ordered appends, no safe overwrite."""
+        """Promise nothing: no atomic writes, no ordered appends, no safe overwrite."""
         return 0

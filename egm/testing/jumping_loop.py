@@ -1,6 +1,6 @@
-"""An event loop whose time jumps: when nothing is ready, its clock moves to the next timer instead of waiting.
+"""Event loop that skips waiting time: when nothing is ready, its clock jumps to the next timer.
 
-Work submitted to threads is done immediately, so that every run is the same.
+Work given to threads is done at once, so that every run is the same.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _JumpingSelector:
-    """A selector that never waits: when no descriptor is ready, the clock advances instead."""
+    """Selector that never waits: when no descriptor is ready, the clock jumps."""
 
     def __init__(self) -> None:
         self._real = selectors.DefaultSelector()
@@ -36,18 +36,18 @@ class _JumpingSelector:
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):
-    """The event loop with its own :meth:`time`."""
+    """The loop; :meth:`time` is its own clock."""
 
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
         super().__init__(self._jumping)  # type: ignore[arg-type]  # all of a selector that a loop needs
 
     def time(self) -> float:
-        """Return the seconds by which this loop has advanced."""
+        """Return the seconds by which this loop has jumped."""
         return self._jumping.now
 
     def run_in_executor(self, executor: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Run the function immediately: a thread would finish at an arbitrary time, so runs would differ."""
+        """Run it at once: a thread would finish at a random time, and no two runs would be the same."""
         del executor
         done: asyncio.Future[T] = self.create_future()
         try:
@@ -58,7 +58,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 
 
 class LoopClock:
-    """The machine's clock, driven by the loop: an hour of it may take a second."""
+    """The machine's clock on a jumping loop: an hour of it may take a second."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -73,6 +73,6 @@ class LoopClock:
 
 
 def jump(coroutine: Coroutine[object, object, T]) -> T:
-    """Run a coroutine to its end on a loop whose time jumps."""
+    """Run a coroutine to its end on a jumping loop."""
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         return runner.run(coroutine)

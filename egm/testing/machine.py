@@ -1,7 +1,7 @@
-"""A machine without its process: the real engine, journal, games and generator, with stub devices and screen.
+"""A machine without its process: the real engine, journal, games and random number generator, with simulated ports.
 
-:class:`MachineRig` is the base of most feature tests. :class:`Hands` replaces the devices and updates the
-real drivers' ledgers; the clock moves only when a test advances it; every generator has the same bytes in
+:class:`MachineRig` is what most tests of features use. Devices are operated through the real drivers'
+ledgers; time is a clock that moves on request; every random number generator of a test has the same bytes in
 every run.
 """
 
@@ -57,23 +57,22 @@ from rng import (
 from rng.draws import Draw
 
 GAME = "maple-classic"
-#: Small log segments: each is allocated in full on both media, for every one of thousands of machines.
+#: Small log segments, because each is preallocated on both media, for thousands of machines.
 _POLICY: Final = Policy(segment_bytes=1 << 18)
 _KINDS: Final = {"printer": "ticket_printer", "hopper": "hopper"}
-#: One person of each role, by staff number; nobody has a PIN, because these tests are about what follows from
-#: one.
+#: One person per role, by staff number, without PINs: tests with them start after the sign-in.
 STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
 
 
 class StoppedClock:
-    """A clock that moves only when a test advances it."""
+    """Clock that moves only on request."""
 
     def __init__(self) -> None:
         self.wall = datetime(2026, 1, 1, tzinfo=UTC)
         self.ns = 0
 
     def now(self) -> datetime:
-        """Return the wall-clock time."""
+        """Return the wall clock."""
         return self.wall
 
     def monotonic_ns(self) -> int:
@@ -87,7 +86,7 @@ class StoppedClock:
 
 
 class ScriptedStep:
-    """A generator step whose numbers are chosen by the test, recorded like those of the real one."""
+    """A step with numbers chosen by the test, recorded like the real one's."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values
@@ -108,7 +107,7 @@ class ScriptedStep:
 
 
 class ScriptedChance:
-    """A generator with scripted numbers, for outcomes a test needs; other tests use the real generator."""
+    """Random numbers for outcomes that a test needs; everything else uses the real generator."""
 
     def __init__(self, *values: int) -> None:
         self.values = list(values)
@@ -118,12 +117,12 @@ class ScriptedChance:
         return ScriptedStep(self.values)
 
     def reseed(self, reason: str) -> None:
-        """Refuse to reseed, as a profile may."""
+        """Refuse, as a profile may."""
         raise ReseedNotAllowed(reason)
 
 
 class FailingChance:
-    """A generator that is out of service."""
+    """A random number generator that is out of service."""
 
     def step(self) -> ScriptedStep:
         """Raise OutOfService."""
@@ -135,7 +134,7 @@ class FailingChance:
 
 
 class BreakingChance(FailingChance):
-    """A generator that fails in the middle of a step."""
+    """A random number generator that fails during a step."""
 
     def step(self) -> ScriptedStep:
         """Return a step whose first draw fails."""
@@ -148,7 +147,7 @@ class _BreakingStep(ScriptedStep):
 
 
 class Hands:
-    """The stub devices and screen; an order to stack reaches the ledger as from a driver."""
+    """Receiver of the machine's orders and messages; a stack order reaches the ledger as a driver's would."""
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -163,32 +162,32 @@ class Hands:
         self.told.append(message)
 
     def stack(self, escrow: int) -> None:
-        """Receive the order to stack, and record it as a driver does."""
+        """Receive a stack order, recorded as a driver records it."""
         self.orders.append(("stack", escrow))
         assert self.ledgers is not None
         self.ledgers.paper.stack_ordered(self.offered[escrow], 0)
 
     def return_bill(self, escrow: int) -> None:
-        """Receive the order to return a bill or ticket."""
+        """Receive a return order."""
         self.orders.append(("return", escrow))
 
     def hold(self, escrow: int) -> None:
-        """Receive the order to hold a bill or ticket in escrow."""
+        """Receive a hold order."""
         self.orders.append(("hold", escrow))
 
     def print_ticket(self, job: TicketJob) -> None:
-        """Receive the order to print, and record it as a driver does."""
+        """Receive a print order, recorded as a driver records it."""
         assert self.ledgers is not None
         self.jobs.append(job)
         self.ledgers.printing.opened(job)
 
     def pay(self, payout_id: str, coins: int) -> None:
-        """Receive the order to pay coins."""
+        """Receive a payout order."""
         self.payouts.append((payout_id, coins))
 
 
 class SameEveryRun(KernelSource):
-    """An entropy source that gives each generator of a test the same bytes in every run."""
+    """Entropy source with the same bytes in every run, so that no test fails by chance."""
 
     _started: Final[Counter[str]] = Counter()
 
@@ -205,17 +204,17 @@ class SameEveryRun(KernelSource):
 
 
 def generator() -> RandomService:
-    """Return the real generator with the test's own entropy bytes and a stopped clock."""
+    """Return the real random number generator, with the test's bytes and a stopped clock."""
     who = Personalization(product="test", version="1", machine_serial="TEST-1", instance=1, boot_counter=1)
     policy = ReseedPolicy(fresh_input_each_step=False)
     return RandomService.start(personalization=who, sources=[SameEveryRun()], policy=policy, clock=lambda: 0)
 
 
 class PowerCutError(Exception):
-    """Planted by a test: the power fails before this entry is written."""
+    """Planted error: the power fails before this entry is written."""
 
 
-#: Machines created by the current test; what they leave open is closed after it (see tests/conftest.py).
+#: Machines created by a test; those left running are closed after it (see tests/conftest.py).
 OPENED: list["MachineRig"] = []
 
 
@@ -242,13 +241,13 @@ class MachineRig:
         holders: tuple[str, ...] = ("host:main", "progressive"),
         features: Features = FEATURES,
     ) -> None:
-        """Create the machine, with its first power-up still to come (:meth:`boot`).
+        """Create the machine.
 
-        ``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: the host of its money;
-        ``acceptor``: whether it has a bill acceptor; ``holders``: the sources that may disable it, as its
-        cabinet file names them; ``features``: the machine's features; ``beside``: the first position of the
-        same machine, which shares its journal; ``storage``: the medium of the journal if it is not the
-        folder; ``wall``: the clock's time; ``day``: the venue's gaming day.
+        ``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host``: its money host.
+        ``acceptor``: whether it has one; ``holders``: who may hold it, of those its cabinet file names;
+        ``features``: the machine's features. ``beside``: the first position of the same machine, with which
+        the journal and more is shared. ``storage``: the medium of the journal, if not the folder's own.
+        ``wall``: its clock's time. ``day``: the venue's gaming day.
         """
         self.beside = beside
         self.clock: StoppedClock = StoppedClock() if beside is None else beside.clock
@@ -302,7 +301,7 @@ class MachineRig:
     def _install(
         self, installed: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
     ) -> None:
-        """Install what features expect at the machine."""
+        """Install the features' state."""
         hands: Any = self.hands
         returns = {game_id: r.least_return for game_id, r in installed.items()}
         for each in (
@@ -316,7 +315,7 @@ class MachineRig:
             self.machine.install(each)
 
     def _remember(self, folder: Path) -> None:
-        """Open the files next to the journal, and recover what was left open there."""
+        """Open the files beside the journal, and complete what was left open there."""
         why = ""
         if self.beside is None:
             self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)
@@ -353,7 +352,7 @@ class MachineRig:
 
     # ------------------------------------------------------------------ what happens to it
     def boot(self) -> "MachineRig":
-        """Start as the machine's process does, up to the end of the self-test."""
+        """Start as the machine's process does, to the end of the self-test."""
         self.engine.handle(EventType.MEMORY_READY)
         settle_absent(self.machine, self.ledgers, self.engine.handle, self.kinds, self.holders)
         open_levels(self.machine)
@@ -361,7 +360,7 @@ class MachineRig:
         return self
 
     def happen(self, event: Event) -> None:
-        """Handle an event as an attachment does."""
+        """Submit an event, as an attachment does."""
         self.engine.handle(event.type, **event.data)
 
     def offer(self, amount_cents: int) -> None:
@@ -371,7 +370,7 @@ class MachineRig:
         self.engine.handle(EventType.BILL_ESCROWED, escrow=self._escrow, amount_cents=amount_cents)
 
     def insert(self, amount_cents: int) -> "MachineRig":
-        """Insert a bill and have it stacked."""
+        """Insert a bill, all the way into the box."""
         self.offer(amount_cents)
         assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.machine.notice}"
         self.ledger.vended()
@@ -385,13 +384,13 @@ class MachineRig:
         self.engine.handle(EventType.TICKET_ESCROWED, escrow=self._escrow, digits=digits)
 
     def printer_says(self, state: PrintState, detail: str = "") -> None:
-        """Report the printer's state of the open ticket."""
+        """Report a state of the open ticket, as the printer's driver does."""
         record = self.ledgers.printing.pending()
         assert record is not None
         self.ledgers.printing.moved(record.job.job_id, state, detail)
 
     def cash_out_ticket(self) -> str:
-        """Cash out by ticket, to the end; return the ticket's number."""
+        """Cash out by ticket; return its number."""
         self.engine.handle(EventType.CASH_OUT)
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
             self.printer_says(state)
@@ -407,24 +406,24 @@ class MachineRig:
         self.engine.handle(EventType.SHOWN, value=None if game is None else game["play_id"])
 
     def cut_power_after(self, entries: int) -> None:
-        """Let this number of further entries become durable, and cut the power at the next one."""
-        append, remaining = self.journal.append, iter(range(entries))
+        """Let this many more entries become durable, and fail at the next one."""
+        append, left = self.journal.append, iter(range(entries))
 
         def failing(transaction: Transaction) -> Any:
-            if next(remaining, None) is None:
+            if next(left, None) is None:
                 raise PowerCutError(transaction.id)
             return append(transaction)
 
         self.journal.append = failing  # type: ignore[method-assign]
 
     def close(self) -> None:
-        """Switch the machine off."""
+        """Switch it off."""
         if self.open and self.beside is None:
             self.journal.close()
             self.lose()
 
     def lose(self) -> None:
-        """Cut the power of the journal's disk and of the process; other disks are released."""
+        """Cut the power of the journal's disk and the process; release other disks."""
         self.open = False
         if self.store is not None:
             self.store.close()
@@ -441,12 +440,12 @@ class MachineRig:
 
     @property
     def credit_cents(self) -> int:
-        """Return the player's credit in minor units."""
+        """Return the player's credit."""
         return self.machine.credit_cents
 
     @property
     def notice(self) -> str | None:
-        """Return the code of the notice shown to the player, or None."""
+        """Return the code of the current notice."""
         return None if self.machine.notice is None else self.machine.notice.code
 
     def records(self, kind: str) -> list[Mapping[str, Any]]:

@@ -26,7 +26,7 @@ FILE = {
 
 
 def machine_context(room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]) -> MachineContext:
-    """Return the context that an attachment of the machine gets."""
+    """Return the context of an attachment for a test machine."""
 
     def handle(event: Event) -> None:
         room.engine.handle(event.type, **event.data)
@@ -43,7 +43,7 @@ def machine_context(room: MachineRig, folder: Path, sas: dict[str, dict[str, obj
 
 
 def attach(room: MachineRig, lines: Iterable[SasChannel]) -> None:
-    """Connect the lines to the machine's events."""
+    """Notify the lines of what happens at a test machine."""
     lines = list(lines)
 
     def changed() -> None:
@@ -58,7 +58,7 @@ class LoopLine(SasChannel):
     """A host's line on the machine's own loop, without a thread."""
 
     served = False
-    """Whether the line's machine is being served."""
+    """Whether its machine is running."""
 
     async def run(self) -> None:
         """Serve the line until cancelled."""
@@ -73,7 +73,7 @@ class LoopLine(SasChannel):
 
 
 class HostWire:
-    """One host's end of a line without its thread: bytes in, bytes out, effects immediately."""
+    """One host's end of a line without its thread: bytes in, bytes out, with immediate effects."""
 
     def __init__(self, line: SasChannel, clock: Clock) -> None:
         self.line = line
@@ -109,7 +109,7 @@ class HostWire:
                     self.channel.real_time = on
 
     def hear(self, data: bytes) -> bytes:
-        """Receive bytes from the line, and return what the machine sends."""
+        """Pass bytes from the line to the machine, and return what it sends."""
         out = b""
         for heard in self._framing.hear(data, self.clock.monotonic_ns()):
             self._take_news()
@@ -117,7 +117,7 @@ class HostWire:
         return out
 
     def tick(self) -> list[Send]:
-        """Return what the channel sends by itself as time passes."""
+        """Process time; return what the channel sends by itself."""
         sent = []
         for action in self.channel.tick(self.clock.monotonic_ns()):
             if isinstance(action, Send):
@@ -152,29 +152,29 @@ class HostWire:
 
     # ------------------------------------------------------------------ as a host
     def send(self, message: bytes) -> bytes:
-        """Send one message, and return the bytes of the reply."""
+        """Send one message; return the bytes of the reply."""
         return self.hear(marked(message) if self._strict else message)
 
     def general(self) -> int:
-        """Send a general poll, and return the exception in its reply."""
+        """Send a general poll; return its exception."""
         answer = self.send(bytes((0x80 | self.address,)))
         assert len(answer) == 1, answer.hex(" ")
         return answer[0]
 
     def sync(self) -> None:
-        """Poll an unused address, which acknowledges the last reply."""
+        """Send a poll to another machine, which acknowledges."""
         assert self.send(b"\x80") == b""
 
     def exceptions(self) -> list[int]:
-        """Return all waiting exceptions in order."""
-        exceptions = []
+        """Return every waiting exception, in order."""
+        found = []
         while code := self.general():
-            exceptions.append(code)
+            found.append(code)
             self.sync()
-        return exceptions
+        return found
 
     def read(self, code: int) -> str:
-        """Send a poll of type R; return the data of its reply in hex, or '' without a reply."""
+        """Send a poll of type R; return the data of its reply in hex, '' for silence."""
         return self._data(code, self.send(bytes((self.address, code))))
 
     def long(self, code: int, data: str = "") -> str:
@@ -192,7 +192,7 @@ class HostWire:
 
 
 class Bench(HostWire):
-    """One host's channel to a real machine; time is the machine's clock."""
+    """One host's channel over a real machine; time is the test machine's clock."""
 
     def __init__(
         self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object

@@ -1,4 +1,4 @@
-"""Simulated staff at a machine's service menu: turn keys, type, touch, read."""
+"""Staff actions on the service menu of a machine: turn keys, type, touch, read."""
 
 from collections.abc import Iterator
 
@@ -15,18 +15,17 @@ from egm.testing.machine import MachineRig
 TEXTS = {language: Texts(language) for language in LANGUAGES}
 #: The titles of the main menu and its subjects.
 TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in SUBJECTS)}
-#: The staff number of each role. The PIN repeats the number, four times over, with a digit that breaks the
-#: row.
+#: Staff number of each role; the PIN is the number, four times with a digit that breaks the sequence.
 NUMBERS = {role: str(place) for place, role in enumerate(Role, 1)}
 
 
 def pin_of(number: str) -> str:
-    """Return a staff number's PIN, too long to appear in a digest by chance: tests search journals for it."""
+    """Return the PIN of a staff number, too long to occur in a digest by chance: tests search journals for it."""
     return f"90{number}748159362"[:12]
 
 
 def staff() -> Roster:
-    """Return a roster with one person per role, whose PINs are digested as cheaply as scrypt allows."""
+    """Return one person per role, with PINs digested at scrypt's lowest cost."""
     people = {number: Person(number, role.value.title(), role) for role, number in NUMBERS.items()}
     return Roster(people=people, pins={number: PinDigest.of(pin_of(number), cost=2) for number in people})
 
@@ -46,7 +45,7 @@ class Menu:
 
     @property
     def page(self) -> ServicePage:
-        """Return the page shown, after checking that all its texts exist in both languages."""
+        """Return the page shown; every text of it must exist in both languages."""
         page = self.machine.state(ServiceDesk).page(self.machine)
         assert page is not None, "no page is open"
         for words in words_of(page):
@@ -61,7 +60,7 @@ class Menu:
 
     @property
     def notice(self) -> str:
-        """Return the key of the page's notice about the last action."""
+        """Return the key of the page's notice about the last answer."""
         notice = self.page.notice
         return "" if notice is None else str(notice.value)
 
@@ -71,9 +70,9 @@ class Menu:
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
-        """Touch an action, with the text typed into the prompt; it must be offered and enabled.
+        """Touch an action, with input for the prompt; it must be offered and enabled.
 
-        If the action is in another subject of the menu, navigate there first, as a person would.
+        An item in another subject of the menu is navigated to, as a person would.
         """
         if page is None and action not in offered(self.page) and self.page.title.value in TITLES:
             self._walk_to(action)
@@ -95,13 +94,13 @@ class Menu:
                 self.touch("back")
 
     def everything(self) -> set[str]:
-        """Return what can be reached from the main menu: the lines of every subject."""
-        actions: set[str] = set()
+        """Return everything that can be reached from the main menu: the lines of every subject."""
+        found: set[str] = set()
         for subject in [each for each in offered(self.home().page) if each.startswith("subject:")]:
             self.touch(subject)
-            actions |= {row.action for table in self.page.tables for row in table.rows}
+            found |= {row.action for table in self.page.tables for row in table.rows}
             self.home()
-        return actions
+        return found
 
     def enter(self, text: str) -> "Menu":
         """Type into the prompt and confirm."""
@@ -112,7 +111,7 @@ class Menu:
         """Type a staff number and its PIN."""
         number = NUMBERS[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
-            self.touch("back")  # the menu asks again for a wrong PIN; go back for another number
+            self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
         return self.enter(number).enter(pin_of(number) if pin is None else pin)
 
     def sign_in(self, role: Role) -> "Menu":
@@ -122,13 +121,13 @@ class Menu:
         return self
 
     def home(self) -> "Menu":
-        """Go back to the main menu."""
+        """Return to the main menu."""
         while self.page.title.value != "service.menu.title":
             self.touch("back")
         return self
 
     def fill(self, form: str, *values: str, second: Role | None = None) -> "Menu":
-        """Fill in a form from the main menu and confirm it."""
+        """Open a form from the main menu, fill it in and confirm it."""
         self.touch(f"form:{form}")
         return self.complete(*values, second=second)
 
@@ -166,7 +165,7 @@ def words_of(page: ServicePage) -> Iterator[Words]:
 
 
 def said(words: Words, language: str) -> str:
-    """Return a text in a language. Raises CatalogueError if the catalogue does not have it."""
+    """Return a text in a language. Raises CatalogueError if the catalogue lacks it."""
     return _said(words, TEXTS[language])
 
 
@@ -175,9 +174,9 @@ def _said(words: Words, texts: Texts) -> str:
 
 
 def offered(page: ServicePage) -> list[str]:
-    """Return the actions that may be touched."""
-    actions = [action.id for action in page.actions if action.enabled]
-    actions += [row.action for table in page.tables for row in table.rows if row.action]
+    """Return the enabled actions."""
+    found = [action.id for action in page.actions if action.enabled]
+    found += [row.action for table in page.tables for row in table.rows if row.action]
     if page.pattern == "calibrate":
-        actions.append("crosses")
-    return [*actions, "enter"] if page.prompt is not None else actions
+        found.append("crosses")
+    return [*found, "enter"] if page.prompt is not None else found

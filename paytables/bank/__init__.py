@@ -1,1 +1,1 @@
-"""Card games against the bank with one thing to decide at most: baccarat, Super Pan 9, war, red dog."""
+"""Card games against the bank with at most one decision: baccarat, Super Pan 9, war, red dog."""

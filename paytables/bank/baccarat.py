@@ -1,8 +1,9 @@
 """Baccarat: Québec's Grand and Midi, Monaco's punto banco and punto 2000, with dragon bonus and pairs.
 
-Two hands, the player's and the bank's; 2 to 9 count their face, an ace 1, ten and faces nothing, and of a sum
-the units. Cards 1 and 3 are the player's, 2 and 4 the bank's; 8 or 9 in two cards is a natural and ends the
-round; third cards follow the tables of Québec s.37 and Monaco art. 13.6, which are the same.
+Two hands, the player's and the bank's; 2 to 9 count their face value, an ace 1, ten and faces 0, and only the
+units digit of the sum counts. Cards 1 and 3 are the player's, 2 and 4 the bank's; 8 or 9 in two cards is a
+natural and ends the round; third cards follow the tables of Québec s.37 and Monaco art. 13.6, which are the
+same.
 """
 
 from collections import Counter
@@ -26,7 +27,8 @@ from paytables.layout import Case, Odds, Pay, pushed, settled
 
 #: Points of each rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
-#: At these points of the player's third card (None: he stood) the bank draws, by its own points.
+#: By the bank's own points: the points of the player's third card (None: the player stood) at which the bank
+#: draws.
 BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
     **dict.fromkeys((0, 1, 2), frozenset({None, *range(10)})),
     3: frozenset({None, 0, 1, 2, 3, 4, 5, 6, 7, 9}),
@@ -38,37 +40,38 @@ BANK_DRAWS: Final[Mapping[int, frozenset[int | None]]] = {
 _PLAYER_STANDS: Final = 6
 _NATURAL: Final = 8
 
-#: Of the player's hand and of the bank's.
+#: A value of the player's hand and of the bank's.
 Both: TypeAlias = tuple[int, int]
 Pairs: TypeAlias = tuple[bool, bool]
 Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "player-dragon", "bank-dragon"]
 
 
 class Commission(Strict):
-    """Kept of a winning bet on the bank: one credit for each ``per`` credits staked, or part of them.
+    """Commission on a winning bet on the bank: one credit for each started ``per`` credits of the stake.
 
-    Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: where ten dollars are 20
-    credits, ``per = 20``.
+    Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
+    ``per = 20``.
     """
 
     per: PositiveInt
 
     def of(self, credits_: int) -> int:
-        """Return what is kept, in credits."""
+        """Return the commission in credits."""
         return -(-credits_ // self.per)
 
     def words(self, code: str) -> str:
-        """Return what is kept, as it follows the odds in one language."""
+        """Return the text on the commission that follows the odds, in one language."""
         said = {"en": ", less 1 credit for each {0} staked", "fr": ", moins 1 crédit par {0} misés"}
         return said[code].format(self.per)
 
 
 class BaccaratBet(BankBet):
-    """A bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the margin it wins by.
+    """A bet: on a hand, on a tie, on a pair of a hand's first two cards, or on the winning margin.
 
-    ``pays_six`` are the bank's odds where it wins with six (punto 2000). ``margins`` are a dragon's odds by
-    the margin of a hand that is no natural; ``pays`` are then those of a natural, and a natural tie is given
-    back. ``three_cards_only``: a win of two cards that is no natural is none (the letter of art. 13.9).
+    ``pays_six`` are the bank's odds if it wins with six (punto 2000). ``margins`` are a dragon's odds by the
+    margin of a hand that is not a natural; ``pays`` are then those of a natural, and a natural tie is
+    returned. ``three_cards_only``: a win with two cards that is not a natural does not count (the letter of
+    art. 13.9).
     """
 
     on: Kind
@@ -86,7 +89,7 @@ class BaccaratBet(BankBet):
         return 0 if self.commission is None else self.commission.of(credits_)
 
     def terms(self) -> Mapping[str, str] | None:
-        """Return what a dragon pays by its margins, and the bank less its commission or with six."""
+        """Return the text on a dragon's margins, or on the bank's commission or its win with six."""
         said = {code: _paid(self, code) for code in ("en", "fr")}
         return None if said["en"] == self.pays.text else said
 
@@ -100,7 +103,7 @@ class BaccaratBet(BankBet):
 
 
 class BaccaratDefinition(BankDefinition):
-    """A whole game of baccarat."""
+    """The definition of a baccarat game."""
 
     bet: tuple[BaccaratBet, ...] = Field(min_length=1)
 
@@ -130,7 +133,7 @@ def _paid(bet: BaccaratBet, code: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Coup:
-    """What a round came to: points, cards and pairs of both hands. The player's stand first."""
+    """The result of a round: points, cards and pairs of both hands, the player's first."""
 
     points: Both
     cards: Both
@@ -138,12 +141,12 @@ class Coup:
 
     @property
     def winner(self) -> str:
-        """``player``, ``bank`` or ``tie``."""
+        """Return ``player``, ``bank`` or ``tie``."""
         player, bank = self.points
         return "player" if player > bank else "bank" if bank > player else "tie"
 
     def is_natural(self, hand: int) -> bool:
-        """Whether hand 0 or 1 has eight or nine in two cards."""
+        """Return whether hand 0 or 1 has eight or nine in two cards."""
         return self.cards[hand] == 2 and self.points[hand] >= _NATURAL
 
 
@@ -181,11 +184,11 @@ def _dragon(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
 
 
 class BaccaratRules(BankRules[BaccaratDefinition]):
-    """A game of baccarat made playable."""
+    """A playable game of baccarat."""
 
     @property
     def betting_seconds(self) -> int | None:
-        """How long several seats place bets on one round; None where it is played by one."""
+        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[BaccaratBet, ...]:
@@ -193,14 +196,14 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return self.definition.bet
 
     def named(self) -> Hands:
-        """Return the hands named as the bets on them are."""
+        """Return the hands, named like the bets on them."""
         bets = reversed(self.bets())
         called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
-        hands = reversed(self.hands)  # the player's on the left, as it is dealt
+        hands = reversed(self.hands)  # the player's hand is on the left, as it is dealt
         return tuple((hand, called.get(hand, names), most) for hand, names, most in hands)
 
     def presentation(self) -> dict[str, object]:
-        """Return the places for bets, the hands, and the results that a scoreboard has columns of."""
+        """Return the betting spots, the hands, and the results that have scoreboard columns."""
         return {**super().presentation(), "roads": ["bank", "player"]}
 
     @cached_property
@@ -244,7 +247,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return Outcome(display=display, table=left(rules, shoe, self.table))
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every coup of a fresh shoe with what it settles."""
+        """Return every coup from a fresh shoe with its settlements."""
         return (
             Case(weight, [decided(bet, self._rules[bet.spot], coup) for bet in wager.bets])
             for coup, weight in _coups(self.definition.shoe.decks).items()
@@ -269,7 +272,7 @@ def _dealt(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: Draw
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
 def _coups(decks: int) -> Mapping[Coup, Fraction]:
-    """Return every way a round can come out of a fresh shoe, with its exact chance."""
+    """Return every possible result of a round from a fresh shoe, with its exact probability."""
     found = Counter[tuple[Both, Both, Pairs]]()
     for coup, ways in _ways(decks):
         found[coup] += ways
@@ -277,19 +280,20 @@ def _coups(decks: int) -> Mapping[Coup, Fraction]:
     return {Coup(*coup): Fraction(ways, whole) for coup, ways in found.items()}
 
 
-#: Bits for one number of orders in a packed row of ten: no sum of orders of six cards, ranks told, is wider.
+#: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
 _WIDTH: Final = 96
-#: What is added up over the first four cards for both totals and pairs: orders, orders times what is left of
-#: each number of points, and orders times what is left of each two of them.
+#: Three sums over the first four cards with the same totals and pairs: orders; orders times the remaining
+#: cards of each point value; and orders times the remaining cards of each two point values.
 _Sums: TypeAlias = tuple[int, int, int]
 
 
 def _ways(decks: int) -> Iterator[tuple[tuple[Both, Both, Pairs], int]]:
-    """The four first cards by points, then the third cards, each in how many orders of six cards.
+    """Yield the points, card counts and pairs of both hands, with the number of orders of six cards.
 
-    Which ranks the cards of no points have is counted apart, in orders of four of them. What is left for the
-    third cards enters as a product of two numbers at most, so that it is added up over all first cards that
-    come to the same totals; the ten numbers, and the hundred products, are packed into one whole number each.
+    The four first cards are enumerated by points. The ranks of the cards of no points are counted separately,
+    in orders of four of them. The remaining cards affect the third cards as a product of at most two numbers,
+    so it can be summed over all first cards with the same totals; the ten numbers, and the hundred products,
+    are packed into one integer each.
     """
     counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
     twos = [(a, b) for a in range(10) for b in range(a, 10)]
@@ -322,9 +326,9 @@ def _unpacked(packed: int, number: int) -> list[int]:
 
 
 def _thirds(player: int, bank: int, summed: _Sums, cards: int) -> Mapping[tuple[Both, Both], int]:
-    """How the third cards fall: points and cards of both hands, in how many orders of the next two cards.
+    """Return the points and card counts of both hands after the third cards, by number of orders of two cards.
 
-    ``cards`` are left after the first four.
+    ``cards`` is the number of cards left after the first four.
     """
     orders, packed_row, packed_products = summed
     if max(player, bank) >= _NATURAL:
@@ -351,9 +355,9 @@ def _thirds(player: int, bank: int, summed: _Sums, cards: int) -> Mapping[tuple[
 
 @cache
 def _pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[Pairs, int]:
-    """Whether each hand's first two cards are a pair, given their points, in how many orders of ranks.
+    """Return whether each hand's first two cards are a pair, given their points, by number of orders of ranks.
 
-    Points of one to nine name the rank; nothing may be a ten or any face, of four such cards in any order.
+    Points of one to nine identify the rank; zero may be a ten or any face, of four such ranks.
     """
     hands = (player, bank)
     if (0, 0) not in hands:

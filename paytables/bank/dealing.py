@@ -1,4 +1,4 @@
-"""The shoe of a table: how many decks, when they are shuffled again, and what is left between rounds."""
+"""The shoe of a table: its decks, when it is shuffled again, and what remains between rounds."""
 
 from typing import Annotated, Final, Literal
 
@@ -8,17 +8,17 @@ from paytables.cards.card import RANKS, Shoe, card_name, rank_of
 from paytables.contract import Cue, Draw
 from paytables.definition import Strict
 
-#: Cards that a stop card leaves at least: what the longest round may need.
+#: Minimum number of cards behind a stop card: what the longest round may need.
 LEFT_LEAST = 8
-#: With more players than these one deck is shuffled after every round (Québec s. 8).
+#: With more players than this, one deck is shuffled after every round (Québec s. 8).
 PLAYERS_MOST: Final = 3
 
 
 class ShoeRules(Strict):
-    """``[shoe]``: so many decks; ``stop`` cards lie behind the stop card, or None: shuffled for every round.
+    """``[shoe]``: the number of decks; ``stop`` cards lie behind the stop card, None: shuffled for every round.
 
-    ``rounds``: one deck may serve two rounds, of three players at most (Québec s. 8). ``burn``: after the
-    shuffle, so many cards as the first one shows are put away unseen, faces as ten; or so many as it says.
+    ``rounds``: one deck may serve two rounds, of at most three players (Québec s. 8). ``burn``: after the
+    shuffle, the number of cards discarded unseen, either fixed or given by the first card, with faces as ten.
     """
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
@@ -42,17 +42,17 @@ class ShoeRules(Strict):
 
     @property
     def lasts(self) -> bool:
-        """Whether a round may leave the shoe to the next."""
+        """Return whether a round may leave the shoe to the next."""
         return self.stop is not None or self.rounds > 1
 
     def check_players(self, players: int) -> None:
-        """Raise ValueError where a deck serves two rounds of more players than it may."""
+        """Raise ValueError if a deck serves two rounds with more players than permitted."""
         if self.rounds > 1 and players > PLAYERS_MOST:
             raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MOST} players at most, not {players}")
 
 
 def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
-    """Return the shoe a round is dealt from, shuffled and burned where it is new, with the cues of that."""
+    """Return the shoe of a round, shuffled and burned if it is new, with the cues of doing so."""
     if table is not None:
         return shoe_of(rules, table), []
     shoe = Shoe.of(rules.decks)
@@ -73,13 +73,13 @@ def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]
 
 
 def left(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
-    """Return what a round begun on ``table`` leaves of its shoe for the next; None: it is shuffled again."""
+    """Return the table that a round started on ``table`` leaves for the next, or None if the shoe is shuffled again."""
     kept = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
     return {"shoe": shoe.to_json()} if kept else None
 
 
 def shoe_of(rules: ShoeRules, table: object) -> Shoe:
-    """Read a shoe back. Raises ValueError for what no round of these rules leaves."""
+    """Read a shoe back. Raises ValueError for a shoe that no round of these rules leaves."""
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe says its cards, and not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.of(rules.decks)

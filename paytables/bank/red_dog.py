@@ -1,7 +1,7 @@
 """Red dog (Québec by-law, ss. 63-67): two cards, and a third that must fall between them.
 
-Neighbours push; equal cards win where the third is equal too, else push; otherwise the player may raise by up
-to his stake before the third card, which wins strictly between.
+Neighbours push; equal cards win if the third is equal too, otherwise they push; in other cases the player may
+raise by up to the stake before the third card, which wins strictly between.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ RAISE: Final = "raise"
 
 
 class RedDogBet(BankBet):
-    """The one bet. ``pays`` are the odds of a spread of four and more; ``spreads`` those below."""
+    """The only bet. ``pays`` are the odds of a spread of four and more; ``spreads`` those below."""
 
     spreads: dict[Annotated[int, Field(ge=1, le=_RANKS - 2)], Pay]
     triple: Pay
@@ -53,12 +53,12 @@ class RedDogBet(BankBet):
         }
 
     def terms(self) -> Mapping[str, str]:
-        """Return the same in a line."""
+        """Return what each spread pays as one line, by language."""
         return {code: ", ".join(lines) for code, lines in self.said().items()}
 
 
 class RedDogDefinition(BankDefinition):
-    """A whole game of red dog."""
+    """The definition of a red dog game."""
 
     ante: RedDogBet
 
@@ -68,24 +68,24 @@ class RedDogDefinition(BankDefinition):
 
 
 class RedDogRules(BankRules[RedDogDefinition]):
-    """A game of red dog made playable."""
+    """A playable game of red dog."""
 
     hands: ClassVar[Hands] = (("board", BANK, 3),)
 
     def bets(self) -> tuple[RedDogBet, ...]:
-        """Return the one bet."""
+        """Return the only bet."""
         return (self.definition.ante,)
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the raise."""
+        """Return the spot of the raise."""
         return (added_to(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
-        """Return the raise: as much again."""
+        """Return the maximum raise as a multiple of the bet: one."""
         return 1
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal two cards, let the seats raise where there is a spread, deal the third, settle."""
+        """Deal two cards, let the seats raise if there is a spread, deal the third, settle."""
         accepted = self.wager(wager.credits, **wager.options)
         rules, rule = self.definition.shoe, self.definition.ante
         shoe, cues = opened(rules, self.table, draw)
@@ -115,7 +115,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
 
     @cached_property
     def raised_spreads(self) -> frozenset[int]:
-        """The spreads at which a raise is worth more than it costs, of a fresh shoe."""
+        """Return the spreads at which a raise has a positive expectation, from a fresh shoe."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
         between = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANKS - 1)}
         return frozenset(n for n, chance in between.items() if chance * (1 + rule.at(n).net) > 1)
@@ -130,7 +130,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         return (*self._cases(wager, every), *self._cases(wager, frozenset()))
 
     def _cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[Case]:
-        """Every rank of the first two cards and of the third, with what each settles."""
+        """Yield every rank of the first two cards and of the third, with the settlements."""
         decks, rule = self.definition.shoe.decks, self.definition.ante
         (bet,) = wager.bets
         for first in range(_RANKS):
@@ -149,7 +149,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
                         yield Case(ways * n, done, added=sum(each.credits for each in bets[1:]))
 
     def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of the best strategy, with those of never raising and of the worst."""
+        """Return the figures of the best strategy, with those of never raising and of the worst strategy."""
         found = super().analysed(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         every = frozenset(range(1, _RANKS - 1))
@@ -166,7 +166,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
 
 
 def _decided(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
-    """Settle a bet by the ranks dealt; of neighbours there are two only."""
+    """Settle a bet by the ranks dealt; neighbours have only two."""
     low, high = sorted(ranks[:2])
     if high == low + 1:
         return pushed(bet)

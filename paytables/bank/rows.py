@@ -1,10 +1,10 @@
-"""How often two rows of trente et quarante end on the same point, of a full shoe: counted, exact.
+"""The exact probability that two rows of trente et quarante end on the same point, from a full shoe.
 
 A row is dealt until it passes 30. Of the rows that end on 30 + d, ``(n - 1)! / (c1! ... c10!)`` orders of n
-cards times the cards of d and more are dealt so: any of those may be the last, any order comes before it. So
-what both rows have of each value is counted value by value, from tens to aces, as the factor
-``(1 + t x**v + u y**v) ** N`` of a generating function: x and y carry what the rows add to, t and u how many
-cards they have. The powers of t and u lie side by side in one whole number, so that a product is a shift.
+cards times the cards of d and more are possible: any of those may be the last, with any order before it. So
+the cards of each value in both rows are counted value by value, from tens to aces, as the factor ``(1 + t
+x**v + u y**v) ** N`` of a generating function: x and y carry the sums of the rows, t and u their numbers of
+cards. The powers of t and u are packed side by side in one integer, so that a product is a shift.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,23 +18,23 @@ FIRST: Final = 31
 LAST: Final = 40
 _TENS: Final = 10
 
-#: ``cells[a][b]``: the ways to a sum of a and b, packed by how many cards that takes.
+#: ``cells[a][b]``: the ways to sums of a and b, packed by the number of cards used.
 Cells = Sequence[Sequence[int]]
 
 
 @cache
 def equal_rows(decks: int) -> tuple[Fraction, Fraction]:
-    """Return the chance that both rows of a fresh shoe end on the same point, and that both end on 31."""
+    """Return the probability that both rows of a fresh shoe end on the same point, and that both end on 31."""
     return rows_of({value: (16 if value == _TENS else 4) * decks for value in range(1, _TENS + 1)})
 
 
 def rows_of(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
-    """Return the same of cards by value, 1 to 10, that are enough for two rows."""
+    """Return the same two probabilities for cards by value, 1 to 10, that are enough for two rows."""
     return _Rows(counts).counted()
 
 
 def _longest(counts: Mapping[int, int], most: int) -> int:
-    """Return how many cards have a sum of at most so much, and one more."""
+    """Return one more than the maximum number of cards with a sum of at most ``most``."""
     longest = 1
     for value, count in sorted(counts.items()):
         cards = min(count, most // value)
@@ -53,10 +53,11 @@ class _Rows:
         self.longest, self.u = longest, self.t
 
     def counted(self) -> tuple[Fraction, Fraction]:
-        """Go from tens to aces; ``ended`` are rows whose last card is chosen, by what they lack of 40.
+        """Go from tens to aces; ``ended`` are rows whose last card is chosen, by the difference of their sum from 40.
 
-        Rows that end on 30 + d have chosen theirs among the cards of d and more; shifted so that 30 + d is
-        40, all of them are one. Both rows are alike: of unequal sums, one of two is enough at the end.
+        Rows that end on 30 + d have chosen their last card among those of d and more; shifted so that 30 + d
+        is 40, all of them are treated alike. Both rows are symmetric, so of unequal sums one of two is enough
+        at the end.
         """
         size = range(LAST + 1)
         free = [[int(a == b == 0) for b in size] for a in size]
@@ -77,7 +78,7 @@ class _Rows:
         return self._chance(self._aces(ended, LAST) + refait), self._chance(refait)
 
     def _widened(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
-        """The cells with room for so many powers of t beside each power of u: few while cards are high."""
+        """Repack cells with more room for powers of t beside each power of u: few are needed while cards are high."""
         before, self.u = self.u, self.t * cards
         mask = (1 << before) - 1
 
@@ -91,9 +92,9 @@ class _Rows:
         return [[[widened(cell) for cell in row] for row in cells] for cells in every]
 
     def _with(self, cells: Cells, value: int, most: int, least: int, *, half: bool) -> list[list[int]]:
-        """The ways with cards of a value added, to sums of at most so much, together of at least so much.
+        """Return the ways with cards of a value added, to sums of at most ``most`` and together at least ``least``.
 
-        Cells with less than ``least`` never reach the sums wanted: the cards of lower values are too few.
+        Cells with less than ``least`` never reach the required sums: the cards of lower values are too few.
         """
         size = range(LAST + 1)
         count = self.counts[value]
@@ -109,7 +110,7 @@ class _Rows:
         ]
 
     def _into(self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int) -> int:
-        """The ways to sums of a and b with every number of cards of a value in either row."""
+        """Return the ways to sums of a and b with every number of cards of a value in either row."""
         found, reach = 0, range(b, -1, -value)
         for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
             row, ways, place = cells[sum_before], 0, 0
@@ -122,7 +123,7 @@ class _Rows:
         return found
 
     def _aces(self, cells: Cells, end: int) -> int:
-        """The ways to the same sum in both rows, as many as aces make them from the sums before."""
+        """Return the ways to the same sum in both rows, with the number of aces that completes each earlier sum."""
         count, found = self.counts[1], 0
         for i in range(min(count, end) + 1):
             for j in range(min(count - i, i) + 1):
@@ -131,7 +132,7 @@ class _Rows:
         return found
 
     def _terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
-        """The cards in the first row and in the second, and in how many ways."""
+        """Yield the number of cards in the first row and in the second, and the number of ways."""
         second = 0
         while cell:
             line, first = cell & ((1 << self.u) - 1), 0
@@ -143,14 +144,14 @@ class _Rows:
             cell, second = cell >> self.u, second + 1
 
     def _chosen(self, cell: int) -> int:
-        """The ways with one card of each row chosen to be its last."""
+        """Return the ways with one card of each row chosen to be its last."""
         return sum(
             ways * first * second << (first * self.t + second * self.u)
             for first, second, ways in self._terms(cell)
         )
 
     def _chance(self, cell: int) -> Fraction:
-        """How likely the ways are, in every order of the cards before the last ones."""
+        """Return the probability of the ways, in every order of the cards before the last ones."""
         orders = sum(
             ways * factorial(first - 1) * factorial(second - 1) * factorial(self.cards - first - second)
             for first, second, ways in self._terms(cell)

@@ -1,4 +1,4 @@
-"""What card games against the bank share: bets on spots of the definition, a shoe, exact figures by cases."""
+"""The common part of card games against the bank: bets on the definition's spots, a shoe, figures by cases."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,11 +13,19 @@ from paytables.cards.card import PACKS
 from paytables.contract import Draw, Play, Remark, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
-from paytables.layout import Case, Layout, TableRules, analysed, check_forms, check_whole, stakes_stated
+from paytables.layout import (
+    Case,
+    Layout,
+    TableRules,
+    analysed,
+    check_forms,
+    check_whole_credits,
+    stakes_stated,
+)
 
 D = TypeVar("D", bound=BankDefinition)
 
-#: The hands on the felt, from the bank's: what they are called, and how many cards at most.
+#: The hands on the felt, from the bank's: id, names by language, and maximum number of cards.
 Hands = tuple[tuple[str, Mapping[str, str], int], ...]
 BANK: Mapping[str, str] = {"en": "Bank", "fr": "Banque"}
 PLAYER: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
@@ -25,7 +33,7 @@ PLAYER: Mapping[str, str] = {"en": "Player", "fr": "Joueur"}
 
 @dataclass(frozen=True)
 class BankRules(TableRules, Generic[D]):
-    """A card game against the bank made playable; ``table`` is the shoe the rounds before have left."""
+    """A playable card game against the bank; ``table`` is the shoe left by earlier rounds."""
 
     definition: D
     table: object = field(default=None, compare=False)
@@ -36,36 +44,36 @@ class BankRules(TableRules, Generic[D]):
         return self.hands
 
     def bets(self) -> tuple[BankBet, ...]:
-        """Return the definition's bets; a family says which."""
+        """Return the definition's bets; each family implements it."""
         raise NotImplementedError
 
     def raised(self, bet: BankBet) -> int:  # noqa: ARG002
-        """Return what an answer may add to a bet in its round, in times of it."""
+        """Return the maximum that an answer may add to a bet in its round, as a multiple of the bet."""
         return 0
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the spots that only an answer stakes on."""
+        """Return the spots on which only an answer can place a stake."""
         return ()
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play one round: a family says how."""
+        """Play one round; each family implements it."""
         raise NotImplementedError
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every result a wager may have from a fresh shoe, played by the best strategy."""
+        """Return every result a wager may have from a fresh shoe under the best strategy."""
         raise NotImplementedError
 
     def every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every result a wager may have, whatever is answered; a family with answers says it."""
+        """Return every result of a wager with any answers; a family with decisions overrides it."""
         return self.cases(wager)
 
     def most_of_round(self, wager: Wager) -> int:
-        """Return the most the round gives back, stakes and raises included, whatever is answered."""
+        """Return the most the round can return, stakes and raises included, with any answers."""
         return max(sum(each.credits for each in case.settlements) for case in self.every_case(wager))
 
     @cached_property
     def cloth(self) -> Layout:
-        """The places for bets, and what a wager on them must keep to."""
+        """Return the betting spots, and the limits of a wager on them."""
         spots = tuple(
             Spot(
                 id=bet.id,
@@ -83,17 +91,17 @@ class BankRules(TableRules, Generic[D]):
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the shoe: whoever plays at the table is dealt from it."""
+        """Return the key of the shoe, which all players at the table share."""
         return frozenset({"shoe"})
 
     def at(self, table: object) -> Self:
-        """Return the rules with the shoe as it was left. Raises ValueError for what no round leaves."""
+        """Return the rules with the given shoe. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             shoe_of(self.definition.shoe, table)
         return replace(self, table=table)
 
     def presentation(self) -> dict[str, object]:
-        """Return the places for bets and the hands."""
+        """Return the betting spots and the hands."""
         hands: list[object] = [
             {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.named()
         ]
@@ -104,16 +112,16 @@ class BankRules(TableRules, Generic[D]):
         return tuple(self.definition.pay_lines()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return nothing that surprises."""
+        """Return no remarks."""
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every bet at its least and its worst stake, of a fresh shoe.
+        """Return the exact figures of every bet at its minimum and its worst stake, from a fresh shoe.
 
-        A bet that needs another has its own figures, and what is laid beside it is named.
+        A bet that needs another is analysed alone, and the required other bet is named.
         """
         bets = tuple(
-            self.cloth.with_beside(self.analysed(name, {bet.id: stake}, depth))
+            self.cloth.with_required_bets(self.analysed(name, {bet.id: stake}, depth))
             for bet in self.bets()
             for name, stake in stakes_stated(bet.id, bet.limits, bet.kept).items()
         )
@@ -121,20 +129,20 @@ class BankRules(TableRules, Generic[D]):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of bets laid together, of a fresh shoe."""
+        """Return the exact figures of combined bets, from a fresh shoe."""
         stakes: dict[str, int] = {}
         for bet in self.wager(wager.credits, **wager.options).bets:
             stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
         return self.analysed("bets", stakes, Depth.FULL)
 
     def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the exact figures of bets of one seat laid together."""
+        """Return the exact figures of combined bets of one seat."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return analysed(name, wager, self.cases(wager), depth)
 
 
 def added_to(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
-    """Return the spot of what an answer adds to a bet: as much again."""
+    """Return the spot of the amount that an answer adds to a bet, with the same limits."""
     return Spot(
         id=name,
         group=name,
@@ -149,12 +157,12 @@ def added_to(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
 
 
 def check_bets(rules: BankRules[D], file: str) -> None:
-    """Check ids, whole credits and forms. Raises :class:`DefinitionError` naming the key."""
+    """Check ids, whole credits and forms. Raises :class:`DefinitionError` with the key."""
     bets = rules.bets()
     for n, bet in enumerate(bets):
         if bet.id in {other.id for other in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
-        check_whole(f"bet.{n}.limits", bet.limits, bet.every_pay(), file)
+        check_whole_credits(f"bet.{n}.limits", bet.limits, bet.every_pay(), file)
     check_forms(rules.cloth, file)
 
 

@@ -1,4 +1,4 @@
-"""What the definitions of card games against the bank share: the shoe, and bets by kind with their odds."""
+"""The common part of definitions of card games against the bank: the shoe, and bets by kind with their odds."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -11,7 +11,7 @@ from paytables.layout import Limits, Odds, Pay, TableDefinition
 
 
 class BankBet(Strict):
-    """``[[bet]]``: a place for a bet, by what it is on."""
+    """``[[bet]]``: a betting spot, identified by what the bet is on."""
 
     id: Identifier
     name: Text
@@ -24,11 +24,11 @@ class BankBet(Strict):
         return (self.pays,)
 
     def kept(self, credits_: int) -> int:  # noqa: ARG002 (a bet with a commission says it)
-        """Return what the house keeps of a win of a stake, in credits."""
+        """Return the commission on a win of a stake, in credits."""
         return 0
 
     def terms(self) -> Mapping[str, str] | None:
-        """Return what a win pays, by language, where the odds alone do not say it."""
+        """Return what a win pays, by language, if the odds alone are not enough, or None."""
         return None
 
 

@@ -1,7 +1,7 @@
 """Super Pan 9 (Québec by-law, ss. 54-62): eight decks without sevens to tens; three cards, and one more each.
 
-The player may draw one card; the bank draws on five or less and stands on six or more. The higher of the
-units wins even money less 5 % of the stake, counted on the next higher multiple of ten; equal hands push.
+The player may draw one card; the bank draws on five or less and stands on six or more. The higher units digit
+wins even money less 5 % of the stake, counted on the next higher multiple of ten; equal hands push.
 """
 
 from collections import Counter
@@ -29,12 +29,12 @@ _WITHOUT: Final = (5, 6, 7, 8)
 _BANK_DRAWS: Final = 5
 _CARDS: Final = 3
 
-#: What a player answers with a hand of three cards, by their points in order.
+#: The player's answer with a hand of three cards, given their points in order.
 Answer: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
 class SuperPanBet(BankBet):
-    """The one bet, and what is kept of it where it wins."""
+    """The only bet, and its commission if it wins."""
 
     commission: Commission
 
@@ -48,7 +48,7 @@ class SuperPanBet(BankBet):
 
 
 class SuperPanDefinition(BankDefinition):
-    """A whole game of Super Pan 9."""
+    """The definition of a Super Pan 9 game."""
 
     stake: SuperPanBet
 
@@ -65,12 +65,12 @@ class SuperPanDefinition(BankDefinition):
 
 
 class SuperPanRules(BankRules[SuperPanDefinition]):
-    """A game of Super Pan 9 made playable, from a shoe shuffled for every round."""
+    """A playable game of Super Pan 9, with a shoe shuffled for every round."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 4), ("player", PLAYER, 4))
 
     def bets(self) -> tuple[SuperPanBet, ...]:
-        """Return the one bet."""
+        """Return the only bet."""
         return (self.definition.stake,)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
@@ -107,12 +107,12 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return replace(won, credits=won.credits - kept, detail={"commission": kept})
 
     def advice(self, hand: tuple[int, ...], stake: int) -> str:
-        """Return the better answer with a hand of these points, of a fresh shoe: ``draw`` or ``stand``."""
+        """Return the better answer with a hand of these points, from a fresh shoe: ``draw`` or ``stand``."""
         stand, drawn = _chances(hand, self.definition.shoe.decks)
         return "draw" if self._worth(drawn, stake) > self._worth(stand, stake) else "stand"
 
     def _worth(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
-        """What a stake comes to, by whether it wins (1), pushes (0) or loses (-1)."""
+        """Return the expected value of a stake, from the probabilities of a win (1), push (0) and loss (-1)."""
         return chances[1] * (2 * stake - self.definition.stake.kept(stake)) + chances[0] * stake
 
     def cases(self, wager: Wager) -> Iterable[Case]:
@@ -124,7 +124,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         return (*self._cases(wager, lambda _: "draw"), *self._cases(wager, lambda _: "stand"))
 
     def _cases(self, wager: Wager, answer: Answer) -> Iterable[Case]:
-        """Every hand with the answer to it: how often it wins, pushes and loses."""
+        """Yield every hand with its answer: how often it wins, pushes and loses."""
         decks = self.definition.shoe.decks
         counts = _counts(decks)
         whole = comb(sum(counts), _CARDS)
@@ -136,7 +136,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
                     yield Case(chance * dealt, [self._settled(wager, won, 0)])
 
     def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of the best answers, with those of the bank's own rule and of the worst."""
+        """Return the figures of the best answers, with those of the bank's own rule and of the worst answers."""
         found = super().analysed(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         other = {"draw": "stand", "stand": "draw"}
@@ -177,7 +177,7 @@ def _display(hands: Mapping[str, Sequence[Card]], *, hidden: bool) -> dict[str, 
 
 # ---------------------------------------------------------------------------------- exact, by points
 def _counts(decks: int) -> tuple[int, ...]:
-    """How many cards of each number of points the shoe has: faces, aces, twos to sixes."""
+    """Return the number of cards of each point value in the shoe: faces, aces, twos to sixes."""
     return (12 * decks, *([4 * decks] * 6))
 
 
@@ -194,7 +194,7 @@ def _ways(counts: Sequence[int], hand: Sequence[int]) -> int:
 
 @cache
 def _chances(hand: tuple[int, ...], decks: int) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]]:
-    """How often a hand wins (1), pushes (0) and loses (-1), standing and drawing."""
+    """Return the probabilities that a hand wins (1), pushes (0) and loses (-1), standing and drawing."""
     left = list(_counts(decks))
     for points in hand:
         left[points] -= 1
@@ -211,7 +211,7 @@ def _chances(hand: tuple[int, ...], decks: int) -> tuple[Mapping[int, Fraction],
 
 
 def _against(mine: int, left: Sequence[int]) -> Mapping[int, Fraction]:
-    """How often points win, push and lose against the bank's hand from what is left."""
+    """Return the probabilities that points win, push and lose against the bank's hand from the remaining cards."""
     bank = _bank(tuple(left))
     tally = {1: sum(bank[:mine]), 0: bank[mine], -1: sum(bank[mine + 1 :])}
     whole = sum(bank)
@@ -220,7 +220,7 @@ def _against(mine: int, left: Sequence[int]) -> Mapping[int, Fraction]:
 
 @cache
 def _bank(left: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how often the bank ends on 0 to 9 points, of all its hands from what is left and a card more."""
+    """Return how often the bank ends on 0 to 9 points, over all its hands from the remaining cards."""
     cards = sum(left)
     combs = [[comb(n, times) for times in range(_CARDS + 1)] for n in left]
     ends = [0] * 10

@@ -1,13 +1,14 @@
 """Trente et quarante (Monaco, arrêté 88-384, art. 9): two rows of cards, and the one nearer 30 wins.
 
 The first row is black's, the second red's; each is dealt until it passes 30. Faces count ten, an ace one.
-Colour wins where the first card of the first row has the colour of the row that wins, inverse where it has
-not. Equal rows decide nothing, but for 31 and 31, the refait: half of a stake comes back, or all of it goes
-in prison (art. 8.2), as its player likes; an insured stake comes back whole.
+Colour wins if the first card of the first row has the colour of the winning row, inverse if it does not.
+Equal rows decide nothing, except 31 and 31, the refait: the player takes half of a stake back or leaves all
+of it in prison (art. 8.2); an insured stake is returned in full.
 
-What the text leaves open, and is so here: a coup that decides nothing leaves a stake in prison where it is,
-and gives an insurance back with its stake; insured is a stake of which one per cent is whole credits. Where
-the stop card comes before the point is known every bet of the coup is given back, and the cards are shuffled.
+Where the rules leave a choice, this implementation does the following: a coup that decides nothing leaves a
+stake in prison unchanged, and returns an insurance with its stake; a stake can be insured if one per cent of
+it is whole credits. If the stop card comes before the point is known, every bet of the coup is returned, and
+the cards are shuffled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +39,7 @@ from paytables.prison import (
     part_back,
     released,
     settle,
-    where_asked,
+    with_prison_choice,
 )
 from paytables.wording import counted, percent
 
@@ -47,7 +48,7 @@ POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 _PASSED: Final = 30
 _REFAIT: Final = 31
 _STRATEGY: Final = "take your part back at every refait"
-#: What a row mostly has at most; it may have more.
+#: The usual maximum number of cards in a row; it may have more.
 _CARDS: Final = 8
 INSURED: Final = "-insured"
 
@@ -57,7 +58,7 @@ ROWS: Final[tuple[Row, Row]] = ("black", "red")
 
 
 class Taille(ShoeRules):
-    """``[shoe]``: six decks; a stop card before the last five cards, or none where a shuffler deals."""
+    """``[shoe]``: six decks; a stop card before the last five cards, or none if a shuffling machine deals."""
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
     stop: PositiveInt | None = Field(
@@ -80,12 +81,12 @@ class Insurance(Strict):
 
     @property
     def share(self) -> int:
-        """How many credits of a stake one credit insures."""
+        """Return how many credits of a stake one credit insures."""
         return 100 // self.percent
 
 
 class TrenteDefinition(BankDefinition):
-    """A whole game of trente et quarante; payments are made in the order of the bets."""
+    """The definition of a trente et quarante game; payments are made in the order of the bets."""
 
     shoe: Taille = Taille()
     bet: tuple[ChanceBet, ...] = Field(min_length=1)
@@ -110,14 +111,14 @@ _SAID: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Coup:
-    """What a coup came to: the points of black's row and of red's, None where the stop card voids it."""
+    """The result of a coup: the points of black's row and of red's, None if the stop card voids it."""
 
     points: tuple[int, int] | None
     first_red: bool = False
 
     @property
     def won(self) -> frozenset[str]:
-        """The two chances that win; none where nothing is decided."""
+        """Return the two chances that win, or none if nothing is decided."""
         if self.points is None or self.points[0] == self.points[1]:
             return frozenset()
         row = ROWS[self.points[1] < self.points[0]]
@@ -125,7 +126,7 @@ class Coup:
 
     @property
     def result(self) -> str:
-        """``black``, ``red``, ``tie``, ``refait`` or ``void``."""
+        """Return ``black``, ``red``, ``tie``, ``refait`` or ``void``."""
         if self.points is None:
             return "void"
         if self.points[0] == self.points[1]:
@@ -135,7 +136,7 @@ class Coup:
 
 @dataclass(frozen=True)
 class TrenteRules(BankRules[TrenteDefinition]):
-    """A game of trente et quarante made playable; ``held`` are stakes in prison."""
+    """A playable game of trente et quarante; ``held`` are stakes in prison."""
 
     held: tuple[Held, ...] = field(default=(), compare=False)
     hands: ClassVar[Hands] = (
@@ -145,7 +146,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     @property
     def betting_seconds(self) -> int | None:
-        """How long several seats place bets on one round; None where it is played by one."""
+        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
         return self.definition.table.common_seconds
 
     def bets(self) -> tuple[ChanceBet, ...]:
@@ -154,19 +155,19 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     @cached_property
     def chances(self) -> dict[str, ChanceBet]:
-        """The bets on a chance by their ids."""
+        """Return the bets on a chance by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
     @cached_property
     def cloth(self) -> Layout:
-        """The four chances, and beside each its insurance; a stake in prison is in no limit."""
+        """Return the four chances, each with its insurance; a stake in prison does not count in any limit."""
         insurance = self.definition.insurance
         spots = [_insured(bet, insurance) for bet in self.bets()] if insurance is not None else []
         return Layout((*super().cloth.spots, *spots), self.definition.table, self.definition.form)
 
     # ------------------------------------------------------------------ what lasts
     def at(self, table: object) -> Self:
-        """Return the rules with shoe and prison as a round left them. Raises ValueError for any other."""
+        """Return the rules with the given shoe and prison. Raises ValueError for a state that no round leaves."""
         if table is None:
             return replace(self, table=None, held=())
         if not isinstance(table, dict) or not table or set(table) - {"shoe", "held"}:
@@ -231,7 +232,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return Outcome(display=shown, table=_state(left(rules, shoe, self.table), staying))
 
     def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
-        """Return what a coup makes of a bet: a settlement, or how it stays; both: the player chooses."""
+        """Return the effect of a coup on a bet: a settlement, or the bet that stays. With both, the player chooses."""
         rule, won = self.chances.get(bet.spot), coup.won
         if not won and coup.result != "refait":
             return (
@@ -250,15 +251,16 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     # ------------------------------------------------------------------ figures
     def _settled(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:
-        """What a coup settles, every part taken back at once."""
+        """Return what a coup settles if every part is taken back at once."""
         insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED)}
         fates = (self.fate(bet, coup, insured=bet.spot + INSURED in insured) for bet in bets)
         return [settlement for settlement, _ in fates if settlement is not None]
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every coup of a fresh shoe with what it settles.
+        """Return every coup from a fresh shoe with its settlements.
 
-        The rows are dealt alike, so either is as likely to win; and a card is as likely red as black.
+        The rows are dealt alike, so either is equally likely to win; and a card is red or black with equal
+        probability.
         """
         bets = [Held(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
         tie, refait = equal_rows(self.definition.shoe.decks)
@@ -267,12 +269,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
             yield Case(chance, self._settled(bets, coup))
 
     def most_of_round(self, wager: Wager) -> int:
-        """Return the most a coup gives back, what is in prison included."""
+        """Return the most a coup can return, stakes in prison included."""
         bets = on_table(self.held, wager, self.cloth.spots)
         return max(sum(each.credits for each in self._settled(bets, coup)) for coup in _COUPS)
 
     def analyse(self, depth: Depth) -> Analysis:
-        """Return the exact figures of every chance at its least stake, plain and insured."""
+        """Return the exact figures of every chance at its minimum stake, plain and insured."""
         found, insurance = super().analyse(depth), self.definition.insurance
         if insurance is None:
             return found
@@ -301,10 +303,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
         note = (
             f"with every stake left in prison {percent(worst)} %, its later coups counted as of a fresh shoe"
         )
-        return where_asked(figures, _STRATEGY, worst, note)
+        return with_prison_choice(figures, _STRATEGY, worst, note)
 
     def _in_prison(self, bet: Held) -> Fraction:
-        """What a stake in prison comes to on average that stays there as long as it may."""
+        """Return the mean result of a stake that is left in prison as long as possible."""
         tie, refait = equal_rows(self.definition.shoe.decks)
         met = replace(bet, count=bet.count + 1)
         later = self._in_prison(met) if met.may_stay else Fraction(met.part)
@@ -323,7 +325,7 @@ _COUPS: Final = (
 
 
 def _insured(bet: ChanceBet, insurance: Insurance) -> Spot:
-    """The place of a bet's insurance."""
+    """Return the spot of a bet's insurance."""
     words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _SAID}
     return Spot(
         id=bet.id + INSURED,

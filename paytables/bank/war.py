@@ -1,8 +1,8 @@
 """War (Québec by-law, ss. 67.33-67.40): one card each, the higher wins; equal cards go to war.
 
-On equal cards the player gives half of his stake up, or adds as much again: three cards are burned, each has
-another card, and the higher wins (the first stake is paid and the added one given back); where they are equal
-again both stakes are paid. A bet on the tie is of its own.
+On equal cards the player surrenders half of the stake, or adds the same amount: three cards are burned, each
+side gets another card, and the higher wins (the first stake is paid and the added one returned); if they are
+equal again both stakes are paid. A bet on the tie is separate.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ ADDED: Final = "war"
 
 
 class WarDefinition(BankDefinition):
-    """A whole game of war: the bet on the higher card, and where the house offers it, one on the tie."""
+    """The definition of a war game: the bet on the higher card, and an optional bet on the tie."""
 
     main: BankBet
     tie: BankBet | None = None
@@ -46,7 +46,7 @@ class WarDefinition(BankDefinition):
 
 
 class WarRules(BankRules[WarDefinition]):
-    """A game of war made playable. Several seats have a card each against the bank's one."""
+    """A playable game of war. Several seats have a card each against the bank's one."""
 
     hands: ClassVar[Hands] = (("bank", BANK, 2), ("player", PLAYER, 2))
 
@@ -55,15 +55,15 @@ class WarRules(BankRules[WarDefinition]):
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))
 
     def added(self) -> tuple[Spot, ...]:
-        """Return the stake of a war."""
+        """Return the spot of the stake added for a war."""
         return (added_to(self.definition.main, ADDED, {"en": "War", "fr": "Bataille"}),)
 
     def raised(self, bet: BankBet) -> int:
-        """Return the war: as much again."""
+        """Return the stake added for a war as a multiple of the bet: one."""
         return int(bet.id == MAIN)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Deal a card to each seat and the bank, settle, and go to war where a seat wants to."""
+        """Deal a card to each seat and the bank, settle, and go to war for each seat that chooses it."""
         accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
         shoe, cues = opened(rules, self.table, draw)
@@ -105,17 +105,18 @@ class WarRules(BankRules[WarDefinition]):
         return settled(bet, tie.pays if tie is not None and order == 0 else None)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
-        """Return every result where the player goes to war."""
+        """Return every result if the player goes to war."""
         return self._cases(wager, surrender=False)
 
     def every_case(self, wager: Wager) -> Iterable[Case]:
-        """Return every result, of war and of half given up."""
+        """Return every result, of war and of surrender."""
         return (*self._cases(wager, surrender=False), *self._cases(wager, surrender=True))
 
     def _cases(self, wager: Wager, *, surrender: bool) -> Iterator[Case]:
-        """The order of the first cards; where they are equal, that of the second ones, burned cards apart.
+        """Yield the order of the first cards and, if they are equal, that of the second ones, without burned cards.
 
-        The burned cards tell nothing: any two of what is left are as likely.
+        The burned cards have no effect on the probabilities: any two of the remaining cards are equally
+        likely.
         """
         decks = self.definition.shoe.decks
         cards, same = 52 * decks, 4 * decks
@@ -140,7 +141,7 @@ class WarRules(BankRules[WarDefinition]):
         return self._on_tie(bet, order) if bet.spot == TIE else _first(bet, self.definition.main, order)
 
     def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-        """Return the figures of always going to war, with those of giving half up."""
+        """Return the figures of always going to war, with those of surrendering half."""
         found = super().analysed(name, stakes, depth)
         if MAIN not in stakes:
             return found

@@ -1,4 +1,4 @@
-"""Blackjack, of Québec's by-law (ss. 13-26.7) and of the Monaco order (art. 5), with its side bets."""
+"""Blackjack of Québec's by-law (ss. 13-26.7) and of the Monaco order (art. 5), with its side bets."""
 
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import BlackjackDefinition

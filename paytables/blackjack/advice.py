@@ -1,11 +1,11 @@
-"""The best play as data: an answer for each hand, packed into a definition, looked up in plain Python.
+"""The best play as data: an answer for each hand, packed into a definition and looked up in plain Python.
 
-A byte a question, in this order for each first card of the dealer's, ace to ten: hands of a box that has
-not split; then for each pair, ace to ten, its hands whose second card is no pair card, and those that are a
-pair (of tens, where pairs are of one rank, both again for a first card of that rank). Where 6, 7 and 8 of a
-suit win at once, the two cards that may become it have that again for two of one suit. Then into how many
-hands each pair is split by first card, whether each two cards are insured, and at which first cards even
-money is taken.
+There is one byte per question, in this order for each first card of the dealer, ace to ten: hands of a box
+that has not split; then for each pair, ace to ten, its hands whose second card is not a pair card, and those
+that are a pair (for tens, if pairs must have one rank, both again for a dealer's first card of that rank). If
+6, 7 and 8 of a suit win at once, the two cards that may become it occur again for two of one suit. Then
+follow the number of hands into which each pair is split by first card, whether each two cards are insured,
+and the first cards at which even money is taken.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,16 +22,16 @@ HIT: Final = 1
 DOUBLE: Final = 2
 ANSWERS: Final = ("stand", "hit", "double")
 SIX_SEVEN_EIGHT: Final = CARD[5] + CARD[6] + CARD[7]
-#: Two cards that a third of their suit may make 6, 7 and 8 of.
+#: Two cards that a third of their suit can complete to 6, 7 and 8.
 SUITED: Final = frozenset(SIX_SEVEN_EIGHT - CARD[n] for n in (5, 6, 7))
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is known beside a hand: the dealer's first card, the pair it was split from, and how.
+    """What is known in addition to a hand: the dealer's first card, and the pair it was split from.
 
-    ``pair`` is 0 for a box that has not split. ``paired``: a pair that no further split is open to.
-    ``fewer``: of tens that are split by rank, the dealer's first card is of that rank too.
+    ``pair`` is 0 for a box that has not split. ``paired``: a pair that cannot be split further. ``fewer``:
+    for tens that are split by rank, the dealer's first card has that rank too.
     """
 
     up: int
@@ -42,13 +42,14 @@ class Kind:
 
 #: A question: about a hand, with whether it is two cards of one suit.
 Question = tuple[Kind, int, bool]
-#: A pair: the dealer's first card, its value, whether fewer of its cards are left than can be.
+#: A pair: the dealer's first card, the pair's value, and whether the dealer's card reduces the remaining pair
+#: cards.
 Pair = tuple[int, int, bool]
 
 
 @cache
 def _questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
-    """Return the place of each question."""
+    """Return the index of each question."""
     shoe = decks_of(decks)
     two = [hand for hand, known in every_hand(shoe).items() if known.cards >= 2]
     found: dict[Question, int] = {}
@@ -83,7 +84,7 @@ def _insured(decks: int) -> list[int]:
 
 @dataclass(frozen=True)
 class PlayData:
-    """The best play of a house: answers, splits, what is insured, when even money is taken."""
+    """The best play for a set of house rules: answers, splits, insurance, and even money."""
 
     house: House
     text: bytes
@@ -105,13 +106,13 @@ class PlayData:
 
     @cached_property
     def places(self) -> dict[Question, int]:
-        """The place of the answer to each question."""
+        """Return the index of the answer to each question."""
         house = self.house
         return _questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
 
     @property
     def size(self) -> int:
-        """How many bytes the play of this house has."""
+        """Return the number of bytes of a play for these house rules."""
         return len(self.places) + len(_pairs()) + len(_insured(self.house.decks)) + 2
 
     def answer(self, kind: Kind, values: Sequence[int], *, suited: bool = False) -> str:
@@ -121,16 +122,16 @@ class PlayData:
         return ANSWERS[self.text[self.places[kind, hand, of_suit]]]
 
     def split(self, up: int, pair: int, *, fewer: bool = False) -> int:
-        """Return into how many hands a pair is split, as far as it may be; 0: it is not."""
+        """Return the number of hands into which a pair is split, as far as permitted, or 0 if it is not split."""
         return self.text[len(self.places) + _pairs().index((up, pair, fewer))]
 
     def insures(self, values: Sequence[int]) -> bool:
-        """Whether two cards are insured."""
+        """Return whether two cards are insured."""
         hands = _insured(self.house.decks)
         return bool(self.text[-2 - len(hands) + hands.index(_hand(values))])
 
     def takes_even_money(self, up: int) -> bool:
-        """Whether a blackjack takes even money against a first card of the dealer's."""
+        """Return whether a blackjack takes even money against a first card of the dealer."""
         return bool(self.text[-2 + (ACES, TEN).index(up)])
 
 
@@ -140,6 +141,6 @@ def _hand(values: Sequence[int]) -> int:
 
 @lru_cache(maxsize=8)
 def advice_of(house: House, policy: str) -> PlayData | None:
-    """Return a play as a definition carries it; None for one of other rules, which certification refuses."""
+    """Return a play stored in a definition, or None if it is for other rules, which certification refuses."""
     found = PlayData(house, unpacked(policy))
     return found if len(found.text) == found.size else None

@@ -1,8 +1,8 @@
-"""The best chart a person can remember: what to do by the hand's total, and which pairs to split.
+"""The best chart that a person can remember: the answer by the hand's total, and the pairs to split.
 
-A chart has one answer for all hands of a total, hard or soft, against each first card of the dealer's. It is
-improved total by total, each hand weighed by how often the chart itself comes to it, until no answer of it
-can be changed alone and be better.
+A chart has one answer for all hands of a total, hard or soft, against each first card of the dealer. It is
+improved total by total, with each hand weighted by how often the chart itself reaches it, until no single
+change improves it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from paytables.blackjack.policies import BLACKJACK, Asked, Table
 from paytables.blackjack.schema import ACES, BEST, TEN
 from paytables.blackjack.solve import Branch, Chooser, Options, Play, Round, Sums
 
-#: The dealer's first cards as a chart has them.
+#: The dealer's first cards in chart order.
 UPS: Final = (*range(2, TEN + 1), ACES)
-#: A soft hand or not, and its total.
+#: Whether a hand is soft, and its total.
 Cell: TypeAlias = tuple[bool, int]
-#: Draw or stand, and whether two cards are doubled where they may be.
+#: Draw or stand, and whether two cards are doubled if permitted.
 Answer: TypeAlias = tuple[int, bool]
-#: From the last to the first: no hand comes to one of an earlier place.
+#: Cells from the last to the first: no hand can become one of an earlier cell.
 ORDER: Final[tuple[Cell, ...]] = (
     *((False, total) for total in range(BEST, 11, -1)),
     *((True, total) for total in range(BEST, 11, -1)),
@@ -42,10 +42,10 @@ SPLITS: Final = "P"
 
 @dataclass(slots=True)
 class Chart:
-    """A chart: answers by total and first card, and the pairs that are split, as often as they may be.
+    """A chart: answers by total and first card, and the pairs that are split, as often as permitted.
 
-    As lines, which :func:`lines` and :func:`read` exchange: S stand, H hit, D double, else hit, E double,
-    else stand, P split; a dot where a pair is played by its total.
+    :func:`lines` and :func:`read` convert it to lines of text and back: S stand, H hit, D double or else hit,
+    E double or else stand, P split; a dot if a pair is played by its total.
     """
 
     answers: dict[tuple[int, Cell], Answer] = field(default_factory=dict)
@@ -68,20 +68,20 @@ class Chart:
         return choose
 
     def take(self, asked: Asked, sums: list[Sums]) -> int:
-        """Split as the chart says, into as many hands as may be; no insurance, no even money."""
+        """Split as the chart says, into as many hands as permitted; no insurance, no even money."""
         if asked.kind != "split" or (asked.up, values_of(asked.hand)[0]) not in self.pairs:
             return 0
         return len(sums) - 1
 
 
 def first_guess(cell: Cell) -> Answer:
-    """Return what a chart begins with: it stays where no hand of that total comes to be."""
+    """Return the initial answer of a chart; it remains for totals that no hand reaches."""
     soft, total = cell
     return (HIT if total < (18 if soft else 12) else STAND, False)
 
 
 def lines(chart: Chart) -> tuple[str, ...]:
-    """Return a chart as text: a line a total or pair, a letter for each first card from two to ace."""
+    """Return a chart as text: a line per total or pair, a letter for each first card from two to ace."""
     found = []
     for soft, name in ((False, "hard"), (True, "soft")):
         for total in range(4 if not soft else 12, BEST + 1):
@@ -98,7 +98,7 @@ def lines(chart: Chart) -> tuple[str, ...]:
 
 
 def read(text: Iterable[str]) -> Chart:
-    """Read a chart from its lines. Raises ValueError for what is no line of one."""
+    """Read a chart from its lines. Raises ValueError for an invalid line."""
     chart = Chart()
     for line in text:
         name, total, row = line.split() if len(line.split()) == 3 else ("", "", "")
@@ -126,7 +126,7 @@ def best_chart(table: Table) -> Chart:
 
 @dataclass(slots=True)
 class _Place:
-    """A hand of a branch: what standing and doubling come to, and drawing beside the hands it draws to."""
+    """A hand of a branch: the values of standing, of doubling, and of drawing without the hands it draws to."""
 
     cell: Cell
     stand: int
@@ -137,13 +137,13 @@ class _Place:
     weight: int | Fraction = 0
 
     def answered(self, answer: Answer) -> int:
-        """The place of the answer it is given."""
+        """Return the index of the answer it is given."""
         if answer[1] and self.double is not None:
             return DOUBLE
         return HIT if answer[0] == HIT and self.drawn is not None else STAND
 
     def comes_to(self, answer: Answer) -> int:
-        """What it comes to so answered, the hands it draws to being valued."""
+        """Return its value with that answer; the hands it draws to must already have values."""
         place = self.answered(answer)
         if place == DOUBLE:
             return self.double or 0
@@ -152,7 +152,7 @@ class _Place:
 
 @dataclass(slots=True)
 class _Pair:
-    """A pair that may be split: the same two cards kept, the part of their orders it is, and its hands."""
+    """A pair that may be split: the value of not splitting, its share of the orders, and its hands."""
 
     kept: _Place
     part: Fraction
@@ -160,12 +160,12 @@ class _Pair:
 
     @property
     def gain(self) -> Fraction:
-        """What splitting adds."""
+        """Return what splitting adds."""
         return sum(each.value for each in self.starts) - self.kept.value * self.part
 
 
 class _Column:
-    """One first card of the dealer's: all hands against it, and the answers that are being improved."""
+    """One first card of the dealer: all hands against it, and the answers that are being improved."""
 
     def __init__(self, play: Play, round_: Round) -> None:
         self.play, self.round = play, round_
@@ -190,7 +190,7 @@ class _Column:
             self.cells[place.cell].append(place)
 
     def _places(self, branch: Branch) -> dict[int, _Place]:
-        """Make the places of a branch's hands of two and more cards, those of fewer cards first."""
+        """Return a branch's hands of two and more cards, those with fewer cards first."""
         known, found = self.round.known, dict[int, _Place]()
         for hand in reversed(branch.tree):
             if known[hand].cards < 2:
@@ -206,7 +206,7 @@ class _Column:
         return found
 
     def _options(self, hand: int, branch: Branch) -> dict[int, int]:
-        """What the answers come to where the hands drawn to are worth nothing; suits on average."""
+        """Return the values of the answers if later hands are worth nothing, averaged over suits."""
         known, play = self.round.known[hand], self.play
         worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
         plain = play.options(known, branch.tree, hand, worth, branch.kind, suited=False)
@@ -224,7 +224,7 @@ class _Column:
         return found
 
     def improve(self, chart: Chart) -> None:
-        """Put the best answers into a chart: until none of them changes."""
+        """Put the best answers into a chart, until none of them changes."""
         answers = {cell: first_guess(cell) for cell in ORDER}
         split: set[int] = set()
         while True:
@@ -240,7 +240,7 @@ class _Column:
         chart.pairs |= {(self.round.up, pair) for pair in split}
 
     def _weigh(self, answers: Mapping[Cell, Answer], split: set[int]) -> None:
-        """Count the orders in which each hand is come to."""
+        """Count the orders in which each hand is reached."""
         for place in self.ordered:
             place.weight = 0
         for place, orders in self.starts:
@@ -256,7 +256,7 @@ class _Column:
                     child.weight += place.weight
 
     def _best(self, cell: Cell, before: Answer) -> Answer:
-        """Return the best answer of a total, and value its hands by it; of equal ones the one before."""
+        """Return the best answer of a total, and value its hands by it; of equal answers the previous one."""
         places = self.cells[cell]
         found = before
         weighed = [place for place in places if place.weight and place.drawn is not None]

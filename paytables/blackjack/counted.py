@@ -1,8 +1,8 @@
-"""Bets beside the main one, by counting: in how many of all orders of the first cards each row pays.
+"""Side bets, by counting the orders of the first cards in which each row pays.
 
 Rows of three cards and more are counted for a player who takes these cards: while one of them can still be
-had, drawing is open to him (no hand of so few cards is over 20). Where the dealer looks at a hidden second
-card, his blackjack ends the round before a third card comes.
+made, the player may draw (no hand of so few cards exceeds 20). If the dealer looks at a hidden second card,
+the dealer's blackjack ends the round before a third card comes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ from paytables.cards.card import Card, is_red, rank_of, suit_of
 
 _SUITS: Final = 4
 _CARDS: Final = 52
-#: The chance of each row, by its id.
+#: The probability of each row, by its id.
 Chances: TypeAlias = dict[str, Fraction]
 
 
 @lru_cache(maxsize=64)
 def chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chances:
-    """Return the chance of each row of a bet; not ``taken``: no third card is drawn."""
+    """Return the probability of each row of a bet; not ``taken``: no third card is drawn."""
     found: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if taken or row.cards <= 2)
     for ways, dealt, up in _orders(rows, (), [decks] * _CARDS, 1):
@@ -45,10 +45,10 @@ def chances(side: Side, decks: int, *, hole: bool, taken: bool = True) -> Chance
 def _orders(
     rows: Sequence[Row], dealt: tuple[Card, ...], left: list[int], ways: int
 ) -> Iterator[tuple[int, tuple[Card, ...], Card | None]]:
-    """Deal the box's cards in order while a row of more of them can still be had, then the dealer's first.
+    """Deal the box's cards in order while a row with more cards is still possible, then the dealer's first.
 
-    Cards that every row takes alike are dealt once and counted as often as there are of them. Two first cards
-    of different ranks are dealt in one order, for both, where no row is of one card.
+    Cards that all rows treat alike are dealt once and counted as often as they occur. Two first cards of
+    different ranks are dealt in one order, which represents both, if no row has a single card.
     """
     open_ = [row for row in rows if row.cards > len(dealt) and _may_become(row, dealt)]
     if open_:
@@ -69,10 +69,10 @@ def _orders(
 
 
 def _different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tuple[Card, int]]:
-    """Yield a card of each kind that rows tell apart after ``dealt``, and how many suits it stands for.
+    """Yield a card of each kind that rows distinguish after ``dealt``, and the number of suits it represents.
 
-    Suits that were not dealt are alike, where rows ask for colours but for these; while nothing is dealt,
-    colours are alike as well, unless a row names one.
+    Suits that were not dealt are equivalent, or those of the same colour if rows ask for colours; while
+    nothing is dealt, colours are equivalent as well, unless a row names one.
     """
     named = any(row.suits in {"red", "black"} for row in rows)
     coloured = named or (bool(dealt) and any(row.suits == "colour" for row in rows))
@@ -87,7 +87,7 @@ def _different_cards(rows: Sequence[Row], dealt: Sequence[Card]) -> Iterator[tup
 
 
 def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
-    """Whether more cards may make a row of these: never no where they may."""
+    """Return whether more cards may complete a row; it may return True although they cannot."""
     ranks = [rank_of(card) for card in dealt]
     if row.ranks:
         known = patterns(row.ranks)
@@ -101,7 +101,7 @@ def _may_become(row: Row, dealt: Sequence[Card]) -> bool:
 def _won(
     rows: Sequence[Row], dealt: Sequence[Card], up: Card | None, decks: int, *, hole: bool
 ) -> Iterator[tuple[Row, int | Fraction]]:
-    """The row that is paid; of rows of more than two cards only as often as the round goes so far."""
+    """Yield the row that is paid; rows of three and more cards are weighted by how often the round gets there."""
     rest: int | Fraction = 1
     for row in rows:
         if len(dealt) < row.cards or (row.dealer and up is None):
@@ -118,7 +118,7 @@ def _won(
 
 
 def _blackjack(out: Sequence[Card], decks: int) -> Fraction:
-    """The chance that two cards of what is left are a blackjack."""
+    """Return the probability that two of the remaining cards are a blackjack."""
     values = [value_of(card) for card in out]
     left = _CARDS * decks - len(out)
     aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)

@@ -1,8 +1,8 @@
-"""What the dealer comes to, counted: for laboratories (numpy).
+"""The exact distribution of the dealer's results, by counting: for laboratories (numpy).
 
-His hands are gone through as counts of cards, each with the number of orders that lead to it; how often one
-comes from a shoe is a product of falling factorials. Counts of hands of so many cards are below 2^63, which
-is shown at the full shoe before anything is multiplied.
+The dealer's hands are enumerated as counts of cards, each with the number of orders that lead to it; the
+number of ways to draw one from a shoe is a product of falling factorials. Counts of hands of a given length
+are below 2^63, which is checked with the full shoe before anything is multiplied.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from paytables.errors import AnalysisError
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
-#: Totals he ends with: 17 to 21, and over.
+#: The dealer's final totals: 17 to 21, and bust.
 ENDS: Final = 6
-#: What a standing hand may have against them: 16 and less, 17 to 21.
+#: The classes of a standing hand against them: 16 and less, 17 to 21.
 STANDS: Final = 6
 Counts = tuple[int, ...]
 
 
 def fall(number: int, times: int) -> int:
-    """Return number (number - 1) ... of so many factors."""
+    """Return number (number - 1) ... with ``times`` factors."""
     return prod(range(number, number - times, -1))
 
 
 def final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, int]]:
-    """Return what he may draw after his first card but a blackjack: the cards, in how many orders, the end.
+    """Return the cards the dealer may draw after the first, without a blackjack: the cards, their orders, the end.
 
     The end is 0 to 4 for 17 to 21, 5 for more.
     """
@@ -57,10 +57,10 @@ def final_hands(house: House, up: int, full: Shoe) -> list[tuple[Counts, int, in
 
 
 class Dealer:
-    """One first card: stands of hands against it, from shoes that lack some cards.
+    """One first card: the values of standing against it, from shoes that lack some cards.
 
-    ``most`` is how many cards he may draw at most. Amounts are whole numbers over falling factorials of
-    the cards left, ``most`` factors or as many as there are cards.
+    ``most`` is the maximum number of cards that the dealer can draw. Amounts are integers in units of falling
+    factorials of the cards left, with ``most`` factors or as many as there are cards.
     """
 
     def __init__(self, house: House, up: int, shoe: Shoe) -> None:
@@ -82,9 +82,10 @@ class Dealer:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
     def stands(self, removed: Ints, total: Ints) -> list[int]:
-        """Return for each row of cards gone the wins less the losses of standing on a place of STANDS.
+        """Return, for each row of removed cards, the wins minus the losses of standing on a class of STANDS.
 
-        The dealer's blackjack is in neither. ``removed`` has ten counts a row, his first card not among them.
+        The dealer's blackjack is in neither. ``removed`` has ten counts per row, without the dealer's first
+        card.
         """
         left = np.array(self.full, dtype=np.int64) - removed
         if (left < 0).any():
@@ -103,7 +104,7 @@ class Dealer:
         return self._settled(ended, cards, total)
 
     def _settled(self, ended: Ints, cards: Ints, total: Ints) -> list[int]:
-        """Wins less losses over all lengths of his hands."""
+        """Return wins minus losses over all lengths of the dealer's hands."""
         found: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
         place = np.searchsorted(np.array(sizes), cards)

@@ -1,7 +1,7 @@
-"""The exact figures of a blackjack table: from the proof its definition carries, or anew.
+"""The exact figures of a blackjack table, from the proof its definition stores or computed again.
 
-All are of a fresh shoe and one box alone. Where the dealer has several hands of one first card, each is like
-the others: all orders of the shoe are as likely, so that each bet has the same return and the same best play.
+All are for a fresh shoe and a single box. If the dealer plays several hands with one first card, each is like
+the others: all orders of the shoe are equally likely, so each bet has the same return and the same best play.
 """
 
 import re
@@ -45,25 +45,25 @@ STRATEGY: Final = (
 )
 _BOX: Final = re.compile(r"-\d+$", re.ASCII)
 CHART: Final = "the chart by totals"
-#: A band is stated of games of which at least so many times as many rounds were played.
+#: A band for n games is stated only if at least n times this many rounds were played.
 _WELL_WITHIN: Final = 20
 #: Standard errors on each side of a 99.9 % interval.
 SAMPLED_Z: Final = Fraction("3.290527")
 
 
 def nothing(done: int, of: int) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 def prove(
     definition: BlackjackDefinition, _each: object = None, told: Callable[[int, int], None] = nothing
 ) -> dict[str, Proof]:
-    """Work out the proof: laboratory packages, and up to a minute. ``told`` hears how far it is."""
+    """Compute the proof (laboratory packages, up to a minute). ``told`` is called with the progress."""
     return {MAIN: _sampled(definition, _proof(definition.house, told))}
 
 
 def _sampled(definition: BlackjackDefinition, proof: Proof) -> Proof:
-    """Return a proof with rounds played, where the shoe lasts or nets are out of a count's reach."""
+    """Return a proof with simulated rounds, if the shoe outlasts a round or the nets cannot be counted."""
     if proof.law and not definition.shoe.lasts and definition.main.hands == 1:
         return proof
     from paytables.blackjack.sampled import sample  # noqa: PLC0415 (laboratory packages)
@@ -107,12 +107,12 @@ def _proof(house: House, told: Callable[[int, int], None]) -> Proof:
 
 
 def proof_of(definition: BlackjackDefinition) -> Proof:
-    """Return the proof carried, or a new one."""
+    """Return the stored proof, or a new one."""
     return definition.proved.get(MAIN) or _proof(definition.house, nothing)
 
 
 def shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
-    """Return how often a side bet wins what part of its level."""
+    """Return how often a side bet wins each share of its level."""
     found: dict[Fraction, Fraction] = {}
     for row, chance in _rows(definition, side).items():
         share = next(each.pays.share for each in side.row if each.id == row)
@@ -126,17 +126,17 @@ def _rows(definition: BlackjackDefinition, side: Side, *, taken: bool = True) ->
 
 
 def returned(definition: BlackjackDefinition, side: Side, *, taken: bool = True) -> Fraction:
-    """Return what a side bet gives back of each credit on average, levels left out."""
+    """Return what a side bet returns per credit on average, without progressive levels."""
     rows = {row.id: 1 + row.pays.net for row in side.row}
     found = _rows(definition, side, taken=taken)
     return sum((rows[row] * chance for row, chance in found.items()), Fraction(0))
 
 
 def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
-    """Return the figures of a bet on the hand, and of each side bet by itself.
+    """Return the figures of a bet on the hand, and of each side bet separately.
 
-    Bets laid together return a mean of these by their stakes: nothing that is taken returns less than the
-    least of them, however much of it is on the side.
+    Combined bets return the mean of these weighted by their stakes, so no accepted wager returns less than
+    the lowest of them, however large its side bets are.
     """
     least = definition.main.limits.least
     main = dict.fromkeys(ACTIONS[: definition.main.least_hands], least)
@@ -146,7 +146,7 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
             _laid(definition, "all hands", dict.fromkeys(ACTIONS[: definition.main.hands], least), depth)
         )
     bets += [
-        replace(_laid(definition, side.id, {side.id: side.limits.least}, depth), beside=main)
+        replace(_laid(definition, side.id, {side.id: side.limits.least}, depth), required_bets=main)
         for side in definition.side
     ]
     header = definition.game
@@ -154,7 +154,7 @@ def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
 
 
 def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
-    """Return the figures of bets of one seat laid together: their returns and stakes add."""
+    """Return the figures of combined bets of one seat: their returns and stakes add."""
     stakes: dict[str, int] = {}
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
@@ -162,7 +162,7 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
 
 
 def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
-    """Return the figures of bets together; the first cards' bets as if the cards they need were taken."""
+    """Return the figures of combined bets; side bets assume that the player draws the cards they need."""
     proof, cost = proof_of(definition), sum(stakes.values())
     sides = {side.id: side for side in definition.side}
     own: dict[str, int] = {}
@@ -232,7 +232,7 @@ def _with_law(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
 
 
 def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
-    """What rounds of the best play came to, of equal stakes against so many of the dealer's hands."""
+    """Yield notes on simulated rounds of the best play, with equal stakes against ``hands`` dealer hands."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.lasts else "fresh shoes"
@@ -256,7 +256,7 @@ def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int
     for games in BAND_GAMES:
         if (
             games * _WELL_WITHIN <= sampled.rounds
-        ):  # beyond, the mean of the rounds played is not known so well
+        ):  # for more games, the simulated mean is not known precisely enough
             half = Fraction(QUANTILES["90 %"]) * _root(sampled.variance(hands) / games) / hands
             bands.append(f"{games:,} rounds {_percent(1 + mean - half)} to {_percent(1 + mean + half)}")
     if bands:
@@ -265,7 +265,7 @@ def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int
 
 
 def _root(square: Fraction) -> Fraction:
-    """Return the root of a small number, to nine decimals and rounded up."""
+    """Return the square root of a small number, rounded up to nine decimals."""
     return Fraction(isqrt(int(square * 10**18)) + 1, 10**9)
 
 
@@ -278,6 +278,6 @@ def _level(definition: BlackjackDefinition, level: Progressive, staked: int, cos
 
 
 def _percent(part: Fraction) -> str:
-    """An exact part in per cent, to four decimals."""
+    """Return an exact share in percent, to four decimals."""
     ten_thousandths = round(part * 1_000_000)
     return f"{ten_thousandths // 10_000}.{ten_thousandths % 10_000:04d} %"

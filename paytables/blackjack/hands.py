@@ -1,7 +1,7 @@
-"""Hands by how many cards of each value they have, as whole numbers, and the ways a box may split.
+"""Hands as integers that count their cards of each value, and the ways in which a box may split.
 
-A hand has six bits for each value, an ace lowest, so that a card is taken by adding :data:`CARD` of it; the
-highest of the six is free, so that all values are compared by one subtraction.
+A hand has six bits for each value, an ace lowest, so a card is added by adding its :data:`CARD`; the highest
+of the six bits is free, so that all values are compared by one subtraction.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,22 +21,22 @@ Shoe: TypeAlias = tuple[int, ...]
 
 
 def decks_of(decks: int) -> Shoe:
-    """Return how many cards of each value, ace to ten, so many decks have."""
+    """Return the number of cards of each value, ace to ten, in ``decks`` decks."""
     return tuple(decks * (16 if value == TEN else 4) for value in range(1, TEN + 1))
 
 
 def packed(counts: Sequence[int]) -> int:
-    """Return some cards as a number, more than a hand can have of a value as that many."""
+    """Return cards as an integer; counts above the maximum of a hand are capped."""
     return sum(min(count, MANY) << BITS * n for n, count in enumerate(counts))
 
 
 def within(some: int, of: int) -> bool:
-    """Whether cards, as numbers, are among others."""
+    """Return whether some cards, as an integer, are contained in others."""
     return (of | _FREE) - some & _FREE == _FREE
 
 
 def counts_of(hand: int) -> tuple[int, ...]:
-    """Return how many cards of each value, ace to ten."""
+    """Return the number of cards of each value, ace to ten."""
     return tuple([hand >> BITS * n & MANY for n in range(TEN)])
 
 
@@ -47,18 +47,18 @@ def values_of(hand: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A hand of up to 21: its cards, its best total, whether an ace counts 11, what each card makes of it."""
+    """A hand of up to 21: its cards, its best total, whether an ace counts 11, and the hands after each card."""
 
     cards: int
     best: int
     soft: bool
     next: tuple[tuple[int, int], ...]
-    """Place of the value drawn, and the hand it makes; values that bust are left out."""
+    """The index of the drawn value, and the resulting hand; values that bust are omitted."""
 
 
 @cache
 def every_hand(shoe: Shoe) -> dict[int, Known]:
-    """Return every hand of up to 21 in a shoe, those of fewer cards first, from the empty one."""
+    """Return every hand of up to 21 in a shoe, starting with the empty one, those with fewer cards first."""
     found: dict[int, Known] = {}
     layer = [0]
     while layer:
@@ -82,10 +82,10 @@ def holding(shoe: Shoe, start: int) -> list[int]:
 
 @dataclass(slots=True)
 class Parts:
-    """How often hands of a split stand in the sum over its hands, from a shoe of so many pair cards fewer.
+    """Coefficients of the hands of a split in the sum over its hands, from a shoe lacking a number of pair cards.
 
-    ``plain``: the second card is no pair card; ``paired``: it is one, and no further split is open. Both also
-    for the hand that has the first stake alone.
+    ``plain``: the second card is not a pair card; ``paired``: it is one, and no further split is allowed.
+    Both are also given for the hand that has the first stake alone.
     """
 
     plain: int = 0
@@ -96,16 +96,16 @@ class Parts:
 
 @cache
 def split_parts(hands: int) -> tuple[Parts, ...]:
-    """Return what a pair split into up to ``hands`` comes to, each pair card split while it is open.
+    """Return the coefficients of a pair split into up to ``hands``, each pair card being split while allowed.
 
-    Second cards are dealt in any order, for all orders of a shoe are as likely. Those of finished hands are
-    known not to be pair cards; a condition "no pair card" is one less "a pair card", so that each hand's
-    mean is taken from shoes that lack only pair cards, ``j`` of them at place ``j`` of the result. The chance
-    that ``j`` draws are all pair cards is the caller's to multiply by.
+    Second cards are dealt in any order, because all orders of a shoe are equally likely. Those of finished
+    hands are known not to be pair cards; the condition "no pair card" is one minus "a pair card", so each
+    hand's mean is taken from shoes that lack only pair cards, ``j`` of them at index ``j`` of the result. The
+    caller multiplies by the probability that ``j`` draws are all pair cards.
     """
     found = [Parts() for _ in range(2 * hands)]
     for resplits, done, open_ in _ends(hands, 2, 0, 0):
-        for others in range(done):  # a finished hand, the others of which are no pairs
+        for others in range(done):  # a finished hand, the others of which are not pairs
             sign = (-1) ** others * comb(done - 1, others)
             found[resplits + others].plain += sign * done
             found[resplits + others].first_plain += sign
@@ -123,7 +123,7 @@ def split_parts(hands: int) -> tuple[Parts, ...]:
 
 
 def _ends(most: int, hands: int, done: int, resplits: int) -> Iterator[tuple[int, int, int]]:
-    """Each order of second cards, as resplits, hands finished before the limit, hands open at it."""
+    """Yield each order of second cards as (resplits, hands finished before the limit, hands open at it)."""
     if done == hands:
         yield resplits, done, 0
     elif hands == most:

@@ -1,11 +1,11 @@
-"""The distribution of a box's net by a way to play, exactly: for laboratories (numpy, numba).
+"""The exact distribution of a box's net result for a given play: for laboratories (numpy, numba).
 
 Hands of a split share the shoe and the dealer's hand. But each plays by its own cards, and all orders of the
-shoe are as likely: hands with some cards come in as many ways as these can be drawn in, and the dealer's
-hand depends on nothing but what they hold together. So what hands come to is summed up by these cards, hand
-after hand, and the dealer is gone through once for each. Two hands are seconds; three are beyond a minute,
-but their square is that of each two less that of each one, so that the variance is exact; their nets are
-sampled (:mod:`paytables.blackjack.sampled`).
+shoe are equally likely: the number of ways to get given cards is the number of ways to draw them, and the
+dealer's hand depends only on their combined cards. So the results of hands are summed by these cards, hand
+after hand, and the dealer is enumerated once for each. Two hands take seconds; three would take more than a
+minute, but their second moment follows from those of each two and of each one, so that the variance is exact;
+their nets are simulated (:mod:`paytables.blackjack.sampled`).
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
     from paytables.blackjack.solve import Branch, Round, Split, Tree
     from paytables.cards.arrays import Ints
 
-#: Into how many hands a pair may be split for the law, and for the variance.
+#: The maximum number of hands of a split for the distribution, and for the variance.
 LAW_MOST: Final = 2
 VARIANCE_MOST: Final = 3
 _SEVENS: Final = 3 * CARD[6]
 _BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
-#: What a hand comes to at each end of the dealer's, his blackjack last.
+#: The net result of a hand for each final result of the dealer, a blackjack last.
 Nets: TypeAlias = tuple[int, ...]
-#: Hands as they end: all their cards, and what they come to, with how many orders lead there. Those of hands
-#: that bust are one more card from some hand, any, less those that do not bust.
+#: Finished hands: all their cards and their nets, with the number of orders that lead there. Hands that bust
+#: are counted as any hand with one more card, minus those that do not bust.
 Ends: TypeAlias = Mapping[tuple[int, Nets], int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Hands together, by the cards they hold: ``ways[row, end, place]``, nets from ``low`` on by ``step``."""
+    """Several hands by their combined cards: ``ways[row, end, place]``, for nets from ``low`` upwards by ``step``."""
 
     cards: Ints
     ways: Ints
@@ -52,7 +52,7 @@ class _Sums:
     step: int
 
     def by(self, step: int) -> _Sums:
-        """Return the same by a step that divides its own."""
+        """Return the same with a step that divides its own."""
         if step == self.step or not self.step:
             return self
         times = self.step // step
@@ -62,7 +62,7 @@ class _Sums:
 
 
 def within_reach(table: Table, played: Result, most: int) -> bool:
-    """Whether no split of a play is into more hands, and their suits and ranks are nothing to it."""
+    """Return whether a play splits into at most ``most`` hands and ignores suits and ranks in splits."""
     suited = table.house.suited_678 is not None
     return all(
         into <= most and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
@@ -71,12 +71,12 @@ def within_reach(table: Table, played: Result, most: int) -> bool:
 
 
 def law(table: Table, answers: Mapping[Question, int], played: Result) -> dict[Fraction, Fraction]:
-    """Return the chance of each net of one initial stake, by the answers a play gave and what it took."""
+    """Return the probability of each net of one initial stake, by the answers of a play."""
     return _Law(table, answers, played).law()
 
 
 def variance(table: Table, answers: Mapping[Question, int], played: Result) -> Fraction:
-    """Return the variance of the same, in stakes squared."""
+    """Return the variance of the net of one initial stake, in stakes squared."""
     nets = _Law(table, answers, played).law()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
@@ -92,7 +92,7 @@ class _Law:
         self.kept = house.hole or house.original_only
 
     def law(self) -> dict[Fraction, Fraction]:
-        """Return each net's chance; where there are three hands, weights of the same first two moments."""
+        """Return each net's probability; with three hands, weights with the same first two moments."""
         found: dict[int, Fraction] = defaultdict(Fraction)
         for round_ in self.table.rounds:
             part = Fraction(self.table.shoe[round_.up - 1], sum(self.table.shoe))
@@ -101,7 +101,7 @@ class _Law:
         return {Fraction(net, self.unit): chance for net, chance in sorted(found.items()) if chance}
 
     def _round(self, round_: Round) -> Iterable[tuple[int, Fraction]]:
-        """The nets of what is played after one first card of the dealer's."""
+        """Yield the nets of the rounds with one first card of the dealer."""
         alone: dict[tuple[int, Nets], int] = defaultdict(int)
         divided = {
             2 * CARD[split.pair - 1]: split
@@ -127,14 +127,14 @@ class _Law:
         return int(odds * self.unit)
 
     def _beside(self, up: int, hand: int) -> Nets:
-        """What insurance comes to."""
+        """Return the net of insurance for each final result of the dealer."""
         odds = self.house.insurance
         if odds is None or up != ACES or hand not in self.played.insured:
             return (0,) * (ENDS + 1)
         return (*(-self.unit // 2,) * ENDS, self._paid(odds / 2))
 
     def _split(self, round_: Round, split: Split, beside: Nets) -> Iterable[tuple[int, Fraction]]:
-        """The nets of a pair that is split into two hands, or where a second card is one of it, three."""
+        """Yield the nets of a pair that is split into two hands, or into three if a second card is one of it."""
         into = self.played.split[round_.up, split.pair, split.fewer]
         mine, others = (self._hand(round_, split.branches[into], first=first) for first in (True, False))
         mine = {(cards, _added(nets, beside)): many for (cards, nets), many in mine.items()}
@@ -156,7 +156,7 @@ class _Law:
             yield from _chances(round_, _start(some, gone * pair), self.share, times)
 
     def _hand(self, round_: Round, branches: Iterable[Branch], *, first: bool) -> dict[tuple[int, Nets], int]:
-        """How a hand of a split ends, of some branches."""
+        """Return the results of a hand of a split, over some branches."""
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(self.table.play.starts(round_.known, branch), self.share)
@@ -168,7 +168,7 @@ class _Law:
     def _ends(
         self, round_: Round, tree: Tree, kind: Kind, starts: Mapping[int, int], *, first: bool
     ) -> dict[tuple[int, Nets], int]:
-        """How a hand that starts with two cards ends, in shares of an order; ``first`` of its box, or not."""
+        """Return the results of a hand that starts with two cards, in shares of an order; ``first`` of its box."""
         found: dict[tuple[int, Nets], int] = defaultdict(int)
         going = dict(starts)
         while going:
@@ -221,7 +221,7 @@ def _added(nets: Nets, beside: Nets) -> Nets:
 
 # ------------------------------------------------------------ hands together
 def _start(ends: Ends, gone: int = 0) -> _Sums:
-    """Sum up one hand, where these cards are gone, too."""
+    """Return the sums of one hand, with the cards ``gone`` removed as well."""
     none: Ints = np.array([gone], dtype=np.int64)
     return _joined(_Sums(none, np.ones((1, ENDS + 1, 1), dtype=np.int64), 0, 0), ends)
 
@@ -264,7 +264,7 @@ def _add(
 
 
 def _chances(round_: Round, sums: _Sums, shares: int, times: int = 1) -> Iterable[tuple[int, Fraction]]:
-    """Return the chance of each net, of hands whose orders are in so many parts, so many times."""
+    """Yield the probability of each net of hands whose orders are in ``shares`` parts, multiplied by ``times``."""
     full, dealer = round_.dealer.full, round_.dealer
     removed: Ints = sums.cards[:, None] >> BITS * np.arange(TEN) & MANY
     fits = (removed <= np.array(full)).all(axis=1)

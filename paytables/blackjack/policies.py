@@ -1,4 +1,4 @@
-"""Ways to play blackjack, and what each comes to: best and worst by composition, the dealer's own."""
+"""Blackjack strategies and their values: best and worst by composition, and the dealer's own rules."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ BLACKJACK: Final = CARD[ACES - 1] + CARD[TEN - 1]
 
 
 class Asked(NamedTuple):
-    """What is asked of two cards: ``split``, or ``insurance``, with even money last where it is open."""
+    """A question about two cards: ``split``, or ``insurance``, with even money last if it is offered."""
 
     kind: str
     up: int
     hand: int
 
 
-#: Which of several sums a play takes: nothing at place 0; for a pair, place n is up to n + 1 hands.
+#: A choice between several sums: index 0 means none; for a pair, index n means up to n + 1 hands.
 Taker: TypeAlias = Callable[[Asked, list[Sums]], int]
 
 
 @dataclass(slots=True)
 class Result:
-    """What a play comes to, of one initial stake: the mean net, and the mean of all that is staked.
+    """The value of a play per initial stake: the mean net, and the mean of all that is staked.
 
-    ``split`` has into how many hands it splits, ``insured`` the hands it insures, ``even`` the dealer's first
-    cards at which it takes even money.
+    ``split`` has the number of hands of each split, ``insured`` the hands it insures, ``even`` the dealer's
+    first cards at which it takes even money.
     """
 
     mean: Fraction = Fraction(0)
@@ -44,9 +44,9 @@ class Result:
 
 
 class Table:
-    """A house's rounds by the dealer's first card, weighed once; each play is summed over them.
+    """The rounds of a set of house rules by the dealer's first card, weighted once; each play is summed over them.
 
-    ``shoe`` is the full one of its decks, or some other.
+    ``shoe`` is the full shoe by default, or another one.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Table:
             told(len(self.rounds), len(ups))
 
     def result(self, choose: Chooser, take: Taker) -> Result:
-        """Return what a play comes to; ``take`` answers about splits, insurance and even money."""
+        """Return the value of a play; ``take`` answers about splits, insurance and even money."""
         found = Result(staked=Fraction(0))
         for round_ in self.rounds:
             mean, staked = self._round(round_, choose, take, found)
@@ -104,7 +104,7 @@ class Table:
         take: Taker,
         found: Result,
     ) -> Sums:
-        """A pair, of which some orders may be split: those of one rank, or all."""
+        """Return the sums of a pair, of which some orders may be split: those of one rank, or all."""
         whole = round_.dealer.full[splits[0].pair - 1]
         orders = whole * (whole - 1)
         mean, staked = kept
@@ -115,15 +115,15 @@ class Table:
             taken = take(Asked("split", round_.up, hand), sums)
             if taken:
                 found.split[round_.up, split.pair, split.fewer] = taken + 1
-                if taken + 1 < most:  # what is recorded is what is played
+                if taken + 1 < most:  # record what is actually played
                     self.play.split(round_, split, taken + 1, choose)
             mean, staked = mean + sums[taken][0] - own[0], staked + sums[taken][1] - own[1]
         return mean, staked
 
     def _insured(self, round_: Round, hand: int, take: Taker, found: Result) -> Sums:
-        """Half of the stake on the dealer's blackjack, beside what a blackjack of the player's comes to.
+        """Return the sums with insurance: half of the stake on the dealer's blackjack.
 
-        A blackjack may take even money instead, where the dealer's first card allows it.
+        A blackjack may take even money instead, if the dealer's first card allows it.
         """
         node, unit, up = round_.tree[hand], self.play.unit, round_.up
         own = int(self.house.blackjack * unit) * node.other if hand == BLACKJACK else 0
@@ -143,22 +143,22 @@ class Table:
 
 
 def best(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Take what comes to most; of equal ones the one that stakes less."""
+    """Choose the highest value; of equal ones the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
 def worst(_kind: Kind, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (a Chooser)
-    """Take what comes to least."""
+    """Choose the lowest value."""
     return min(options, key=lambda answer: options[answer][0])
 
 
 def most(_asked: Asked, sums: list[Sums]) -> int:
-    """Take what comes to most, of equal ones the first."""
+    """Choose the highest value, of equal ones the first."""
     return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
 
 
 def least(_asked: Asked, sums: list[Sums]) -> int:
-    """Take what comes to least."""
+    """Choose the lowest value."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
@@ -168,7 +168,7 @@ def never(_asked: Asked, _sums: list[Sums]) -> int:
 
 
 def as_the_dealer(house: House) -> Chooser:
-    """Return the dealer's own rules: draw as he would, never double."""
+    """Return the dealer's own rules as a play: draw like the dealer, never double."""
 
     def choose(_kind: Kind, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
         return HIT if HIT in options and house.dealer_draws(values_of(hand)) else STAND
@@ -177,7 +177,7 @@ def as_the_dealer(house: House) -> Chooser:
 
 
 def recorded(choose: Chooser, into: dict[Question, int]) -> Chooser:
-    """Return the same play, each answer kept."""
+    """Return the same play, which also records each answer in ``into``."""
 
     def kept(kind: Kind, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
         into[kind, hand, suited] = choose(kind, hand, suited, options)

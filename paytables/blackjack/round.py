@@ -1,6 +1,6 @@
-"""One round of blackjack as it is played: the deal, what each box is asked, the dealer's hands, every bet.
+"""One round of blackjack in play: the deal, the decisions of each box, the dealer's hands, every bet.
 
-What is added in play (doubled, split) lies on the box's main bet; what is settled of a hand names the hand.
+Amounts added in play (doubled, split) belong to the box's main bet; the settlement of a hand names the hand.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ def spot_id(name: str, box: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of what is staked on a hand: against which of the dealer's hands, and whether added in play."""
+    """A part of the stake on a hand: the dealer hand it plays against, and whether it was added in play."""
 
     bet: Bet
     against: int
@@ -61,7 +61,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Hand:
-    """A hand of a box, and what is still undecided on it."""
+    """A hand of a box, and the stakes on it that are undecided."""
 
     id: str
     cards: list[Card]
@@ -70,34 +70,34 @@ class Hand:
     closed: bool = False
     """It takes no more cards: it was doubled, or is one of two aces."""
     became: list[str] = field(default_factory=list)
-    """What its bets were settled as, in order."""
+    """The results with which its bets were settled, in order."""
 
     @property
     def values(self) -> list[int]:
-        """What its cards count."""
+        """Return the values of its cards."""
         return [value_of(card) for card in self.cards]
 
     @property
     def points(self) -> int:
-        """Its best total."""
+        """Return its best total."""
         return points(self.values)[0]
 
     @property
     def is_blackjack(self) -> bool:
-        """Whether it is an ace and a ten-value, and of no split."""
+        """Return whether it is an ace and a ten-value, and not from a split."""
         return not self.split and is_blackjack(self.values)
 
     @property
     def staked(self) -> int:
-        """What is undecided on it, credits."""
+        """Return the undecided stakes on it, in credits."""
         return sum(piece.bet.credits for piece in self.pieces)
 
 
 @dataclass(slots=True)
 class Box:
-    """A box: whose it is, its hands, its side bets, and its cards in the order they were dealt.
+    """A box: its seat, its hands, its side bets, and its cards in the order dealt.
 
-    ``insured`` is what insures it against each of the dealer's hands.
+    ``insured`` is its insurance against each of the dealer's hands.
     """
 
     seat: int
@@ -129,7 +129,7 @@ class BlackjackRound:
 
     @property
     def up(self) -> int:
-        """What the dealer's first card counts."""
+        """Return the value of the dealer's first card."""
         return value_of(self.dealers[0][0])
 
     # ------------------------------------------------------------ the round
@@ -166,7 +166,7 @@ class BlackjackRound:
         box.dealt.append(hand.cards[-1])
 
     def _deal(self, draw: Draw) -> Iterator[Cue]:
-        """Deal each box a card, the dealer one, each box a second; and the dealer, where he hides his."""
+        """Deal each box a card, the dealer one, each box a second, and the dealer a hidden one if the rules say so."""
         self.dealers.append([])
         for turn in range(2):
             for box in self.boxes:
@@ -190,7 +190,7 @@ class BlackjackRound:
         return str(asked.check((yield asked)))
 
     def _advice(self, box: Box, hand: Hand, options: Sequence[str]) -> dict[str, str]:
-        """Return the best answer of a fresh shoe, where the definition carries it."""
+        """Return the best answer from a fresh shoe, if the definition stores it."""
         proof, values = self.definition.proved.get(MAIN), hand.values
         best = None if proof is None else advice_of(self.house, proof.policy)
         if best is None:
@@ -210,7 +210,7 @@ class BlackjackRound:
         return {"advice": best.answer(kind, values, suited=suit_of(first) == suit_of(hand.cards[1]))}
 
     def _before(self, box: Box) -> Iterator[Step]:
-        """Insurance and even money: before the first box plays."""
+        """Offer insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
         if self.house.insurance is not None and self.up == ACES:
@@ -229,7 +229,7 @@ class BlackjackRound:
             yield from _settle(hand, lambda bet: settled(bet, EVEN, EVEN_MONEY))
 
     def _box(self, box: Box, draw: Draw) -> Iterator[Step]:
-        """Play a box's hands one after another, those of splits with them."""
+        """Play a box's hands one after another, including those of splits."""
         number = 0
         while number < len(box.hands):
             hand = box.hands[number]
@@ -261,7 +261,7 @@ class BlackjackRound:
             yield from self._take_for(box, hand, draw)
 
     def _options(self, box: Box, hand: Hand) -> list[str]:
-        """What the rules let a hand do: nothing but stand on a hard 21 and on a card to a split ace."""
+        """Return a hand's permitted options: only stand on a hard 21 or after a card to a split ace."""
         values, house = hand.values, self.house
         best, soft = points(values)
         pair = len(values) == 2 and values[0] == values[1]
@@ -278,7 +278,7 @@ class BlackjackRound:
         return options
 
     def _split(self, box: Box, hand: Hand) -> Cue:
-        """Make two hands of one; the card to the first follows, that to the other when its turn comes."""
+        """Split a hand in two; the first gets its second card next, the other when its turn comes."""
         aces = hand.values[0] == ACES and self.house.aces_one_card
         other = Hand(f"{box.id}-{len(box.hands) + 1}", [hand.cards.pop()], _added(box, hand), split=True)
         hand.split = True
@@ -287,7 +287,7 @@ class BlackjackRound:
         return Cue("split", {"hand": hand.id, "to": other.id})
 
     def _at_once(self, hand: Hand) -> tuple[str, Odds] | None:
-        """What a hand of three cards wins whatever the dealer has, where the table says so."""
+        """Return what a three-card hand wins regardless of the dealer, if the rules provide it, or None."""
         rules, values = self.definition.rules, sorted(hand.values)
         if rules.sevens is not None and values == [7, 7, 7]:
             return SEVENS, rules.sevens
@@ -297,7 +297,7 @@ class BlackjackRound:
         return None
 
     def _busted(self, hand: Hand) -> Iterator[Settlement]:
-        """Take what is lost: not what was added, where the dealer's blackjack would still spare it."""
+        """Settle the lost stakes of a bust hand, except added ones that a dealer's blackjack would still return."""
         spares = self.house.original_only and self.up in {ACES, TEN}
         yield from _settle(hand, lost, lambda piece: not (spares and piece.added))
 
@@ -354,10 +354,10 @@ class BlackjackRound:
 
     # ------------------------------------------------------------ side bets
     def _sides(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
-        """Settle the side bets on at most so many cards, by the cards that were dealt.
+        """Settle the side bets on at most ``most`` cards, by the cards that were dealt.
 
-        Those that play for ``levels`` wait for the end: what is won of a level is won with the round, so that
-        a round that is void before gives their stake back.
+        Those that play for ``levels`` are settled at the end: a level is won with the round, so a round that
+        becomes void before returns their stake.
         """
         for box in self.boxes:
             ready = [e for e in box.sides if e[0].cards <= most and (levels or e[0].id not in self._levels)]
@@ -369,12 +369,12 @@ class BlackjackRound:
                 yield lost(bet) if row is None else settled(bet, row.pays, row.id)
 
     def _is_own(self, box: Box) -> bool:
-        """Whether what lies in a box is money of this round: at a table of several, one seat's is."""
+        """Return whether a box's stakes are money of this round: at a table of several, only one seat's are."""
         return self.seat in {None, box.seat}
 
     # ------------------------------------------------------------ what is shown
     def felt(self) -> dict[str, object]:
-        """Return the hands as they lie (:file:`paytables/FELTS.md`), the dealer's first."""
+        """Return the visible hands (:file:`paytables/FELTS.md`), the dealer's first."""
         shown: list[dict[str, object]] = []
         for place, cards in enumerate(self.dealers):
             names = [card_name(card) for card in cards]
@@ -396,13 +396,13 @@ class BlackjackRound:
         return {"kind": "table", "felt": "cards", "hands": shown}
 
     def _result(self) -> str:
-        """The dealer's totals, as the row of last results has them."""
+        """Return the dealer's totals for the row of recent results."""
         totals = [self._values(place) for place in range(len(self.dealers))]
         return "-".join("BJ" if is_blackjack(each) else str(points(each)[0]) for each in totals)
 
 
 def says(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
-    """Return what a hand comes to: its total, both where an ace may count either way, or in words."""
+    """Return the value of a hand: its total, both totals if an ace may count either way, or text."""
     best, soft = points(values)
     if not split and is_blackjack(values):
         return {"en": "Blackjack", "fr": "Blackjack"}
@@ -412,7 +412,7 @@ def says(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
 
 
 def lost(bet: Bet) -> Settlement:
-    """Return a bet that is lost."""
+    """Return the settlement of a lost bet."""
     return settled(bet, None)
 
 
@@ -427,7 +427,7 @@ def _every(_: Piece) -> bool:
 def _settle(
     hand: Hand, settle: Callable[[Bet], Settlement], which: Callable[[Piece], bool] = _every
 ) -> Iterator[Settlement]:
-    """Settle the pieces asked for, those on one spot together."""
+    """Settle the selected pieces, combining those on one spot."""
     stakes: dict[tuple[str, int], int] = {}
     for piece in filter(which, hand.pieces):
         key = piece.bet.spot, piece.bet.seat
@@ -440,13 +440,13 @@ def _settle(
 
 
 def _added(box: Box, hand: Hand) -> list[Piece]:
-    """Return as much again as each bet on a hand: on the box's main spot, against the same dealer's hand."""
+    """Return the same amount again for each bet on a hand: on the box's main spot, against the same dealer hand."""
     main = spot_id(MAIN, box.number)
     return [Piece(Bet(main, piece.bet.credits, box.seat), piece.against, added=True) for piece in hand.pieces]
 
 
 def _boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[Box]:
-    """Return the boxes that are bet on, in the order of the seats."""
+    """Return the boxes with bets, in the order of the seats."""
     boxes = []
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):

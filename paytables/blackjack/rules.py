@@ -25,11 +25,11 @@ from paytables.blackjack.schema import (
 from paytables.blackjack.words import chart_rows
 from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, of_seat
 from paytables.definition import Text
-from paytables.layout import Layout, Odds, TableRules, check_forms, check_whole
+from paytables.layout import Layout, Odds, TableRules, check_forms, check_whole_credits
 from paytables.poker.proof import held_against
 from paytables.side_bets import Progressive, SideBet
 
-#: Half of a stake, which insurance costs.
+#: Insurance costs half of a stake.
 _HALF: Final = Odds.parse("1:2")
 _DEALER: Final = Text(en="Dealer", fr="Croupier")
 _PLAYER: Final = Text(en="Player", fr="Joueur")
@@ -38,7 +38,7 @@ _BOX: Final = Text(en="box {0}", fr="case {0}")
 
 @dataclass(frozen=True)
 class BlackjackRules(TableRules):
-    """A table of blackjack made playable; ``table`` is the shoe the rounds before have left."""
+    """A playable blackjack table; ``table`` is the shoe left by earlier rounds."""
 
     definition: BlackjackDefinition
     table: object = field(default=None, compare=False)
@@ -46,7 +46,7 @@ class BlackjackRules(TableRules):
     # ------------------------------------------------------------ bets
     @cached_property
     def cloth(self) -> Layout:
-        """The spots of every box: its bets, its insurance (staked in play only), its side bets."""
+        """Return the spots of every box: its bets, its insurance (staked in play only), its side bets."""
         spots = tuple(spot for box in range(self.definition.boxes) for spot in self._spots(box))
         return Layout(spots, self.definition.table, self.definition.form)
 
@@ -75,7 +75,7 @@ class BlackjackRules(TableRules):
 
     @property
     def _added(self) -> Fraction:
-        """What splits and doubles may add to a stake, in times of it."""
+        """Return what splits and doubles may add to a stake, as a multiple of it."""
         rules = self.definition.rules
         hands, doubles = rules.split.hands, bool(rules.double.totals)
         both = 2 * hands if doubles and rules.double.after_split else max(hands, 1 + doubles)
@@ -83,18 +83,18 @@ class BlackjackRules(TableRules):
 
     @property
     def _insured(self) -> Fraction:
-        """What insurance may add to a stake, in times of it."""
+        """Return what insurance may add to a stake, as a multiple of it."""
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
     def _needed(self, action: int, box: int) -> str | None:
-        """What a bet against a dealer's hand needs: the first ones each other, one more the one before it."""
+        """Return the bet that a bet on a dealer hand requires: for the first ones each other, then the previous."""
         least = self.definition.main.least_hands
         if action >= least:
             return spot_id(ACTIONS[action - 1], box)
         return spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
 
     def _words(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
-        """A stake's name: with its number where there are several, and its box where there are."""
+        """Return a stake's name, with its number and its box if there are several."""
         words = name.model_dump()
         if number is not None:
             words = {code: f"{text} {number}" for code, text in words.items()}
@@ -105,34 +105,34 @@ class BlackjackRules(TableRules):
 
     @property
     def betting_seconds(self) -> int | None:
-        """How long several seats place bets on one round; None where it is played by one."""
+        """Return the time in which several seats place bets on one round, or None if only one seat plays."""
         return self.definition.table.common_seconds
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the shoe: every box is dealt from it."""
+        """Return the key of the shoe, from which every box is dealt."""
         return frozenset({"shoe"})
 
     def seated(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
-        """Return the wager of a seat with what lies in the boxes of the others. Raises WagerError."""
+        """Return the wager of a seat with the bets in the boxes of the others. Raises WagerError."""
         laid = {str(number): each.options["bets"] for number, each in others.items() if number != seat}
         return self.wager(wager.credits, **{**wager.options, "seat": seat, "others": laid})
 
     def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_`` (:meth:`paytables.layout.Layout.wager`). Raises WagerError.
 
-        ``seat`` and ``others`` say whose it is in a round that several play, and what lies beside.
+        In a shared round, ``seat`` is its seat and ``others`` has the bets of the other seats.
         """
         seat, others = asked.pop("seat", None), asked.pop("others", {})
         made = self.cloth.wager(credits_, **asked)
         if seat is not None or others:
-            made = self.cloth.beside(made, seat, others)
+            made = self.cloth.with_other_seats(made, seat, others)
         seats = made.by_seat
         self.cloth.most_win({seat: self._most(bets) for seat, bets in seats.items()})
         return made
 
     def _most(self, bets: Mapping[str, int]) -> int:
-        """Return no less than what a seat's bets may give back: all hands split, doubled and won at best."""
+        """Return an upper bound on what a seat's bets may return: all hands split, doubled and won at best."""
         rules = self.definition.rules
         won = max([EVEN.net, *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None)])
         most = 0
@@ -146,11 +146,11 @@ class BlackjackRules(TableRules):
         return most
 
     def most_of_round(self, wager: Wager) -> int:
-        """Return no less than the most a seat is given back, stakes added in play included."""
+        """Return an upper bound on what a seat may be returned, stakes added in play included."""
         return max(map(self._most, self.wager(wager.credits, **wager.options).by_seat.values()))
 
     def at(self, table: object) -> Self:
-        """Return the rules with the shoe as it was left. Raises ValueError for what no round leaves."""
+        """Return the rules with the given shoe. Raises ValueError for a shoe that no round leaves."""
         if table is not None:
             shoe_of(self.definition.shoe, table)
         return replace(self, table=table)
@@ -164,18 +164,20 @@ class BlackjackRules(TableRules):
 
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:
-        """Return the spots, the hands and what is paid beside even money (:file:`paytables/FELTS.md`)."""
+        """Return the spots, the hands and the pays other than even money (:file:`paytables/FELTS.md`)."""
         made, boxes = self.definition, self.definition.boxes * self.definition.table.seats
         dealers = [
             {"id": BANK if n == 0 else f"{BANK}-{n + 1}", "names": _numbered(_DEALER, n, made.main.hands)}
             for n in range(made.main.hands)
         ]
-        alone = self.definition.boxes == 1  # one box a player: at a table of several the hands say whose
+        alone = (
+            self.definition.boxes == 1
+        )  # one box per player: at a table for several, the hands name the seat
         names = [_numbered(_PLAYER, n, 1 if alone and not n else boxes) for n in range(boxes)]
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
         ]
-        for other in hands[self.definition.boxes :]:  # what no bet of this player's brings: seen once it lies
+        for other in hands[self.definition.boxes :]:  # hands of other players, shown only once they are dealt
             other["with"] = []
         return {
             "kind": "table",
@@ -191,7 +193,7 @@ class BlackjackRules(TableRules):
         }
 
     def _chart(self) -> dict[str, object]:
-        """The best play by totals, where the definition carries one of these rules."""
+        """Return the best play by totals, if the definition stores one for these rules."""
         proof = self.definition.proved.get(MAIN)
         if proof is None or advice_of(self.definition.house, proof.policy) is None:
             return {}
@@ -202,7 +204,7 @@ class BlackjackRules(TableRules):
         return tuple(self.definition.pay_lines()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return nothing that surprises."""
+        """Return no remarks."""
         return ()
 
     # ------------------------------------------------------------ levels
@@ -217,11 +219,11 @@ class BlackjackRules(TableRules):
         return tuple(played)
 
     def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every level at its one stake."""
+        """Return every level at its only stake."""
         return tuple(self._side_bet(level).play() for level in self.definition.progressive)
 
     def _side_bet(self, level: Progressive) -> SideBet:
-        """Return how often the bet that plays for a level wins what of it."""
+        """Return the side bet of a level with its hit rates."""
         side = next(side for side in self.definition.side if side.id == level.spot)
         spots = tuple(spot_id(side.id, box) for box in range(self.definition.boxes))
         return SideBet(level, spots, side.limits.least, figures.shares(self.definition, side))
@@ -232,27 +234,27 @@ class BlackjackRules(TableRules):
         return figures.analyse(self.definition, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any bets of one seat laid together."""
+        """Return the exact figures of any combination of bets of one seat."""
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(
         self, each: object = None, told: Callable[[int, int], None] = figures.nothing
     ) -> dict[str, Proof]:
-        """Work out what the definition carries as proved (laboratory packages), by one thread."""
+        """Compute the proof that the definition stores (laboratory packages), in one thread."""
         return figures.prove(self.definition, each, told)
 
     def verify(self) -> None:
-        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
         held_against(self.definition.game.id, self.definition.proved, self.prove)
 
     def check(self, file: str) -> None:
-        """Check whole credits and forms. Raises :class:`DefinitionError` naming the key."""
+        """Check whole credits and forms. Raises :class:`DefinitionError` with the key."""
         made, rules = self.definition, self.definition.rules
         odds = [rules.blackjack, *(each for each in (rules.sevens, rules.suited_678) if each is not None)]
         odds += [] if rules.insurance is None else [_HALF]
-        check_whole("main.limits", made.main.limits, odds, file)
+        check_whole_credits("main.limits", made.main.limits, odds, file)
         for n, side in enumerate(made.side):
-            check_whole(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
+            check_whole_credits(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
         pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in made.side}
         side_bets.check_levels(made.progressive, pays, file)
         check_forms(self.cloth, file)

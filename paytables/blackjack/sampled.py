@@ -1,9 +1,9 @@
-"""Rounds of the best play counted, card by card: for laboratories (numpy, numba), where no count is exact.
+"""Simulated rounds of the best play, card by card, for figures that cannot be counted: for laboratories (numpy, numba).
 
-That is what a shoe returns that is dealt to its stop card, and how the nets of more hands are spread than
-:mod:`paytables.blackjack.law` reaches, or those against several hands of the dealer's. The play is that of a
-fresh shoe, of one box alone. What is drawn are words of SHAKE-256 of a seed, so that the same comes out
-again; a cabinet draws nothing here.
+These are the return of a shoe that is dealt to its stop card, and the distribution of nets for more hands
+than :mod:`paytables.blackjack.law` can handle, or against several dealer hands. The play is that of a fresh
+shoe and a single box. Random words come from SHAKE-256 of a seed, so results are reproducible; a cabinet
+draws nothing here.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 ROUNDS: Final = 20_000_000
 SEED: Final = "blackjack"
-#: Words drawn at once, and more than one round may take.
+#: The number of words drawn at once, and more words than one round can use.
 _WORDS, _ROUND = 1 << 22, 1 << 10
-#: The most a box may win or lose, in stakes, in round numbers.
+#: A bound on what a box may win or lose, in stakes.
 _MOST: Final = 64
 _VALUES: Final = np.array(VALUES)
 _SEVENS: Final = 3 * CARD[6]
@@ -41,7 +41,7 @@ _BURN_FIRST: Final = -1
 def sample(
     definition: BlackjackDefinition, play: PlayData, rounds: int = ROUNDS, seed: str = SEED
 ) -> Sampled:
-    """Play at least so many rounds, to the end of a shoe, and return how often each net came."""
+    """Play at least ``rounds`` rounds, to the end of a shoe, and return how often each net occurred."""
     house, shoe = definition.house, definition.shoe
     paid = [house.blackjack, house.insurance, house.sevens, house.suited_678]
     unit = 2 * lcm(*(odds.denominator for odds in paid if odds is not None))
@@ -95,7 +95,7 @@ def sample(
 
 
 def _error(shoes: Ints, unit: int) -> Fraction:
-    """Return the standard error of the mean net of a stake, by whole shoes: their rounds hang together."""
+    """Return the standard error of the mean net, from whole shoes: rounds of one shoe are dependent."""
     count, rounds, net, rounds_squared, nets_squared, both = map(int, shoes)
     mean = Fraction(net, rounds)
     spread = (nets_squared - 2 * mean * both + mean**2 * rounds_squared) * Fraction(count, count - 1)
@@ -104,7 +104,7 @@ def _error(shoes: Ints, unit: int) -> Fraction:
 
 
 def _tables(play: PlayData, place: dict[int, int]) -> tuple[Ints, Ints, Ints]:
-    """The best play as arrays: answers by kind and hand, how often pairs are split, what is insured."""
+    """Return the best play as arrays: answers by kind and hand, number of splits of pairs, insured hands."""
     shape = TEN + 1, TEN + 1, 2, 2, 2, len(place)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
     for (kind, hand, suited), answer in zip(play.places, play.text, strict=False):
@@ -123,7 +123,7 @@ def _tables(play: PlayData, place: dict[int, int]) -> tuple[Ints, Ints, Ints]:
 
 
 class _Shoe(NamedTuple):
-    """Words, the cards, and ``at``: words used, cards gone, the rounds of this shoe and their net."""
+    """The words, the cards, and ``at``: words used, cards dealt, the rounds of this shoe and their net."""
 
     words: Ints
     cards: Ints
@@ -131,7 +131,7 @@ class _Shoe(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """The rules as numbers; what is paid is in units of a stake."""
+    """The rules as numbers; pays are in units of a stake."""
 
     hole: int
     h17: int
@@ -158,7 +158,7 @@ class _Rules(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """Hands as places: the one after each value, its totals; the values of cards, and the best play."""
+    """Hands as indices: the next index for each value, its totals; the values of cards, and the best play."""
 
     after: Ints
     totals: Ints
@@ -169,7 +169,7 @@ class _Tables(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """The hands of the box: cards, how many, places, stakes, what is won at once, whether of one suit."""
+    """The hands of the box: cards, card counts, indices, stakes, immediate wins, whether of one suit."""
 
     first: Ints
     second: Ints
@@ -192,7 +192,7 @@ class _Steps(NamedTuple):
 
 
 def _card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
-    """Take a card out of the shoe, any of what is left as likely."""
+    """Take a card out of the shoe, with every remaining card equally likely."""
     words, cards, at = shoe
     left = np.uint64(len(cards) - at[1])
     whole = np.uint64(1 << 32)
@@ -210,7 +210,7 @@ def _card(shoe: _Shoe) -> int:  # pragma: no cover (compiled)
 def _shuffle(
     steps: _Steps, shoe: _Shoe, rules: _Rules, values: Ints, shoes: Ints
 ) -> bool:  # pragma: no cover (compiled)
-    """Count the shoe that is over and begin another, unless there were rounds enough."""
+    """Record the finished shoe and start another; return whether enough rounds were played."""
     at = shoe.at
     if at[2]:
         shoes[0] += 1
@@ -234,7 +234,7 @@ def _shuffle(
 def _split(
     steps: _Steps, shoe: _Shoe, tables: _Tables, box: _Box, hand: int, hands: int
 ) -> None:  # pragma: no cover (compiled)
-    """Make two hands of a pair, the others behind moving up, and give the first its second card."""
+    """Split a pair into two hands, moving later ones up, and deal the first its second card."""
     first, second, many, node, stakes, won, same = box
     low = tables.values[first[hand] >> 2]
     for n in range(hands, hand + 1, -1):
@@ -258,7 +258,7 @@ def _hand(  # noqa: C901 (one loop for numba)
     hands: int,
     pair: int,
 ) -> tuple[int, int]:  # pragma: no cover (compiled)
-    """Play a hand to its end; return how many there are now, and the value of the pair that was split."""
+    """Play a hand to its end; return the number of hands, and the value of the pair that was split."""
     first, second, many, node, stakes, won, same = box
     after, totals, values, answers, splits, _ = tables
     up, low = values[up_card >> 2], values[first[hand] >> 2]
@@ -308,7 +308,7 @@ def _bank(
     looks: bool,  # noqa: FBT001
     compared: bool,  # noqa: FBT001
 ) -> tuple[int, bool]:  # pragma: no cover (compiled)
-    """Draw a hand of the dealer's as far as one is called for; return its total, and whether a natural."""
+    """Draw a dealer's hand as far as required; return its total, and whether it is a natural."""
     total, aces, drawn = up, int(up == 1), 1
     if rules.hole:
         total, aces, drawn = up + hidden, aces + int(hidden == 1), 2
@@ -333,7 +333,7 @@ def _settle(
     best: int,
     beaten: bool,  # noqa: FBT001
 ) -> int:  # pragma: no cover (compiled)
-    """Return the net of hands that no natural is among, against a hand of the dealer's."""
+    """Return the net of hands without naturals, against a dealer hand."""
     node, stakes, won = box.node, box.stakes, box.won
     total = 0
     for n in range(hands):
@@ -353,7 +353,7 @@ def _settle(
 def _play(  # noqa: C901, PLR0912 (one loop for numba)
     steps: _Steps, shoe: _Shoe, rules: _Rules, tables: _Tables, box: _Box, found: Ints, shoes: Ints
 ) -> None:  # pragma: no cover (compiled)
-    """Play rounds until the words run out or, at the end of a shoe, there were enough."""
+    """Play rounds until the words run out or, at the end of a shoe, enough rounds were played."""
     at, values, first, second = shoe.at, tables.values, box.first, box.second
     while at[0] + _ROUND < len(shoe.words):
         over = at[1] == 0 or len(shoe.cards) - at[1] <= rules.stop or at[2] >= rules.served

@@ -1,6 +1,6 @@
-"""The model of a blackjack table: the house's rules, each a key, and the bets beside the main one.
+"""The model of a blackjack table: the house rules, each with a key, and the side bets.
 
-A value is 1 (ace) to 10 (ten and faces). :class:`House` is the rules as the solver reads them.
+A value is 1 (ace) to 10 (ten and faces). :class:`House` has the rules in the form the solver reads.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ VALUES: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 ACES: Final = 1
 TEN: Final = 10
 BEST: Final = 21
-#: The most boxes at a table (Québec s. 16), and dealer's hands in Multi-Action (s. 26.3).
+#: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
 BOXES_MOST: Final = 7
 ACTIONS_MOST: Final = 3
 EVEN: Final = Odds.parse("1:1")
@@ -36,7 +36,7 @@ Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
 
 
 def value_of(card: Card) -> int:
-    """Return what a card counts, an ace as 1."""
+    """Return the value of a card, an ace as 1."""
     return VALUES[rank_of(card)]
 
 
@@ -48,22 +48,23 @@ def points(values: Sequence[int]) -> tuple[int, bool]:
 
 
 def is_blackjack(values: Sequence[int]) -> bool:
-    """Whether two cards are an ace and a ten-value; whoever has split asks it of no hand."""
+    """Return whether two cards are an ace and a ten-value. Callers do not ask it of hands of a split."""
     return sorted(values) == [ACES, TEN]
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """The rules of a table as the exact analysis needs them; odds are net, of each credit staked.
+    """The rules of a table as the exact analysis needs them; odds are net, per credit staked.
 
     ``hole``: the dealer's second card is dealt with the others and looked at, and a blackjack ends the round;
-    else it comes after the players. ``original_only``: against his blackjack only the first stake of a box is
-    lost, whatever was doubled, split or busted (as if he had looked). ``doubled`` are the totals of two cards
-    that may be doubled; a soft hand has two, but an ace and a ten only 21. ``hands`` is how many hands a box
-    may be split into, ``ace_hands`` how many of aces; ``same_rank``: only cards of one rank, not of one
-    value, are split. ``even_money`` are the dealer's first cards, by value, at which a blackjack may take 1:1
-    at once. ``sevens`` and ``suited_678`` pay a hand of just these three cards at once, whatever the dealer
-    comes to have, and all that is staked on it; None: they are an ordinary 21.
+    otherwise it comes after the players. ``original_only``: against the dealer's blackjack only the first
+    stake of a box is lost, whatever was doubled, split or busted (as if the dealer had looked). ``doubled``
+    are the totals of two cards that may be doubled; a soft hand has two totals, but an ace and a ten only 21.
+    ``hands`` is the maximum number of hands a box may be split into, ``ace_hands`` that of aces;
+    ``same_rank``: only cards of one rank, not of one value, are split. ``even_money`` are the dealer's first
+    cards, by value, at which a blackjack may take 1:1 at once. ``sevens`` and ``suited_678`` pay a hand of
+    exactly these three cards at once on all that is staked on it, regardless of the dealer; None: they are an
+    ordinary 21.
     """
 
     decks: int
@@ -83,7 +84,7 @@ class House:
     suited_678: Fraction | None
 
     def may_double(self, values: Sequence[int], *, split: bool) -> bool:
-        """Whether two cards of these values may be doubled; ``split``: the hand comes of a split."""
+        """Return whether two cards of these values may be doubled; ``split``: the hand comes from a split."""
         if len(values) != 2 or (split and not self.double_after_split):
             return False
         best, soft = points(values)
@@ -91,20 +92,20 @@ class House:
         return bool(counts & self.doubled)
 
     def dealer_draws(self, values: Sequence[int]) -> bool:
-        """Whether the dealer takes another card."""
+        """Return whether the dealer takes another card."""
         best, soft = points(values)
         return best < 17 or (best == 17 and soft and self.hits_soft_17)
 
 
 class Double(Strict):
-    """``[rules.double]``: which totals of the first two cards, and whether after a split."""
+    """``[rules.double]``: the totals of the first two cards that may be doubled, and whether after a split."""
 
     totals: frozenset[Annotated[int, Field(ge=2, le=BEST)]] = frozenset({9, 10, 11})
     after_split: bool = False
 
 
 class Split(Strict):
-    """``[rules.split]``: into how many hands, of what."""
+    """``[rules.split]``: the maximum number of hands, and what may be split."""
 
     hands: Annotated[int, Field(ge=1, le=5)] = 2
     ace_hands: Annotated[int, Field(ge=1, le=5)] = 2
@@ -119,11 +120,12 @@ class Split(Strict):
 
 
 class HouseRules(Strict):
-    """``[rules]``: what the house may choose; the defaults are Québec's where the table says nothing.
+    """``[rules]``: the operator's options; the defaults are those of Québec.
 
-    ``second_card``: of the dealer, ``after`` the players have played (ss. 22, 26), or ``hole``: dealt with
-    theirs, face down, and looked at. ``insurance`` are its odds, of half of the stake; none: not offered.
-    ``even_money`` at a dealer's first card ``ace``, or also ``ten`` (Monaco 5.2-3).
+    ``second_card``: the dealer's second card comes ``after`` the players have played (ss. 22, 26), or is a
+    ``hole`` card: dealt with theirs, face down, and looked at. ``insurance`` are its odds, on half of the
+    stake; absent: not offered. ``even_money`` at a dealer's first card ``ace``, or also ``ten`` (Monaco
+    5.2-3).
     """
 
     second_card: Literal["after", "hole"] = "after"
@@ -147,10 +149,10 @@ def patterns(named: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
 class Row(Strict):
     """A row of a side bet: what the box's first ``cards`` cards must be, and what it then pays.
 
-    Each condition that stands must hold: ``ranks`` (any of these, in any order: ``"777"``), ``kind``,
-    ``suits`` (``same`` one, or all of one ``colour``, ``red`` or ``black``), ``total`` from-to with an ace as
-    11 where that does not exceed 21, or as 1 where ``ace`` says so. ``dealer``: the dealer's
-    first card is one more.
+    Each condition that is set must hold: ``ranks`` (any of these, in any order: ``"777"``), ``kind``,
+    ``suits`` (``same`` suit, or all of one ``colour``, ``red`` or ``black``), ``total`` from-to with an ace
+    as 11 if that does not exceed 21, or as 1 if ``ace`` says so. ``dealer``: the dealer's first card counts
+    as one more.
     """
 
     id: Identifier
@@ -177,11 +179,11 @@ class Row(Strict):
         return self
 
     def of_suits(self, cards: Sequence[Card]) -> bool:
-        """Whether these cards are of one suit or colour, where the row asks for that."""
+        """Return whether these cards are of one suit or colour, if the row requires it."""
         return self.suits is None or _SUITED[self.suits](cards)
 
     def fits(self, cards: Sequence[Card]) -> bool:
-        """Whether just these cards, the dealer's last where it counts, are such a row."""
+        """Return whether exactly these cards, the dealer's last if it counts, fit the row."""
         ranks = sorted(rank_of(card) for card in cards)
         if self.ranks and tuple(ranks) not in patterns(self.ranks):
             return False
@@ -198,7 +200,7 @@ class Row(Strict):
 
 
 def _is_straight(ranks: Sequence[int]) -> bool:
-    """Whether sorted ranks follow one another, the ace high or low."""
+    """Return whether sorted ranks are consecutive, the ace high or low."""
     wheel, run = [*range(len(ranks) - 1), ACE], list(range(ranks[0], ranks[0] + len(ranks)))
     return list(ranks) in (wheel, run)
 
@@ -220,7 +222,7 @@ _SUITED: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
 
 
 class Side(Strict):
-    """``[[side]]``: a bet beside the main one of a box, on its first cards; the first row that fits pays.
+    """``[[side]]``: a side bet of a box, on its first cards; the first row that fits pays.
 
     ``within_main``: it may not exceed the main bet (s. 21.1).
     """
@@ -233,7 +235,7 @@ class Side(Strict):
 
     @property
     def cards(self) -> int:
-        """How many of the box's cards may decide it."""
+        """Return how many of the box's cards may decide it."""
         return max(row.cards for row in self.row)
 
     def won(self, dealt: Sequence[Card], up: Card) -> Row | None:
@@ -254,7 +256,7 @@ class Side(Strict):
         return self
 
 
-#: Stakes of a box that are no side bets: those against each of the dealer's hands, and added ones.
+#: The spot of a box's stakes other than side bets: those against each of the dealer's hands, and added ones.
 MAIN: Final = "main"
 ACTIONS: Final = (MAIN, "second", "third")
 INSURANCE: Final = "insurance"
@@ -264,8 +266,8 @@ RESERVED: Final = frozenset({*ACTIONS, INSURANCE})
 class Main(Strict):
     """``[main]``: the stake on a hand; in Multi-Action one against each of the dealer's hands.
 
-    ``hands`` of the dealer's are played, all of one first card; at least ``least_hands`` of them are bet on
-    (ss. 26.3-26.4).
+    The dealer plays ``hands`` hands, all with one first card; the player must bet on at least ``least_hands``
+    of them (ss. 26.3-26.4).
     """
 
     name: Text = Text(en="Bet", fr="Mise")
@@ -281,7 +283,7 @@ class Main(Strict):
 
 
 def fewest(decks: int, cards: int | None) -> int:
-    """Return what so many cards of a shoe count at least, all of them where no number is given."""
+    """Return the minimum total value of ``cards`` cards of a shoe, or of all cards if None."""
     low_first = sorted(value_of(card) for card in range(52))
     shoe = [value for value in low_first for _ in range(decks)]
     return sum(shoe[:cards])
@@ -294,10 +296,10 @@ ChartLine = Annotated[
 
 
 class Sampled(Strict):
-    """Rounds of the best play, played by words of a seed (:mod:`paytables.blackjack.sampled`).
+    """Rounds of the best play, simulated with the words of a seed (:mod:`paytables.blackjack.sampled`).
 
-    ``nets`` has by the number of the dealer's hands bet on, from ``"1"`` up, how often each net of equal
-    stakes on them came; ``error`` is the standard error of the mean of one.
+    ``nets`` has, by the number of dealer hands bet on, from ``"1"`` up, how often each net of equal stakes on
+    them occurred; ``error`` is the standard error of the mean for one.
     """
 
     rounds: Annotated[int, Field(gt=0)]
@@ -306,25 +308,25 @@ class Sampled(Strict):
     error: Exact
 
     def mean(self, hands: int) -> Fraction:
-        """Return the mean net of a stake on each of so many of the dealer's hands."""
+        """Return the mean net of a stake on each of ``hands`` dealer hands."""
         return sum((Fraction(net) * n for net, n in self.nets[str(hands)].items()), Fraction(0)) / self.rounds
 
     def variance(self, hands: int) -> Fraction:
-        """Return the variance of the same."""
+        """Return the variance of the net of a stake on each of ``hands`` dealer hands."""
         squares = sum((Fraction(net) ** 2 * n for net, n in self.nets[str(hands)].items()), Fraction(0))
         return squares / self.rounds - self.mean(hands) ** 2
 
 
 class Proof(Strict):
-    """Exact figures of one initial stake on a hand, of a fresh shoe; amounts in stakes.
+    """Exact figures of one initial stake on a hand, from a fresh shoe; amounts in stakes.
 
     ``mean`` is the mean net of the best play, ``policy`` that play as data
     (:mod:`paytables.blackjack.advice`), ``staked`` the mean of all it stakes. ``chart`` is the best play by
     totals, in lines of :mod:`paytables.blackjack.chart`, ``charted`` its mean net; ``dealers`` is that of the
-    dealer's own rules, ``worst`` of whoever decides worst every time. ``law`` has the chance of each net of
-    the best play, ``variance`` that of them where hands of a split are too many for the law; none where they
-    are for both (:mod:`paytables.blackjack.law`).
-    ``sampled`` is what no count reaches: a shoe to its stop card, and what has no law.
+    dealer's own rules, ``worst`` that of the worst decisions. ``law`` has the probability of each net of the
+    best play; ``variance`` is their variance if splits make too many hands for ``law``; both are absent if
+    there are too many for either (:mod:`paytables.blackjack.law`). ``sampled`` has what cannot be counted: a
+    shoe dealt to its stop card, and distributions missing from ``law``.
     """
 
     mean: Exact
@@ -340,7 +342,7 @@ class Proof(Strict):
 
 
 class BlackjackDefinition(TableDefinition):
-    """A whole table of blackjack. ``boxes`` are those that one player may bet on."""
+    """The definition of a blackjack table. ``boxes`` is the number on which one player may bet."""
 
     shoe: ShoeRules = ShoeRules(decks=6)
     boxes: Annotated[int, Field(ge=1, le=BOXES_MOST)] = 1
@@ -353,7 +355,7 @@ class BlackjackDefinition(TableDefinition):
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
 
     def every_pay(self) -> list[tuple[str, str, Text, Odds]]:
-        """Return each pay that is no plain win: its stake, name, title and odds."""
+        """Return each pay other than a plain win: its stake, name, title and odds."""
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
         even = EVEN if self.house.even_money else None
         own = [
@@ -367,18 +369,18 @@ class BlackjackDefinition(TableDefinition):
         return [(spot, name, title, odds) for spot, name, title, odds in own if odds is not None] + sides
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return the house's rules and what is paid beside even money, by language."""
+        """Return the house rules and the pays other than even money, by language."""
         return {code: [*rule_lines(self, code), *pay_lines(self, code)] for code in ("en", "fr")}
 
     @property
     def longest_points(self) -> int:
-        """The most that all cards of a round may count: hands are hit up to 20, the dealer's up to 16."""
+        """Return a bound on the total value of a round's cards: players hit up to 20, the dealer up to 16."""
         hands = self.boxes * self.table.seats * self.rules.split.hands
         return hands * (BEST - 1 + TEN) + self.main.hands * (16 + TEN)
 
     @property
     def house(self) -> House:
-        """The rules as the exact analysis reads them."""
+        """Return the rules in the form the exact analysis reads."""
         rules = self.rules
         even = {"no": (), "ace": (ACES,), "ten": (ACES, TEN)}[rules.even_money]
         return House(

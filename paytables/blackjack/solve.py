@@ -1,13 +1,15 @@
-"""Blackjack exactly, from a full shoe: for laboratories (numpy counts what the dealer comes to).
+"""Exact solution of blackjack from a full shoe: for laboratories (numpy counts the dealer's results).
 
-All that can happen after the dealer's first card is weighed by one whole number, the ways in which so many
-more cards can come, so that a hand's figures are sums over the hands it may become. An added condition (the
-dealer has no blackjack, so many pair cards are out) is another weight, and nothing is divided before the end.
+Everything that can happen after the dealer's first card is weighted by one integer, the number of ways to
+draw a fixed number of further cards, so a hand's figures are sums over the hands it may become. An additional
+condition (the dealer has no blackjack, a number of pair cards are out) is another weight, and nothing is
+divided before the end.
 
-Splits. A hand of a split is played by its own cards and the dealer's first one, not by what the other hands
-hold; for every such play all orders of the shoe are as likely, so each hand may be taken for the first, and
-the mean of a split is a sum over hands in shoes that lack pair cards (:func:`~.hands.split_parts`).
-Best and worst are the best and worst of these plays; a box that has not split is played by all it knows.
+Splits: a hand of a split is played by its own cards and the dealer's first one, not by the cards of the other
+hands. For every such play all orders of the shoe are equally likely, so each hand may be treated as the
+first, and the mean of a split is a sum over hands in shoes that lack pair cards
+(:func:`~.hands.split_parts`). Best and worst are the best and worst of these plays; a box that has not split
+uses all its information.
 """
 
 from __future__ import annotations
@@ -44,15 +46,15 @@ _SEVENS: Final = 3 * CARD[6]
 
 #: Mean and staked sums of a play from some hand on.
 Sums: TypeAlias = tuple[int, int]
-#: What an answer is chosen by: the place of the hand's kind, and sums by answer.
+#: The basis of a choice: sums by answer.
 Options: TypeAlias = Mapping[int, Sums]
 
 
 @dataclass(slots=True)
 class Node:
-    """A hand from some shoe, in ways: of the dealer without a blackjack, with it, and standing against him.
+    """A hand in ways: against a dealer without a blackjack, with one, and of standing.
 
-    ``first`` are the ways with his blackjack in which the hand has the first stake of its box.
+    ``first`` are the ways against a blackjack in which the hand has the first stake of its box.
     """
 
     other: int = 0
@@ -61,7 +63,7 @@ class Node:
     stand: int = 0
 
     def add(self, node: Node, times: int, first: int, share: int = 1) -> None:
-        """Add another shoe's ways so many times, and as the hand with the first stake so many, by ``share``.
+        """Add another shoe's ways ``times`` times, and ``first`` times as the hand with the first stake.
 
         ``share`` divides them: it is a factor of the ways themselves.
         """
@@ -76,14 +78,14 @@ class Node:
 
 
 Tree: TypeAlias = dict[int, Node]
-#: Which answer a play gives: the kind of question, the hand, whether two cards are suited, and what each
-#: answer comes to.
+#: Selects a play's answer: from the kind of question, the hand, whether two cards are suited, and the value
+#: of each answer.
 Chooser: TypeAlias = Callable[[Kind, int, bool, Options], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Hands of a split that one play is for: their kind, the hand it starts from, and what is drawn to that.
+    """Hands of a split that share one play: their kind, the starting hand, and the cards drawn to it.
 
     ``without``: the value that is not drawn to it (a pair card would have been split), 0 for none.
     """
@@ -96,10 +98,10 @@ class Branch:
 
 @dataclass(slots=True)
 class Split:
-    """A pair as it is dealt: in how many orders of two cards, and how many cards of it are left then.
+    """A pair as dealt: the number of orders of its two cards, and the number of its cards that remain.
 
-    ``fewer``: the dealer's first card is of the pair's rank, where tens are split by rank. ``branches`` has
-    by the most hands it may become what these hands are.
+    ``fewer``: the dealer's first card has the pair's rank, if tens are split by rank. ``branches`` has these
+    hands, by the maximum number of hands of the split.
     """
 
     pair: int
@@ -110,7 +112,7 @@ class Split:
 
 
 class Round:
-    """Everything after one first card of the dealer's, weighed: hands of two cards, and splits."""
+    """Everything after one first card of the dealer, weighted: hands of two cards, and splits."""
 
     def __init__(self, house: House, up: int, shoe: Shoe) -> None:
         self.house, self.up, self.shoe = house, up, shoe
@@ -139,14 +141,14 @@ class Round:
 
     @property
     def whole(self) -> int:
-        """All ways after the dealer's first card."""
+        """Return all ways after the dealer's first card."""
         return fall(self.cards, self.length)
 
     def _hands(self, pair: int) -> int:
         return self.house.ace_hands if pair == ACES else self.house.hands
 
     def _weight(self, left: int) -> tuple[int, int, int]:
-        """Ways to go on from so many cards left: in all, after one card, after the dealer's longest hand."""
+        """Return the ways to continue with ``left`` cards: in all, after one card, after the longest dealer hand."""
         rest = self.length - (self.cards - left)
         if rest < 0:
             return 0, 0, 0
@@ -156,7 +158,7 @@ class Round:
         return whole, fall(left - 1, rest - 1) if rest else 0, after
 
     def _pairs(self) -> list[Split]:
-        """The pairs that may be split; tens of one rank as they stand to the dealer's first card."""
+        """Return the pairs that may be split; tens of one rank by their relation to the dealer's first card."""
         found: list[Split] = []
         for pair in range(ACES, TEN + 1):
             have = self.dealer.full[pair - 1]
@@ -174,7 +176,7 @@ class Round:
         return [split for split in found if split.ways]
 
     def _reached(self, pair: int, fewer: int) -> list[tuple[int, int]]:
-        """The hands a start may become, each with all that is out of the shoe but the first card."""
+        """Return the hands a start may become, each with all cards out of the shoe except the first."""
         out = (1 + fewer) * CARD[pair - 1] if pair else 0
         start = CARD[pair - 1] if pair else 0
         full = self._full
@@ -184,7 +186,7 @@ class Round:
         return [(hand, hand + out) for hand in hands if within(hand + out, full)]
 
     def _stands(self, asked: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
-        """Wins less losses of standing, by what is out of the shoe and the place of the total."""
+        """Return wins minus losses of standing, by the removed cards and the class of the total."""
         rows: dict[tuple[int, int], None] = {}
         for pair, fewer, _ in asked:
             for hand, gone in self._reached(pair, fewer):
@@ -195,7 +197,7 @@ class Round:
         return dict(zip(rows, self.dealer.stands(removed, total), strict=True))
 
     def _tree(self, pair: int, fewer: int) -> Tree:
-        """Weigh every hand a start may become, from a shoe that lacks so many pair cards more."""
+        """Return the weight of every hand a start may become, from a shoe that lacks ``fewer`` more pair cards."""
         ways: dict[int, int] = {}
         tree: Tree = {}
         full, completes = self.dealer.full, self.dealer.completes
@@ -215,7 +217,7 @@ class Round:
         return tree
 
     def _mixed(self, split: Split, most: int, shoes: Mapping[tuple[int, int], Tree]) -> list[Branch]:
-        """Add up the hands of a split over the shoes they are taken from."""
+        """Return the hands of a split, summed over the shoes from which they are drawn."""
         pair, one, two = split.pair, CARD[split.pair - 1], 2 * CARD[split.pair - 1]
         plain, paired, unlike = Tree(), Tree(), Tree()
         ranked = pair == TEN and self.house.same_rank
@@ -246,7 +248,7 @@ class Round:
 
 
 class Play:
-    """Sums of a way to play over the hands of one first card. ``unit`` is what a stake is in them."""
+    """Sums of a play over the hands of one first card. ``unit`` is the value of a stake in them."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -256,20 +258,20 @@ class Play:
         self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
 
     def _at_risk(self, node: Node) -> int:
-        """The ways in which a hand that busts loses what it would not have lost anyway."""
+        """Return the ways in which a hand that busts loses what it would not have lost anyway."""
         return node.other if self.kept else node.other + node.blackjack
 
     def played(self, node: Node) -> int:
-        """The ways in which a hand is played."""
+        """Return the ways in which a hand is played."""
         return node.other if self.house.hole else node.other + node.blackjack
 
     def _won_at_once(self, node: Node, pay: Fraction, stakes: int) -> int:
-        """What a hand comes to that wins before the dealer draws."""
+        """Return the value of a hand that wins before the dealer draws."""
         saved = node.first if self.kept and not self.house.hole else 0
         return int(pay * stakes * self.unit) * self.played(node) + self.unit * saved
 
     def standing(self, hand: int, node: Node, stakes: int = 1) -> int:
-        """What a hand that takes no more comes to; its stakes won or lost."""
+        """Return the value of a hand that takes no more cards: its stakes won or lost."""
         if hand == _SEVENS and self.house.sevens is not None:
             return self._won_at_once(node, self.house.sevens, stakes)
         lost = 0 if self.kept else node.blackjack
@@ -278,7 +280,7 @@ class Play:
     def options(
         self, known: Known, tree: Tree, hand: int, values: Mapping[int, Sums], kind: Kind, *, suited: bool
     ) -> dict[int, Sums]:
-        """Return what each answer open to a hand comes to, and what is staked more."""
+        """Return the value of each answer open to a hand, and the additional stake."""
         node, house = tree[hand], self.house
         found = {STAND: (self.standing(hand, node), 0)}
         if (known.best == BEST and not known.soft) or (hand == _SEVENS and house.sevens is not None):
@@ -304,7 +306,7 @@ class Play:
         return found
 
     def values(self, known: Mapping[int, Known], tree: Tree, kind: Kind, choose: Chooser) -> dict[int, Sums]:
-        """Return what every hand of two and more cards comes to, played as ``choose`` says."""
+        """Return the value of every hand of two and more cards, played by ``choose``."""
         found: dict[int, Sums] = {}
         mixed = self.house.suited_678 is not None
         for hand in reversed(tree):
@@ -320,7 +322,7 @@ class Play:
         return found
 
     def split(self, round_: Round, split: Split, hands: int, choose: Chooser) -> Sums:
-        """Return what a pair split into up to so many hands comes to."""
+        """Return the value of a pair split into up to ``hands`` hands."""
         mean, staked = 0, 0
         for branch in split.branches[hands]:
             values = self.values(round_.known, branch.tree, branch.kind, choose)
@@ -331,7 +333,7 @@ class Play:
 
     @staticmethod
     def starts(known: Mapping[int, Known], branch: Branch) -> list[int]:
-        """The hands of two cards that a branch starts with."""
+        """Return the hands of two cards with which a branch starts."""
         if known[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []
         drawn = known[branch.start].next
@@ -339,7 +341,7 @@ class Play:
 
     @staticmethod
     def pair_node(round_: Round, split: Split) -> Node:
-        """Return the ways of two cards that may be split so."""
+        """Return the ways of the two cards of a split."""
         have = round_.dealer.full[split.pair - 1]
         node = Node()
         node.add(round_.tree[2 * CARD[split.pair - 1]], split.ways, split.ways, have * (have - 1))

@@ -1,6 +1,7 @@
-"""What hands weigh that end with so many cards, with the dealer's hands from what is left: compiled, exact.
+"""The exact weights of finished hands combined with the dealer's hands from the remaining cards, compiled.
 
-Numbers outgrow a machine's: they are sums of 32-bit limbs, each kept in 64 bits with room for many of them.
+The numbers exceed machine integers: they are sums of 32-bit limbs, each stored in 64 bits with room for many
+additions.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def weighed(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
-    """Return for each net how many ways there are: orders of the cards gone, times the dealer's hands.
+    """Return the number of ways for each net: orders of the removed cards, times the dealer's hands.
 
-    ``removed`` has ten counts a row, all rows of as many cards; ``ways[row, end, net]`` counts the orders,
-    below 2^32, the dealer's blackjack the last end; ``rests[length]`` is what a hand of so many cards that
-    he draws weighs more. The result is of orders that are drawn from the full shoe but his first card.
+    ``removed`` has ten counts per row, all rows with the same number of cards; ``ways[row, end, net]`` counts
+    the orders, below 2^32, with the dealer's blackjack as the last end; ``rests[length]`` is the additional
+    weight of a dealer hand of that length. The result counts orders drawn from the full shoe without the
+    dealer's first card.
     """
     full: Ints = np.array(dealer.full, dtype=np.int64)
     hands = [(drawn, many, end) for drawn, many, end in dealer.hands if sum(drawn) < len(rests)]
@@ -49,7 +51,7 @@ def _limbs(number: int, count: int) -> list[int]:
 
 
 def compiled(kernel: _Kernel, *, borrows: bool = False) -> _Kernel:
-    """Return a function of arrays compiled: without counting who holds them where it only borrows them."""
+    """Return a function of arrays compiled; if it ``borrows`` them, without reference counting."""
     return cast("_Kernel", _compiled(kernel, borrows=borrows))
 
 
@@ -57,7 +59,7 @@ def compiled(kernel: _Kernel, *, borrows: bool = False) -> _Kernel:
 def _compiled(kernel: Callable[..., object], *, borrows: bool) -> object:
     import numba  # noqa: PLC0415 (laboratory package)
 
-    njit: Callable[..., object] = numba.njit  # its types leave _nrt out
+    njit: Callable[..., object] = numba.njit  # the type stubs omit _nrt
     return njit(kernel, nogil=True, _nrt=not borrows)
 
 

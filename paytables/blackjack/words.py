@@ -1,4 +1,4 @@
-"""The rules of a table in sentences, from its own keys: what a player reads of what the house has chosen."""
+"""The rules of a table in sentences, generated from its keys: the operator's options as shown to the player."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from paytables.blackjack.schema import BlackjackDefinition, HouseRules, Side
     from paytables.layout import Odds
 
-#: What a hand may be settled as beside won, lost and push: pays of the game's own, by their names.
+#: Results of a hand other than won, lost and push: special pays, by their names.
 BLACKJACK: Final = "blackjack"
 EVEN_MONEY: Final = "even-money"
 SEVENS: Final = "three-sevens"
@@ -119,7 +119,7 @@ _TO: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 
 
 def rule_lines(made: "BlackjackDefinition", code: str) -> list[str]:
-    """Return what the house has chosen, a sentence a rule, in a language."""
+    """Return the operator's options, one sentence per rule, in a language."""
     rules = made.rules
     lines = [
         _of(_SHOE[0 if made.shoe.stop is not None else made.shoe.rounds], code).format(made.shoe.decks),
@@ -148,7 +148,7 @@ def _of(text: Text, code: str) -> str:
 
 
 def _totals(rules: "HouseRules", code: str) -> str:
-    """The totals that may be doubled: runs as from-to."""
+    """Return the totals that may be doubled, with runs as from-to."""
     runs: list[list[int]] = []
     for total in sorted(rules.double.totals):
         if runs and total == runs[-1][-1] + 1:
@@ -160,7 +160,7 @@ def _totals(rules: "HouseRules", code: str) -> str:
 
 
 def pay_lines(made: "BlackjackDefinition", code: str) -> list[str]:
-    """Return what is paid beside even money, a line a stake, in a language."""
+    """Return the pays other than even money, one line per stake, in a language."""
     colon = " :" if code == "fr" else ":"
     sides = {side.id: side for side in made.side}
     lines: dict[str, list[str]] = {}
@@ -172,7 +172,7 @@ def pay_lines(made: "BlackjackDefinition", code: str) -> list[str]:
 
 
 def _paid(odds: "Odds", code: str) -> str:
-    return odds.said(code) if odds.share else odds.words()[code]
+    return odds.printed(code) if odds.share else odds.texts_by_language()[code]
 
 
 def _side(side: "Side", rows: list[str], code: str, colon: str) -> str:
@@ -189,7 +189,7 @@ _CHARTED: Final = {
 def chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
     """Return the lines of a chart as a screen draws them: named by language, equal ones in one row.
 
-    The cells are a letter for each first card of the dealer's, two to ace.
+    The cells are a letter for each first card of the dealer, two to ace.
     """
     found: list[dict[str, object]] = []
     parted = [(line.split()[0], line.split()[2], line.split()[1]) for line in lines]

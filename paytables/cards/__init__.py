@@ -1,4 +1,4 @@
-"""Cards, decks and shoes; how hands rank by each game's own order; hands that differ in suit only."""
+"""Cards, decks and shoes; hand rankings by each game's own order; hands that differ in suits only."""
 
 from paytables.cards.card import (
     ACE,

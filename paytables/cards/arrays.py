@@ -1,4 +1,4 @@
-"""Types of arrays, for the type checker: nothing here is imported when a cabinet runs."""
+"""Array types for the type checker: nothing here is imported when a cabinet runs."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""Cards as whole numbers, and a shoe that deals them: a draw without replacement from counts.
+"""Cards as integers, and a shoe that deals them: a draw without replacement from counts.
 
 A card is ``rank * 4 + suit``: rank 0 is the two, 12 the ace; suits 0 to 3 are clubs, diamonds, hearts and
-spades, so 1 and 2 are red. 52 is the joker. A name is rank and suit in the usual letters:
-``Td`` is the ten of diamonds.
+spades, so 1 and 2 are red. 52 is the joker. A name is rank and suit in the usual letters: ``Td`` is the ten
+of diamonds.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,8 @@ SUITS: Final = "cdhs"
 ACE: Final = 12
 JOKER: Final[Card] = 52
 _JOKER_NAME: Final = "Jk"
-#: How many cards are in one pack or several, which no definition says and help may.
+#: The numbers of cards in one or more packs, which help texts may mention although no definition contains
+#: them.
 PACKS: Final = frozenset(range(52, 8 * 52 + 1, 52))
 
 
@@ -28,12 +29,12 @@ def rank_of(card: Card) -> int:
 
 
 def suit_of(card: Card) -> int:
-    """Return 0 clubs, 1 diamonds, 2 hearts or 3 spades; of the joker it means nothing."""
+    """Return 0 clubs, 1 diamonds, 2 hearts or 3 spades; it is meaningless for the joker."""
     return card & 3
 
 
 def is_red(card: Card) -> bool:
-    """Whether the card is a diamond or a heart."""
+    """Return whether the card is a diamond or a heart."""
     return card != JOKER and suit_of(card) in {1, 2}
 
 
@@ -46,13 +47,13 @@ def card_of(name: str) -> Card:
     """Read a card's two letters; :func:`card_name` is the inverse. Raises :class:`ValueError`."""
     if name == _JOKER_NAME:
         return JOKER
-    if len(name) != 2 or name[0] not in RANKS or name[1] not in SUITS:  # "" is in every text
+    if len(name) != 2 or name[0] not in RANKS or name[1] not in SUITS:  # an empty string is in every text
         raise ValueError(f"{name!r} is no card: a rank of {RANKS}, then a suit of {SUITS}, or {_JOKER_NAME}")
     return RANKS.index(name[0]) * 4 + SUITS.index(name[1])
 
 
 def cards_of(names: str) -> tuple[Card, ...]:
-    """Read cards with blanks between them. Raises :class:`ValueError`."""
+    """Read cards separated by spaces. Raises :class:`ValueError`."""
     return tuple(card_of(name) for name in names.split())
 
 
@@ -64,23 +65,23 @@ def deck(*, joker: bool = False, without: Iterable[int] = ()) -> tuple[Card, ...
 
 @dataclass(slots=True)
 class Shoe:
-    """What has not been dealt: ``counts[card]`` of each card. Dealing takes one, each equally likely."""
+    """The cards not yet dealt: ``counts[card]`` of each card. Dealing takes one, each equally likely."""
 
     counts: list[int]
 
     @classmethod
     def of(cls, decks: int = 1, *, joker: bool = False, without: Iterable[int] = ()) -> "Shoe":
-        """Return a full shoe of so many decks, ``without`` some ranks."""
+        """Return a full shoe of ``decks`` decks, ``without`` some ranks."""
         cards = set(deck(joker=joker, without=without))
         return cls([decks * (card in cards) for card in range(JOKER + 1)])
 
     @property
     def left(self) -> int:
-        """How many cards are in it."""
+        """Return the number of cards in the shoe."""
         return sum(self.counts)
 
     def deal(self, draw: Draw, purpose: str) -> Card:
-        """Take a card out by one number below the cards left. Raises :class:`ValueError` when it is empty."""
+        """Deal a card by one random number below the cards left. Raises :class:`ValueError` if it is empty."""
         left = self.left
         if not left:
             raise ValueError(f"{purpose}: no card is left in the shoe")
@@ -93,19 +94,19 @@ class Shoe:
         return card
 
     def take(self, *cards: Card) -> None:
-        """Take these cards out. Raises :class:`ValueError` where one is not in the shoe."""
+        """Remove these cards. Raises :class:`ValueError` if one is not in the shoe."""
         for card in cards:
             if not self.counts[card]:
                 raise ValueError(f"{card_name(card)} is not in the shoe")
             self.counts[card] -= 1
 
     def to_json(self) -> dict[str, int]:
-        """Return what is left by card name, as the journal keeps it; :meth:`from_json` is the inverse."""
+        """Return the remaining cards by name, as the journal stores them; :meth:`from_json` is the inverse."""
         return {card_name(card): count for card, count in enumerate(self.counts) if count}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> "Shoe":
-        """Read a shoe back. Raises :class:`ValueError` for what is no card or no count."""
+        """Read a shoe back. Raises :class:`ValueError` for an invalid card or count."""
         counts = [0] * (JOKER + 1)
         for name, count in data.items():
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:

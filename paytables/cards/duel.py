@@ -1,9 +1,9 @@
-"""How many of a dealer's hands each hand of a player beats: all at once, for laboratories (numpy, numba).
+"""How many dealer hands each player hand beats, all at once, for laboratories (numpy, numba).
 
-The dealer's hands are taken from the weakest up and counted, each in every set of cards it holds; a player's
-hand asks when those weaker than itself are in, and again when those equal to it are. The hands that hold none
-of the player's cards follow by inclusion and exclusion over them. So 134,459 classes of hands against all the
-dealer's cost a few hundred million additions instead of 10 ** 11 comparisons.
+The dealer's hands are processed from the weakest up, and each is counted in every set of cards that it holds.
+A player's hand reads the counts when all weaker hands are in, and again when those equal to it are. The hands
+that hold none of the player's cards follow by inclusion and exclusion. So 134,459 classes of hands against
+all the dealer's cost a few hundred million additions instead of 10 ** 11 comparisons.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """By the player's hand (rows) and the card the dealer shows (columns; one where he shows none).
+    """Counts by the player's hand (rows) and the dealer's visible card (one column if none is visible).
 
-    ``weaker`` and ``equal`` count the dealer's hands; ``closed`` those below the strength he opens with. A
-    card the player holds has zeros.
+    ``weaker`` and ``equal`` count the dealer's hands; ``closed`` those below the strength with which the
+    dealer opens. A card that the player holds has zeros.
     """
 
     weaker: Ints
@@ -40,8 +40,8 @@ def duel(
 ) -> Counts:
     """Count the dealer's hands against each ``chosen`` hand of the player, of these ``strengths``.
 
-    ``dealers`` are the strengths of all the dealer's hands; with ``up``, one of his cards is known; he opens
-    with a strength of at least ``opens``.
+    ``dealers`` are the strengths of all the dealer's hands; with ``up``, one of the dealer's cards is known;
+    the dealer opens with a strength of at least ``opens``.
     """
     cards = player.cards
     binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(cards)])
@@ -104,7 +104,7 @@ def _ask(  # noqa: C901 (one loop for numba)
     found: Ints,
     up: bool,  # noqa: FBT001
 ) -> None:
-    """Count what is in the table and holds the card shown and none of the player's cards."""
+    """Count the hands in the table that hold the visible card and none of the player's cards."""
     size = mine.shape[1]
     most = starts.shape[0] - 2
     number = [0] * (1 << (size + 1))

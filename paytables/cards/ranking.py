@@ -1,10 +1,10 @@
-"""How hands rank: one core for hands of two to five cards, best of any number, by each game's own order.
+"""Hand rankings: one implementation for hands of two to five cards, best of any number, by each game's own order.
 
-An :class:`Order` is data: how many cards count, which combinations there are from highest to lowest, where
-the straight that begins with an ace stands, and what is wild. A strength is a whole number that is larger for
-the better hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order
-in which they decide. :class:`Ranking` answers for single hands by small tables that fill as they are asked;
-laboratories ask it for the whole tables (:mod:`paytables.cards.subsets`).
+An :class:`Order` is data: how many cards count, the combinations from highest to lowest, the rank of the
+straight that begins with an ace, and what is wild. A strength is an integer that is larger for the better
+hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in which
+they decide. :class:`Ranking` evaluates single hands with small tables that fill on demand; laboratories use
+it for complete tables (:mod:`paytables.cards.subsets`).
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from paytables.cards.card import ACE, JOKER, RANKS, Card, rank_of, suit_of
 
-#: Every combination any order may hold.
+#: Every combination that any order may contain.
 CATEGORIES: Final = (
     "five-of-a-kind",
     "royal-flush",
@@ -45,12 +45,12 @@ _SHAPES: Final[dict[tuple[int, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order of hands in one text.
+    """The order of hands in one set of rules.
 
-    ``low_ace`` is where ace-two-three... stands among straights: below all others, second after the one that
-    ends with the ace, or nowhere. ``low_ace_flush`` is the same of straight flushes, ``highest`` where it is
-    above all others (a royal flush apart, where there is one). ``wild`` ranks (13 is the joker) stand for any
-    card; of a ``bug`` only an ace, or what completes a straight or a flush.
+    ``low_ace`` is the rank of ace-two-three... among straights: below all others, second after the one that
+    ends with the ace, or not a straight. ``low_ace_flush`` is the same for straight flushes, with ``highest``
+    if it is above all others (except a royal flush, if there is one). ``wild`` ranks (13 is the joker)
+    represent any card; a ``bug`` represents only an ace, or what completes a straight or a flush.
     """
 
     size: int = 5
@@ -61,13 +61,13 @@ class Order:
     bug: bool = False
 
 
-#: The usual order of five cards, as Let It Ride (s.67.2), Caribbean Stud, Boston and French hold'em have it.
+#: The usual order of five cards, as in Let It Ride (s.67.2), Caribbean Stud, Boston and French hold'em.
 FIVE: Final = Order(categories=CATEGORIES[1:])
 #: Three cards: Three Card Poker (s.67.23), 3-5-7 (s.67.42), Boston (s.67.53).
 THREE: Final = Order(
     size=3, categories=("straight-flush", "three-of-a-kind", "straight", "flush", "pair", "high-card")
 )
-#: Four cards: Four Card and Crazy Four (s.67.65): no straight goes round the ace.
+#: Four cards: Four Card and Crazy Four (s.67.65): no straight wraps around the ace.
 FOUR: Final = Order(
     size=4,
     categories=(
@@ -83,25 +83,25 @@ FOUR: Final = Order(
 )
 #: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
 PAI_GOW: Final = Order(low_ace="second", low_ace_flush="highest", wild=(JOKER_RANK,), bug=True)
-#: The low hand of pai gow poker: two cards, the joker an ace.
+#: The low hand of pai gow poker: two cards, in which the joker is an ace.
 PAI_GOW_LOW: Final = Order(size=2, categories=("pair", "high-card"), wild=(JOKER_RANK,), bug=True)
 
 
 def category(strength: int, order: Order = FIVE) -> str:
-    """Return the combination a strength is of."""
+    """Return the combination of a strength."""
     return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
 
 
 def ranks_in(strength: int) -> tuple[int, ...]:
-    """Return the five numbers that decide within the combination, the first first.
+    """Return the five numbers that decide within the combination, the most important first.
 
-    They are ranks, of the sets before the single cards; of a straight its place among straights.
+    They are ranks, those of sets before single cards; for a straight, its rank among straights.
     """
     return tuple(strength >> shift & 15 for shift in (16, 12, 8, 4, 0))
 
 
 class Ranking:
-    """Strengths of hands by one order, from tables that grow as hands are asked for."""
+    """Strengths of hands by one order, from tables that fill on demand."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -133,7 +133,7 @@ class Ranking:
         return category(self.strength(cards), self.order)
 
     def plain(self, ranks: tuple[int, ...]) -> int:
-        """Return the strength of sorted ranks whatever their suits: no flush counts."""
+        """Return the strength of sorted ranks, ignoring suits: no flush counts."""
         found = self._plain.get(ranks)
         if found is None:
             if len(ranks) > self.order.size:
@@ -147,7 +147,7 @@ class Ranking:
     def suited(self, mask: int, wilds: int) -> int:
         """Return the strength of cards of one suit, whose ranks are the bits of ``mask``, and wild cards.
 
-        Zero where they make no flush.
+        Zero if they do not make a flush.
         """
         found = self._suited.get((mask, wilds))
         if found is None:
@@ -166,7 +166,7 @@ class Ranking:
         return best
 
     def _natural(self, ranks: Sequence[int]) -> int:
-        """The strength of exactly ``size`` ranks without a wild one."""
+        """Return the strength of exactly ``size`` ranks without a wild one."""
         groups = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
         shape = tuple(count for count, _ in groups if count > 1)
         decide = [rank for _, rank in groups]
@@ -209,7 +209,7 @@ class Ranking:
         return self._runs(self.order.low_ace_flush)
 
     def _runs(self, low_ace: str) -> dict[int, int]:
-        """The rank masks of straights, each with its place among them."""
+        """Return the rank masks of straights, each with its rank among them."""
         size = self.order.size
         run = (1 << size) - 1
         places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}

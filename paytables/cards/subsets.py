@@ -1,9 +1,9 @@
-"""Every hand of a deck at once, and sums over the hands that hold given cards. For laboratories (numpy).
+"""Every hand of a deck at once, and sums over the hands that hold given cards, for laboratories (numpy).
 
-Sets of k cards stand in colexicographic order: {c1 < c2 < ... < ck} has the number C(c1, 1) + ... + C(ck, k).
-So the sets whose highest card is m are one run, in the order of the sets of k - 1 cards below m; everything
-of a set follows from its set without the highest card, a whole run at once. numpy is imported only when this
-is used: nothing here is loaded on a cabinet.
+Sets of k cards are in colexicographic order: {c1 < c2 < ... < ck} has the number C(c1, 1) + ... + C(ck, k).
+So the sets whose highest card is m are consecutive, in the order of the sets of k - 1 cards below m; every
+property of a set follows from the set without its highest card, for all of them at once. numpy is imported
+only on use: a cabinet does not load it.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ class Sets:
 
     @cached_property
     def smaller(self) -> Sets:
-        """The sets of one card less."""
+        """Return the sets with one card less."""
         return sets(self.cards, self.size - 1)
 
     @cached_property
     def last(self) -> Ints:
-        """The highest card of each set."""
+        """Return the highest card of each set."""
         runs = [comb(card, self.size - 1) for card in range(self.cards)]
         return np.repeat(np.arange(self.cards, dtype=np.int8), runs)
 
     @cached_property
     def parent(self) -> Ints:
-        """The number of each set without its highest card."""
+        """Return the number of each set without its highest card."""
         runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.cards)]
         return np.concatenate(runs)
 
     @cached_property
     def without(self) -> tuple[Ints, ...]:
-        """The number of each set without its lowest card, its second, and so on to the highest."""
+        """Return the number of each set without its lowest card, its second, and so on to the highest."""
         base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
         if self.size == 1:
             return (self.parent,)
@@ -55,7 +55,7 @@ class Sets:
 
     @cached_property
     def suits(self) -> Ints:
-        """The ranks of each set as bits, 13 a suit, clubs lowest; the joker is in no suit."""
+        """Return the ranks of each set as bits, 13 per suit, clubs lowest; the joker is in no suit."""
         if not self.size:
             return np.zeros(1, dtype=np.int64)
         bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
@@ -63,16 +63,16 @@ class Sets:
 
     @cached_property
     def members(self) -> Ints:
-        """The cards of each set, ascending, as rows."""
+        """Return the cards of each set, ascending, as rows."""
         if not self.size:
             return np.zeros((1, 0), dtype=np.int8)
         return np.hstack([self.smaller.members[self.parent], self.last[:, None]])
 
     @cached_property
     def classes(self) -> tuple[Ints, Ints]:
-        """One set of every class that differs in suits only: its number, and how many sets are like it.
+        """Return a representative of each class of sets that differ in suits only, and the class sizes.
 
-        The one chosen has its suits in ascending order of their bits.
+        The representative has its suits in ascending order of their bits.
         """
         masks = [self.suits >> 13 * suit & 8191 for suit in range(4)]
         chosen = np.flatnonzero((masks[0] <= masks[1]) & (masks[1] <= masks[2]) & (masks[2] <= masks[3]))
@@ -89,7 +89,7 @@ class Sets:
 
     @cached_property
     def class_of(self) -> Ints:
-        """The place in :attr:`classes` of the class of each set."""
+        """Return, for each set, the index in :attr:`classes` of its class."""
         chosen, _ = self.classes
         parts = np.stack([self.suits >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
@@ -102,7 +102,7 @@ class Sets:
         return found
 
     def strengths(self, order: Order) -> Ints:
-        """Return the strength of each set by the order: the best hand where it has more cards than count."""
+        """Return the strength of each set by the order: the best hand if it has more cards than count."""
         ranking = Ranking(order)
         states, keys = self._states
         best = np.array([ranking.plain(key) for key in keys], dtype=np.int32)[states]
@@ -120,7 +120,7 @@ class Sets:
         return best
 
     def wilds(self, order: Order) -> tuple[Ints, int]:
-        """How many wild cards each set has, and the ranks that are wild as bits."""
+        """Return the number of wild cards of each set, and the wild ranks as bits."""
         wild = np.array([(card >> 2) in order.wild for card in range(self.cards)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
@@ -130,7 +130,7 @@ class Sets:
 
     @cached_property
     def _states(self) -> tuple[Ints, list[tuple[int, ...]]]:
-        """For each set the place in the list of the ranks it has, suits apart; and that list."""
+        """Return the index of each set in the list of rank combinations, and that list."""
         steps, keys = rank_steps(self.size, rank_of(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
@@ -140,7 +140,8 @@ class Sets:
     def sums(self, values: Ints) -> list[Ints]:
         """Return the sums of ``values`` over the sets that hold given cards.
 
-        Element k is by the number of a set of k cards: the sum over all sets of :attr:`size` that hold them.
+        Element k is indexed by the number of a set of k cards: the sum over all sets of :attr:`size` that
+        hold them.
         """
         tables: list[Ints] = [values.astype(np.int64)]
         level = self
@@ -157,7 +158,7 @@ class Sets:
         return tables[::-1]
 
     def parts(self, chosen: Ints, kept: int) -> Ints:
-        """Return the number of the set of each chosen set's cards whose places are the bits of ``kept``."""
+        """Return the number of each chosen set's subset of the cards whose indices are bits of ``kept``."""
         number = np.zeros(len(chosen), dtype=np.int64)
         cards = self.members[chosen]
         for held, place in enumerate([place for place in range(self.size) if kept >> place & 1], 1):
@@ -166,10 +167,10 @@ class Sets:
         return number
 
     def holds(self, tables: list[Ints], chosen: Ints) -> Ints:
-        """Return for each chosen set and each part of it kept what the finished hands sum to.
+        """Return, for each chosen set and each part of it that is held, the sum over the final hands.
 
-        Row ``kept`` (bit n keeps the n-th lowest card) sums over the hands of :attr:`size` cards that hold
-        what is kept and nothing of what is thrown away: inclusion and exclusion over the latter.
+        Row ``kept`` (bit n holds the n-th lowest card) sums over the hands of :attr:`size` cards that contain
+        the held cards and none of the discarded ones: inclusion and exclusion over the latter.
         """
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
         for kept in range(1 << self.size):
@@ -181,7 +182,7 @@ class Sets:
         return rows
 
     def held(self, every: list[list[Ints]], chosen: Ints, kept: Ints) -> Ints:
-        """Return row ``kept[n]`` of :meth:`holds` for the n-th chosen set only, for each of some tables."""
+        """Return row ``kept[n]`` of :meth:`holds` for the n-th chosen set only, for each of several tables."""
         found = np.zeros((len(every), len(chosen)), dtype=np.int64)
         whole = (1 << self.size) - 1
         for mask in np.unique(kept).tolist():
@@ -197,10 +198,10 @@ class Sets:
 
 @lru_cache(maxsize=16)
 def rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
-    """Return the steps from the ranks of some cards to those of one more, and every ``size`` ranks, sorted.
+    """Return the transitions from the ranks of some cards to those of one more, and every ``size`` ranks, sorted.
 
     ``steps[k][state, rank]`` leads from a state of k cards to one of k + 1, whatever the order of the cards;
-    a state of ``size`` cards is its place in the list. There are four cards of a rank, and one joker.
+    a state of ``size`` cards is its index in the list. There are four cards of a rank, and one joker.
     """
     steps: list[Ints] = []
     keys: list[tuple[int, ...]] = [()]
@@ -218,5 +219,5 @@ def rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]
 
 @lru_cache(maxsize=16)
 def sets(cards: int, size: int) -> Sets:
-    """Return the sets of so many cards of a deck, made once."""
+    """Return the sets of ``size`` of the ``cards`` cards of a deck, created once."""
     return Sets(cards, size)

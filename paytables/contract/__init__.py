@@ -1,12 +1,12 @@
-"""What a game and whoever plays it say to each other: wagers, draws, steps, outcomes.
+"""The interface between a game and its driver: wagers, draws, steps, outcomes.
 
-A game is played in rounds. A round is a generator of steps over the bets of a wager: a :class:`Decision`
-asks a seat (and may add to its stake), a :class:`Settlement` decides a bet, a :class:`Cue` is for the screen
-alone. What lasts between rounds (a point, a shoe, bets that stay) is the outcome's ``table``. Every driver of
+A game is played in rounds. A round is a generator of steps over the bets of a wager: a :class:`Decision` asks
+a seat (and may add to its stake), a :class:`Settlement` decides a bet, a :class:`Cue` is for the screen only.
+State that lasts between rounds (a point, a shoe, bets that stay) is the outcome's ``table``. Every driver of
 a game uses :class:`Round`.
 
-All of it is plain data that goes to JSON and back, because the journal keeps it and the audit replays it.
-Amounts are credits (int).
+All of it is plain data that converts to JSON and back, because the journal stores it and the audit replays
+it. Amounts are credits (int).
 """
 
 from paytables.contract.chance import (
@@ -34,12 +34,12 @@ from paytables.contract.round import (
     drive,
     of_seat,
 )
-from paytables.contract.wager import WHOLE, Bet, Spot, Wager
+from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, Wager
 
 __all__ = [
     "FACES",
+    "SINGLE_SPOT",
     "WHEEL_DECIDES",
-    "WHOLE",
     "Bet",
     "Choice",
     "Cue",

@@ -1,8 +1,8 @@
-"""Chance as a game sees it: numbers drawn one at a time, recorded, and given back from the record.
+"""Random numbers for games: drawn one at a time, recorded, and replayed from the record.
 
-What several families draw is drawn here, once: dice, one of the pieces left, one of weighted things. A
-laboratory tests these functions (:mod:`tools.lab.rng.outcomes`), so a family that draws the same by code of
-its own would be outside that test.
+Draws that several families use are implemented here once: dice, one of the remaining pieces, a weighted
+choice. A laboratory tests these functions (:mod:`tools.lab.rng.outcomes`), so a family with its own code for
+the same draw would be outside that test.
 """
 
 from collections.abc import Sequence
@@ -14,29 +14,29 @@ from paytables.errors import ReplayError
 
 
 class Draw(Protocol):
-    """A source of chance: each call is one recorded random number."""
+    """A source of random numbers; each call is one recorded number."""
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return a uniform integer in [0, ``bound``); ``purpose`` says in the record what it decided."""
+        """Return a uniform integer in [0, ``bound``); the record stores ``purpose``, which is what it decided."""
 
 
 T = TypeVar("T")
-#: The faces of a die.
+#: The number of faces of a die.
 FACES: Final = 6
 
 
 def throw_dice(draw: Draw, dice: int) -> tuple[int, ...]:
-    """Throw dice, each by its own number."""
+    """Throw dice, with one random number per die."""
     return tuple([1 + draw.below(FACES, f"die {n}") for n in range(1, dice + 1)])
 
 
-def deal_one(draw: Draw, left: list[T], purpose: str) -> T:
-    """Remove one of ``left`` and return it: each is equally likely, and the others keep their order."""
-    return left.pop(draw.below(len(left), purpose))
+def deal_one(draw: Draw, remaining: list[T], purpose: str) -> T:
+    """Remove a uniformly chosen element of ``remaining`` and return it; the others keep their order."""
+    return remaining.pop(draw.below(len(remaining), purpose))
 
 
 def weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int:
-    """Draw an index of ``weights``, each as likely as its share of their sum."""
+    """Draw an index of ``weights`` with probability proportional to its weight."""
     value = draw.below(sum(weights), purpose)
     for index, weight in enumerate(weights):
         if value < weight:
@@ -47,13 +47,13 @@ def weighted_index(draw: Draw, weights: Sequence[int], purpose: str) -> int:
 
 @dataclass(slots=True)
 class RecordingDraw:
-    """A draw that keeps every number as ``(bound, value, purpose)`` in ``records``."""
+    """A draw that stores every number as ``(bound, value, purpose)`` in ``records``."""
 
     source: Draw
     records: list[tuple[int, int, str]] = field(default_factory=list)
 
     def below(self, bound: int, purpose: str) -> int:
-        """Draw from the source and keep the number."""
+        """Draw from the source and record the number."""
         value = self.source.below(bound, purpose)
         self.records.append((bound, value, purpose))
         return value
@@ -61,13 +61,13 @@ class RecordingDraw:
 
 @dataclass(slots=True)
 class ReplayDraw:
-    """A draw that gives back recorded numbers, and refuses a record that does not fit the game."""
+    """A draw that returns recorded numbers, and rejects a record that does not fit the game."""
 
     records: Sequence[Sequence[Json]]
     position: int = 0
 
     def below(self, bound: int, purpose: str) -> int:
-        """Return the next recorded value. Raises :class:`ReplayError` where record and game differ."""
+        """Return the next recorded value. Raises :class:`ReplayError` if record and game differ."""
         if self.position >= len(self.records):
             raise ReplayError(
                 f"draw {self.position} ({purpose}): the record has only {len(self.records)} draws"
@@ -82,6 +82,6 @@ class ReplayDraw:
         return int(value)
 
     def finish(self) -> None:
-        """Raise :class:`ReplayError` when the game ended before the record did."""
+        """Raise :class:`ReplayError` if the game ended before the record did."""
         if self.position != len(self.records):
             raise ReplayError(f"the game used {self.position} draws, the record has {len(self.records)}")

@@ -1,4 +1,4 @@
-"""JSON as games speak it: what the journal keeps and the audit replays."""
+"""The JSON type of game data, which the journal stores and the audit replays."""
 
 from typing import Any, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What a game plays for beside credits, and what a definition may be remarked on."""
+"""Progressive levels and prizes in kind of a game, and remarks on a definition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from paytables.contract.data import Json
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is legal in a definition and may surprise: at which key, and what it does."""
+    """A remark on something legal in a definition that may surprise: the key and its effect."""
 
     key: str
     text: str
@@ -18,7 +18,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class LevelShare:
-    """A part of a progressive level, won: the rest of it stays there."""
+    """A won part of a progressive level; the remainder stays in the level."""
 
     level: str
     share: Fraction
@@ -28,16 +28,16 @@ class LevelShare:
             raise ValueError(f"{self.share} of the level {self.level!r} is no part of it")
 
     def to_json(self) -> dict[str, Json]:
-        """Return the hit as the journal and the screen see it; :func:`level_hit` is the inverse."""
+        """Return the hit in the form used by the journal and the screen; :func:`level_hit` is the inverse."""
         return {"level": self.level, "share": str(self.share)}
 
 
-#: A level hit: the whole of one, by its id, or a part.
+#: A progressive hit: the id of a level won whole, or a part of a level.
 LevelHit: TypeAlias = str | LevelShare
 
 
 def level_hit(data: Json) -> LevelHit:
-    """Read a hit back. Raises KeyError, TypeError or ValueError where it is none."""
+    """Read a hit back. Raises KeyError, TypeError or ValueError if the data is not a hit."""
     if isinstance(data, str):
         return data
     return LevelShare(str(data["level"]), Fraction(str(data["share"])))
@@ -45,18 +45,19 @@ def level_hit(data: Json) -> LevelHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelPlay:
-    """One progressive level as one wager plays for it: what it feeds, and what it may win.
+    """One progressive level as one wager plays for it: what the wager contributes, and what it may win.
 
-    ``stake_credits`` plays for it at the exact mean number of hits ``odds``; every wager of that stake has
-    the same odds (Québec by-law, s.92). ``increment`` is the share of the whole wager the meter grows by.
-    ``reset_credits`` is what the meter starts from for that stake. ``ceiling_credits``: the meter is hit at
-    a secret amount below it, which whoever keeps the meter draws; None: the game says when it is hit.
+    ``stake_credits`` plays for it with the exact mean number of hits ``odds``; every wager of that stake has
+    the same odds (Québec by-law, s.92). ``increment`` is the share of the whole wager that is added to the
+    meter. ``reset_credits`` is the start value of the meter for that stake. ``ceiling_credits``: the meter is
+    hit at a secret amount below it, drawn by the holder of the meter; None means the game decides the hit.
     ``one_price``: every wager that plays for it costs exactly ``stake_credits``, so machines may share it.
     ``names`` is what the player reads, by language.
 
-    A side bet plays by itself: ``spots`` are its places, and ``fed_credits`` what the wager stakes there, in
-    whole stakes, which alone feeds the level. A house keeps such a level or does not offer the bet.
-    ``shares`` are the parts of the level that a stake may win, too, each with its exact mean number of hits.
+    A side bet plays separately: ``spots`` are its betting spots, and ``fed_credits`` is what the wager stakes
+    there in whole stakes; only that feeds the level. The operator configures such a level or does not offer
+    the bet. ``shares`` are the parts of the level that a stake may also win, each with its exact mean number
+    of hits.
     """
 
     level: str
@@ -74,9 +75,9 @@ class LevelPlay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeInKind:
-    """A thing a game gives, by its id: what it is called and what it is, by language.
+    """A prize in kind, by id: its name and description, by language.
 
-    ``value_cents`` is what the house states it is worth, in minor units; it counts in no return.
+    ``value_cents`` is its value as stated by the operator, in minor units; no return includes it.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""A round as a game plays it: steps of decisions, settlements and cues, and the outcome they come to."""
+"""One round of a game: its steps (decisions, settlements and cues) and its outcome."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,20 +6,20 @@ from typing import Final, TypeAlias
 
 from paytables.contract.data import Json
 from paytables.contract.prizes import LevelHit, LevelShare, level_hit
-from paytables.contract.wager import WHOLE, Bet, Wager
+from paytables.contract.wager import SINGLE_SPOT, Bet, Wager
 from paytables.errors import ChoiceError
 
-#: The question of a round that a real wheel decides: its options are the pockets, and no player answers it.
+#: The kind of a decision that a real wheel answers: its options are the pockets, and no player answers it.
 WHEEL_DECIDES: Final = "wheel"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The game stops and asks a seat: one of ``options`` must come back. ``prompt`` is for the screen.
+    """A question to a seat: the game waits until one of ``options`` is returned. ``prompt`` is for the screen.
 
-    ``stakes`` has the bet that an option adds to what is at stake, by option (a raise, a double, insurance);
-    an option without one costs nothing, and there is always one of those: the first of them is taken for who
-    keeps others waiting and says nothing.
+    ``stakes`` maps an option to the bet that it adds (a raise, a double, insurance). An option without one is
+    free, and at least one option is always free: the first free one is used for a player who does not answer
+    while others wait.
     """
 
     kind: str
@@ -41,21 +41,21 @@ class Decision:
         return 0 if bet is None else bet.credits
 
     def bet(self, option: Json) -> Bet | None:
-        """Return the bet an option adds; None where it costs nothing."""
+        """Return the bet an option adds, or None if it is free."""
         return self.stakes.get(option) if self.stakes else None
 
     @property
     def unanswered(self) -> Json:
-        """Return what is taken where no answer comes: the first option that costs nothing."""
+        """Return the default if no answer arrives: the first option that is free."""
         return next(option for option in self.options if not self.adds(option))
 
     def within(self, credits_: int) -> "Decision":
-        """Return the decision with only the options that so many credits pay for."""
+        """Return the decision with only the options that cost at most ``credits_``."""
         open_ = tuple(option for option in self.options if self.adds(option) <= credits_)
         return self if len(open_) == len(self.options) else replace(self, options=open_)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the decision as the journal and the screen see it."""
+        """Return the decision in the form used by the journal and the screen."""
         return {"kind": self.kind, "options": list(self.options), "prompt": dict(self.prompt)}
 
 
@@ -68,43 +68,43 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A bet decided, or one prize of one: ``credits`` come back to its player, the stake included.
+    """A decided bet, or one prize of it: the player receives ``credits``, the stake included.
 
-    ``name`` says as what, in the definition's words: a pay, a push, a half, taken down, lost. ``staked`` is
-    the part of the bet on ``spot`` that is decided by it; ``detail`` tells where and how it was made.
-    ``pays``: it is a row of a table of pays, and a win however little it is; else what is no more than the
-    stake is the stake or a part of it given back. Two that differ in it alone are equal: older journals do
-    not have it.
+    ``name`` is the result in the definition's terms: a pay, a push, a half, taken down, lost. ``staked`` is
+    the part of the bet on ``spot`` that it decides; ``detail`` says where and how it was won. ``pays``: it is
+    a row of a pay table, and therefore a win of any size; otherwise credits up to the stake are the stake, or
+    a part of it, returned. Two settlements that differ only in ``pays`` are equal, because journals written
+    by earlier versions do not have it.
     """
 
     name: str
     credits: int
     detail: Mapping[str, Json] = field(default_factory=dict)
-    spot: str = WHOLE
+    spot: str = SINGLE_SPOT
     staked: int = 0
     seat: int = 0
     pays: bool = field(default=False, compare=False)
 
     @property
     def gives_back(self) -> bool:
-        """Whether it gives a stake or a part of it back, and is no win: a push, a half, a bet taken down."""
+        """Return whether it only returns the stake or a part of it: a push, a half, a bet taken down."""
         return 0 < self.credits <= self.staked and not self.pays
 
     def to_json(self) -> dict[str, Json]:
-        """Return the settlement as the journal and the screen see it; :meth:`from_json` is the inverse."""
+        """Return the settlement in the form used by the journal and the screen; :meth:`from_json` is the inverse."""
         own = {"spot": self.spot, "staked": self.staked, "seat": self.seat, "pays": self.pays}
-        said = {key: value for key, value in own.items() if value}
-        return {"name": self.name, "credits": self.credits, **said, **self.detail}
+        optional = {key: value for key, value in own.items() if value}
+        return {"name": self.name, "credits": self.credits, **optional, **self.detail}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Settlement":
-        """Read a settlement back."""
+        """Read a settlement back from :meth:`to_json`."""
         detail = {name: value for name, value in data.items() if name not in _OWN}
         return cls(
             name=str(data["name"]),
             credits=int(data["credits"]),
             detail=detail,
-            spot=str(data.get("spot", WHOLE)),
+            spot=str(data.get("spot", SINGLE_SPOT)),
             staked=int(data.get("staked", 0)),
             seat=int(data.get("seat", 0)),
             pays=data.get("pays") is True,
@@ -116,26 +116,26 @@ _OWN: Final = frozenset({"name", "credits", "spot", "staked", "seat", "pays"})
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What a screen animates, for all eyes or one seat's: a card dealt or turned, a ball, a throw, chips."""
+    """A screen animation, for everyone or for one seat: a card dealt or turned, a ball, a throw, chips."""
 
     kind: str
     data: Mapping[str, Json] = field(default_factory=dict)
     seat: int | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """Return the cue as the screen sees it."""
+        """Return the cue in the form used by the screen."""
         return {"cue": self.kind, **self.data}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one round came to.
+    """The result of one round.
 
-    ``settlements`` are those the round made, in order; the win is their sum and stated nowhere else.
-    ``progressives`` and ``merchandise`` name the levels (or parts of them) and prizes hit, in order; their
-    value is the cabinet's to pay, and is not in the win. ``display`` is all a screen needs to draw its end
-    again.
-    ``table`` is how the round leaves the table (:meth:`paytables.game.Rules.at`); None where nothing lasts.
+    ``settlements`` are those of the round, in order; the win is their sum and is not stored separately.
+    ``progressives`` and ``merchandise`` name the levels (or parts of them) and prizes hit, in order; the
+    cabinet values and pays them, and the win excludes them. ``display`` is all a screen needs to redraw the
+    end of the round. ``table`` is the table state that the round leaves (:meth:`paytables.game.Rules.at`), or
+    None if there is none.
     """
 
     settlements: tuple[Settlement, ...] = ()
@@ -146,19 +146,19 @@ class Outcome:
 
     @property
     def win_credits(self) -> int:
-        """All that comes back: every settlement, after a double-up where one was played."""
+        """Return the sum of all settlements, after a double-up if one was played."""
         return sum([each.credits for each in self.settlements])
 
     @property
     def push_credits(self) -> int:
-        """What of it is stakes given back and no win: pushes, halves, bets taken down."""
+        """Return the part of the win that is only returned stakes: pushes, halves, bets taken down."""
         return sum([each.credits for each in self.settlements if each.gives_back])
 
     @property
     def double_up_stakes(self) -> tuple[int, ...]:
-        """What was put at stake in each round of its double-up, credits; nothing where none was.
+        """Return the credits at stake in each round of the double-up; empty if there was none.
 
-        The first is what the game had won before; each later one what the round before it left.
+        The first is the win of the game before it; each later one is the result of the previous round.
         """
         for each in self.settlements:
             if each.name == "double-up" and "rounds" in each.detail:
@@ -167,7 +167,7 @@ class Outcome:
         return ()
 
     def to_json(self) -> dict[str, Json]:
-        """Return the outcome as the journal keeps it, the settlements under their name of old."""
+        """Return the outcome as the journal stores it; the settlements have their original key ``wins``."""
         table = {} if self.table is None else {"table": self.table}
         return {
             "win_credits": self.win_credits,
@@ -184,7 +184,7 @@ class Outcome:
     def from_json(cls, data: Mapping[str, Json]) -> "Outcome":
         """Read an outcome back; :meth:`to_json` is the inverse.
 
-        Raises ValueError where the win it states is not the sum of its settlements.
+        Raises ValueError if the stated win is not the sum of its settlements.
         """
         outcome = cls(
             settlements=tuple(Settlement.from_json(each) for each in data["wins"]),
@@ -201,15 +201,15 @@ class Outcome:
 
 
 Step: TypeAlias = Decision | Settlement | Cue
-#: A round being played: it yields steps, is sent the choice for each decision (None for the rest), and
+#: A round in progress: it yields steps, is sent the choice for each decision (None for other steps), and
 #: returns its outcome, whose settlements are the ones it yielded.
 Play: TypeAlias = Generator[Step, Choice | None, Outcome]
 
 
 def of_seat(play: Play, seat: int) -> Play:
-    """Return one seat's part of a round of several: what others stake and settle is no money of this play.
+    """Return the view of one seat of a shared round, without the stakes and settlements of other seats.
 
-    Their decisions are asked here too, and cost nothing; their answers decide what is drawn.
+    Decisions of other seats are still asked, without their costs, because their answers affect what is drawn.
     """
     answer: Choice | None = None
     while True:
@@ -226,7 +226,7 @@ def of_seat(play: Play, seat: int) -> Play:
 
 
 class Round:
-    """A round in progress: what it asks next, what it has settled and shown so far, or its outcome.
+    """A round in progress: its pending decision, its settlements and cues so far, or its outcome.
 
     ``staked`` are the bets of its wager and of every raise since. Nothing is played before :meth:`advance`.
     """
@@ -240,16 +240,16 @@ class Round:
         self._play = play
 
     def advance(self, choice: Choice | None = None) -> None:
-        """Play on to the next decision or the end: first without a choice, then with each answer.
+        """Play on to the next decision or the end: the first call has no choice, each later call has the answer.
 
-        Raises :class:`ChoiceError` for an answer that is none of the options.
+        Raises :class:`ChoiceError` for an answer that is not among the options.
         """
-        asked, self.cues = self.decision, []
+        pending, self.cues = self.decision, []
         try:
-            if asked is None:
+            if pending is None:
                 step = next(self._play)
             else:
-                added = asked.bet(asked.check(choice))
+                added = pending.bet(pending.check(choice))
                 step = self._play.send(choice)
                 self.staked += () if added is None else (added,)
             while not isinstance(step, Decision):
@@ -265,11 +265,11 @@ class Round:
 
     @property
     def staked_credits(self) -> int:
-        """All that has been staked in the round: its wager and what the answers so far have added."""
+        """Return the total staked in the round: its wager and what the answers so far have added."""
         return sum(bet.credits for bet in self.staked)
 
     def undecided(self) -> tuple[Bet, ...]:
-        """Return what is staked and no settlement has decided: what a void round gives back."""
+        """Return the stakes that no settlement has decided, which a void round returns."""
         left: dict[tuple[int, str], int] = {}
         for bet in self.staked:
             left[bet.seat, bet.spot] = left.get((bet.seat, bet.spot), 0) + bet.credits
@@ -293,18 +293,18 @@ def answered(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> 
 def drive(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
     """Run ``play`` to its end with the given choices, in order.
 
-    Raises :class:`ChoiceError` when a decision finds no choice left, or a choice finds no decision.
+    Raises :class:`ChoiceError` if a decision has no choice left, or if choices remain unused.
     """
     pending = iter(choices)
 
-    def following(asked: Decision) -> Choice:
+    def following(decision: Decision) -> Choice:
         choice = next(pending, None)
         if choice is None:
-            raise ChoiceError(f"{asked.kind}: no choice given; the options are {list(asked.options)}")
+            raise ChoiceError(f"{decision.kind}: no choice given; the options are {list(decision.options)}")
         return choice
 
     outcome = answered(play, wager, following)
-    left = len(list(pending))
-    if left:
-        raise ChoiceError(f"the game ended with {left} choices unused")
+    unused = len(list(pending))
+    if unused:
+        raise ChoiceError(f"the game ended with {unused} choices unused")
     return outcome

@@ -8,7 +8,7 @@ from paytables.layout import check_forms
 
 
 def build(data: CrapsDefinition, file: str) -> CrapsRules:
-    """Make the rules. Raises :class:`DefinitionError`."""
+    """Build the rules. Raises :class:`DefinitionError`."""
     check(data, file)
     felt = Felt(data)
     check_places(felt, file)
@@ -17,5 +17,5 @@ def build(data: CrapsDefinition, file: str) -> CrapsRules:
     return rules
 
 
-#: The least buy bet: 20 and the commission of one twentieth.
+#: The minimum buy bet: 20 and the commission of one twentieth.
 FAMILY = Family(CrapsDefinition, build, figures=frozenset({21}))

@@ -1,8 +1,8 @@
-"""The exact figures of craps: a Markov chain of table states, whose every throw is one of 36.
+"""The exact figures of craps: a Markov chain of table states, in which every throw is one of 36.
 
-Bets are added by wagers only, so that in the chain they can but leave: the states with the same bets are a
-small linear system over the points, and what comes after them is known before they are solved. Dice know no
-player: a bet has the figures of it alone, and bets together those of their joint chain.
+Bets are added by wagers only, so in the chain they can only leave: the states with the same bets are a small
+linear system over the points, and their successors are known before they are solved. Dice are independent of
+the player, so a bet is analysed alone, and combined bets by their joint chain.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Final
 
-from paytables.analysis import BetAnalysis, Depth, Law, Prize
+from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import Sums, add, solved
 from paytables.craps.places import THROWS, Place
@@ -20,30 +20,32 @@ from paytables.craps.state import State, thrown
 from paytables.layout import Case, Odds, analysed, law_of
 from paytables.wording import percent
 
-#: Table states whose joint distribution is worked out; beyond them the mean and the variance alone are.
+#: Maximum number of table states for a joint distribution; above it only the mean and the variance are
+#: computed.
 STATES_MOST: Final = 400
-#: Every throw, the order of the dice aside, with its chance.
+#: Every throw, the order of the dice ignored, with its probability.
 PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in PAIRS)
-#: How many of 36 throws make a total.
+#: The number of the 36 throws with each total.
 WAYS: Final = {total: sum(sum(dice) == total for dice in THROWS) for total in range(2, 13)}
-#: The share of all throws that are a come-out: one in each series, whose mean length it is the inverse of.
+#: The share of all throws that are a come-out: one per series, so it is the inverse of the mean length of a
+#: series.
 COME_OUT: Final = 1 / sum((Fraction(WAYS[n], WAYS[n] + 6) for n in NUMBERS), Fraction(1))
 
 
 @dataclass
 class Chain:
-    """The bets of a table from a state to the end of the last of them, nothing more being staked."""
+    """The bets of a table from a state until the last of them is decided, without new stakes."""
 
     places: Mapping[str, Place]
     _wins: dict[State, Sums[int]] = field(default_factory=dict)
 
     def throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
-        """Every throw: its chance, what it settles and the table it leaves."""
+        """Yield every throw: its probability, its settlements and the table it leaves."""
         for dice, chance in PAIR_CHANCES:
             yield chance, *thrown(self.places, state, dice)
 
     def states(self, start: State) -> set[State]:
-        """Every state reached from one, up to just above :data:`STATES_MOST`."""
+        """Return every state reachable from one, up to just above :data:`STATES_MOST`."""
         found, ahead = {start}, [start]
         while ahead and len(found) <= STATES_MOST:
             for _, _, after in self.throws(ahead.pop()):
@@ -53,7 +55,7 @@ class Chain:
         return found
 
     def wins(self, start: State) -> Sums[int]:
-        """Return the chance of each sum of credits that the bets of a state bring back by their end."""
+        """Return the probability of each total that the bets of a state return until all are decided."""
         if not start.bets:
             return {0: Fraction(1)}
         if start not in self._wins:
@@ -79,10 +81,10 @@ class Chain:
 
 
 def most_of_a_throw(places: Mapping[str, Place], laid: State) -> dict[int, int]:
-    """Return the most credits that one throw may give back to each seat: the next, or one after it.
+    """Return the most credits that one throw may return to each seat: the next, or a later one.
 
-    Each bet counts with the best that such dice may make of it, whatever the point by then: exact for bets of
-    one throw, and never too low.
+    For each pair of dice, every bet counts with its best result at any point: an upper bound, exact for bets of
+    one throw.
     """
     best = {bet: _best(places, bet, laid.point) for bet in laid.bets}
     return {
@@ -92,7 +94,7 @@ def most_of_a_throw(places: Mapping[str, Place], laid: State) -> dict[int, int]:
 
 
 def _best(places: Mapping[str, Place], bet: Bet, point: int | None) -> list[int]:
-    """The most a bet may bring back of each pair of dice, where it is and where it may travel to."""
+    """Return the most a bet may return for each pair of dice, where it stands and where it may travel."""
     own = places[bet.spot]
     boxed = own.bet.kind in {"come", "dontcome"} and not own.key
     where = (own, *(places[f"{own.id}-{n}"] for n in NUMBERS)) if boxed else (own,)
@@ -109,10 +111,10 @@ def _best(places: Mapping[str, Place], bet: Bet, point: int | None) -> list[int]
 
 
 def stakes_a_throw(place: Place, point: int | None = None) -> Fraction:
-    """Return how often a bet is staked in each throw of a table where it is staked whenever it may be.
+    """Return how often per throw a bet is placed at a table where it is placed whenever it may be.
 
-    Throws in which it is off count. Odds count as often as there is a number to lay them on; ``point`` says
-    it for those of pass and don't pass.
+    Throws in which it is off count. Odds count as often as there is a number to place them on; ``point`` is
+    the number for those of pass and don't pass.
     """
     on = place.line or place.bet.kind
     rate = {"pass": COME_OUT, "dontpass": COME_OUT, "come": 1 - COME_OUT, "dontcome": 1 - COME_OUT}
@@ -126,17 +128,17 @@ def stakes_a_throw(place: Place, point: int | None = None) -> Fraction:
 
 
 def decided_a_throw(place: Place, point: int | None) -> Fraction:
-    """Return the chance that a throw decides a bet that plays."""
+    """Return the probability that a throw decides a bet that is on."""
     fates = (place.fate(dice, point, told=place.bet.off) for dice in THROWS)
     return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
 
 
 def of_places(places: Mapping[str, Place], depth: Depth) -> tuple[BetAnalysis, ...]:
-    """Return the figures of the least bet of each kind and price, played to its end."""
+    """Return the figures of the minimum bet of each kind and price, played to its end."""
     found: dict[str, BetAnalysis] = {}
     for place in places.values():
         if place.key and place.bet.kind in {"come", "dontcome"}:
-            continue  # where a come bet travels to: part of its figures
+            continue  # the destination of a come bet: part of its figures
         on_line = place.bet.kind in {"pass", "dontpass"}
         for point in NUMBERS if place.line and not place.key else (None if on_line else NUMBERS[0],):
             name = (
@@ -171,7 +173,7 @@ def _alone(
 
 
 def _begun(places: Mapping[str, Place], place: Place, point: int, credits_: int) -> object:
-    """A table with a point that takes a bet: what it is laid on stands, or else the bet of whoever throws."""
+    """Return a table with a point that accepts a bet: the required bet stands, or else the shooter's line bet."""
     lines = (other.id for other in places.values() if other.bet.kind in {"pass", "dontpass"})
     needs = place.needs or next(lines)
     times = place.bet.times.get(place.key or str(point), 1) if place.needs else 1
@@ -180,14 +182,14 @@ def _begun(places: Mapping[str, Place], place: Place, point: int, credits_: int)
 
 
 def _mean_throws(place: Place, point: int | None) -> Fraction:
-    """The mean number of throws, all of them playing, until a bet is decided."""
+    """Return the mean number of throws until a bet is decided, if it is on in all of them."""
     if place.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
         return 1 / COME_OUT
     return 1 / decided_a_throw(place, point)
 
 
 def _cases(chain: Chain, start: State) -> Iterator[Case]:
-    """What one bet alone comes to: a case for each sum that it brings back."""
+    """Yield the results of a single bet: one case for each sum that it returns."""
     (bet,) = start.bets
     for back, chance in chain.wins(start).items():
         name = "push" if back == bet.credits else "won" if back else "lost"
@@ -197,7 +199,7 @@ def _cases(chain: Chain, start: State) -> Iterator[Case]:
 
 
 def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnalysis:
-    """Return the figures of what a wager newly stakes on a table, each bet played to its end.
+    """Return the figures of a wager's new stakes on a table, each bet played to its end.
 
     The distribution is exact up to :data:`STATES_MOST` states of the table; beyond, the mean and the variance
     are exact and the highest win is a bound.
@@ -208,7 +210,7 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     starts = {bet: replace(laid, bets=(bet,), told=laid.told & {(bet.seat, bet.spot)}) for bet in new}
     cost = wager.credits
     if not new:
-        law = Law(1, {0: 1})
+        law = WinDistribution(1, {0: 1})
         return BetAnalysis(bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), law=law)
     laws = {bet: law_of(chain.wins(start)) for bet, start in starts.items()}
     mean = sum((law.moment(1) for law in laws.values()), Fraction(0))
@@ -228,14 +230,14 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     return figures.with_law(law)
 
 
-def _variance(chain: Chain, laid: State, laws: Mapping[Bet, Law]) -> Fraction:
-    """The variance of a sum from those of its terms and of every two of them together."""
+def _variance(chain: Chain, laid: State, laws: Mapping[Bet, WinDistribution]) -> Fraction:
+    """Return the variance of a sum from those of its terms and of every pair of them."""
     single = sum((law.variance() for law in laws.values()), Fraction(0))
     pairs = (law_of(chain.wins(laid.with_bets(pair, laid.told))) for pair in combinations(laws, 2))
     return sum((law.variance() for law in pairs), Fraction(0)) - (len(laws) - 2) * single
 
 
-def _prizes(laws: Mapping[Bet, Law], cost: int) -> Iterable[Prize]:
+def _prizes(laws: Mapping[Bet, WinDistribution], cost: int) -> Iterable[Prize]:
     for bet, law in laws.items():
         for back, count in law.counts.items():
             if back:

@@ -1,4 +1,4 @@
-"""Chains solved exactly: what is expected from each state, by eliminating states one after another."""
+"""Exact solution of Markov chains: the expectation from each state, by eliminating states one after another."""
 
 from collections.abc import Hashable
 from fractions import Fraction
@@ -11,8 +11,9 @@ Sums = dict[K, Fraction]
 def solved(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[Sums[K]]:
     """Return x of ``x[i] = right[i] + sum(rows[i][j] * x[j])``; ``right`` and x are sums by key.
 
-    ``rows`` are the chances to go on from state to state; each state must leave them some day. Both lists are
-    used up. The state that the fewest ways lead through goes first (Markowitz 1957), which keeps rows short.
+    ``rows`` are the transition probabilities between the states; every state must eventually leave them. Both
+    lists are consumed. The state with the fewest transitions through it is eliminated first (Markowitz 1957),
+    which keeps rows short.
     """
     into: list[set[int]] = [set() for _ in rows]
     for i, row in enumerate(rows):

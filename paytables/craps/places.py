@@ -1,4 +1,4 @@
-"""The spots of a craps cloth: what a throw makes of a bet there, what may be staked, what is given back."""
+"""The spots of a craps layout: the effect of a throw on a bet there, its limits, and what is returned."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition, ter
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, pushed, settled
 
-#: A bet that comes back as it was staked: a push, or odds that did not play when their bet was decided.
+#: A bet that is returned as staked: a push, or odds that were off when their bet was decided.
 PUSH: Final = Odds.parse("0:1")
-#: What a throw makes of a bet: won at odds, lost (None), or the id of the spot where it then stands.
+#: The effect of a throw on a bet: won at odds, lost (None), or the id of the spot where it stands next.
 Fate: TypeAlias = Odds | str | None
 
 _LINES: Final = ("pass", "dontpass", "come", "dontcome")
@@ -23,9 +23,9 @@ _BOXES: Final = ("come", "dontcome")
 
 @dataclass(frozen=True)
 class Place:
-    """One spot. ``key`` is its number or its dice; come bets have places by number for those travelled.
+    """One spot. ``key`` is its number or its dice; come bets have further places by number for travelled bets.
 
-    ``line`` is the kind of single chance that odds are laid on, ``needs`` the spot of it.
+    ``line`` is the kind of line bet on which odds are placed, and ``needs`` is the spot of that bet.
     """
 
     id: str
@@ -36,26 +36,26 @@ class Place:
 
     @property
     def number(self) -> int | None:
-        """The number it races against 7; None where it has none of its own."""
+        """Return the number that must come before 7, or None if the spot has no fixed number."""
         return int(self.key) if self.key and self.bet.kind != "hop" else None
 
     @property
     def stays(self) -> bool:
-        """Whether a bet here may outlast a throw."""
+        """Return whether a bet here may outlast a throw."""
         return self.bet.kind not in {"throw", "hop"}
 
     @property
     def removable(self) -> bool:
-        """Whether the player may take a standing bet down: any but pass and come."""
+        """Return whether the player may take a standing bet down: any except pass and come."""
         return self.stays and self.bet.kind not in {"pass", "come"}
 
     @property
     def asks(self) -> bool:
-        """Whether the player may say if it plays: ``off`` bets on a come-out, a don't come that waits."""
+        """Return whether the player may turn it on or off: bets that are off on a come-out, a waiting don't come."""
         return self.bet.off or (self.bet.waits and not self.key)
 
     def open(self, point: int | None) -> bool:
-        """Whether bets are taken: the line before a come-out, come after it, odds on a known point."""
+        """Return whether bets are accepted: the line before a come-out, come after it, odds on a known point."""
         known, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
             return not known or self.bet.put
@@ -68,14 +68,14 @@ class Place:
         return self.bet.kind == "wrong" or (self.line or self.bet.kind).startswith("dont")
 
     def pays(self, point: int | None) -> tuple[Odds, ...]:
-        """What it may pay, with this point."""
+        """Return what it may pay with this point."""
         if self.bet.kind in _LINES:
             return (EVEN,)
         on = self.key or (str(point) if self.line and point else "")
         return (self.bet.pays[on],) if on else tuple(self.bet.pays.values())
 
     def fate(self, dice: tuple[int, int], point: int | None, *, told: bool = False) -> Fate:
-        """Return what a throw makes of a bet here. ``told``: the player has asked otherwise than the rule."""
+        """Return the effect of a throw on a bet here. ``told``: the player has reversed the default of on or off."""
         total = sum(dice)
         if self.bet.kind == "throw":
             return self.bet.pays.get(str(total))
@@ -91,7 +91,7 @@ class Place:
         return self._race(dice, number, point)
 
     def _first(self, total: int) -> Fate:
-        """The first throw of a single chance; a total that stays becomes its point."""
+        """Return the effect of the first throw of a line bet; a total that decides nothing becomes its point."""
         if total in NUMBERS:
             return f"{self.id}-{total}" if self.bet.kind in _BOXES else self.id
         if self._against_seven:
@@ -107,7 +107,7 @@ class Place:
         return self.pays(point)[0] if won else None
 
     def unit(self, point: int | None) -> tuple[int, int]:
-        """Return the least stake whose pays are whole, and its commission, credits."""
+        """Return the minimum stake whose pays are whole credits, and its commission in credits."""
         pays = [odds.net for odds in self.pays(point)]
         commission = self.bet.commission
         if commission is None:
@@ -118,15 +118,15 @@ class Place:
         return stake, int(stake * max(shares))
 
     def step(self, point: int | None) -> int:
-        """Return the least bet, its commission included, credits: a bet is a multiple of it."""
+        """Return the minimum bet, its commission included, in credits: a bet is a multiple of it."""
         return sum(self.unit(point))
 
     def commission(self, credits_: int, point: int | None) -> int:
-        """Return what of a bet is commission, credits."""
+        """Return the part of a bet that is commission, in credits."""
         return credits_ // self.step(point) * self.unit(point)[1]
 
     def decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
-        """Return a bet settled, won at these odds or lost; a commission is the house's whatever comes."""
+        """Return a bet settled, won at these odds or lost; the operator keeps the commission in any case."""
         if odds is None:
             return settled(bet, None)
         paid = self.commission(bet.credits, point)
@@ -136,12 +136,12 @@ class Place:
         return _with(settled(bet, EVEN), back, paid)
 
     def down(self, bet: Bet, point: int | None) -> Settlement:
-        """Return a bet taken down: all of it but the commission comes back."""
+        """Return a bet taken down: all of it except the commission is returned."""
         paid = self.commission(bet.credits, point)
         return _with(pushed(bet, "taken down"), bet.credits - paid, paid)
 
     def spot(self, point: int | None) -> Spot:
-        """Return the spot as the table stands with this point."""
+        """Return the spot in the table's current state with this point."""
         step, bet = self.step(point), self.bet
         name, odds = bet.name.model_dump(), " / ".join(dict.fromkeys(each.text for each in self.pays(point)))
         return Spot(
@@ -160,17 +160,17 @@ class Place:
         )
 
     def most_times(self, point: int | None) -> int | None:
-        """Return how many times the bet they are laid on odds may be; None where no multiple is named."""
+        """Return the maximum multiple of the bet for odds placed on it, or None if no multiple is set."""
         return self.bet.times.get(self.key or str(point)) if self.needs else None
 
     @property
     def group(self) -> str:
-        """The kind of bet at one price: its id, and the pay where its places do not all pay the same."""
+        """Return the kind of bet at one price: its id, and the pay if its places do not all pay the same."""
         several = self.key and len({odds.text for odds in self.bet.pays.values()}) > 1
         return f"{self.bet.id} {self.bet.pays[self.key].text}" if several else self.bet.id
 
     def _covers(self, point: int | None) -> tuple[str, ...]:
-        """The totals it wins on in the next throw; of a hop its dice."""
+        """Return the totals on which it wins in the next throw; for a hop, its dice."""
         if self.bet.kind == "hop":
             return (self.key,)
         wins = {
@@ -193,23 +193,23 @@ THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
 
 @dataclass(frozen=True, eq=False)
 class Felt:
-    """The cloth of a table: its places, and the spots they are with each point."""
+    """The layout of a table: its places, and their spots with each point."""
 
     definition: CrapsDefinition
 
     @cached_property
     def places(self) -> Mapping[str, Place]:
-        """Every place by id, in the order of the bets."""
+        """Return every place by id, in the order of the bets."""
         return {place.id: place for place in _places_of(self.definition)}
 
     @cached_property
     def removable(self) -> frozenset[str]:
-        """The ids of the places whose bets may be taken down."""
+        """Return the ids of the places whose bets may be taken down."""
         return frozenset(place.id for place in self.places.values() if place.removable)
 
     @cached_property
     def spots(self) -> Mapping[int | None, Mapping[str, Spot]]:
-        """The spots by point, then by id; point None: on a come-out."""
+        """Return the spots by point, then by id; point None is a come-out."""
         return {
             point: {place.id: place.spot(point) for place in self.places.values()}
             for point in (None, *NUMBERS)
@@ -217,7 +217,7 @@ class Felt:
 
 
 def check_places(felt: Felt, file: str) -> None:
-    """Refuse two places of one id, and limits no bet fits between. Raises :class:`DefinitionError`."""
+    """Refuse two places with the same id, and limits that no bet fits. Raises :class:`DefinitionError`."""
     ids = [place.id for place in _places_of(felt.definition)]
     for name in ids:
         if ids.count(name) > 1:

@@ -1,4 +1,4 @@
-"""The rules of one craps table: a round is one throw of two dice, decided for every bet that plays."""
+"""The rules of one craps table: a round is one throw of two dice, which decides every bet that is on."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,24 +18,24 @@ from paytables.wording import counted
 
 @dataclass(frozen=True)
 class CrapsRules(TableRules):
-    """A craps table made playable, as its last throw left it."""
+    """A playable craps table in the state left by its last throw."""
 
     felt: Felt
     state: State = OPENING
 
     @property
     def definition(self) -> CrapsDefinition:
-        """The definition the table was made of."""
+        """Return the definition of the table."""
         return self.felt.definition
 
     @property
     def places(self) -> Mapping[str, Place]:
-        """Every place for a bet, by id."""
+        """Return every betting place, by id."""
         return self.felt.places
 
     @cached_property
     def cloth(self) -> Layout:
-        """The spots and limits as the table stands."""
+        """Return the spots and limits in the table's current state."""
         return Layout(
             spots=tuple(self.felt.spots[self.state.point].values()),
             table=self.definition.table,
@@ -45,33 +45,33 @@ class CrapsRules(TableRules):
         )
 
     def at(self, table: object) -> Self:
-        """Return the rules with the table as a throw left it. Raises ValueError for what no throw leaves."""
+        """Return the rules for the table state left by a throw. Raises ValueError for any other state."""
         return replace(self, state=state_from_json(table, self.felt))
 
     @property
     def betting_seconds(self) -> int | None:
-        """How long several seats place bets on one throw; None where it is played by one."""
+        """Return the time in which several seats place bets on one throw, or None if only one seat plays."""
         return self.definition.table.common_seconds
 
     @property
     def shared_keys(self) -> frozenset[str]:
-        """Return the point: the dice are thrown for all."""
+        """Return the key of the point: the dice are thrown for all seats."""
         return frozenset({"point"})
 
     @property
     def bound_keys(self) -> frozenset[str]:
-        """Return the point: a pass bet is on it whatever others throw."""
+        """Return the key of the point: a pass bet is on it whatever others throw."""
         return frozenset({"point"})
 
     def standing(self) -> tuple[Bet, ...]:
         """Return the bets that stand."""
         return self.state.bets
 
-    def as_it_stands(self) -> dict[str, object]:
-        """Return the point, what a come-out wants first, and which bets play.
+    def current_view(self) -> dict[str, object]:
+        """Return the point, the bets that a come-out requires first, and which bets are on.
 
-        ``first``: the spots of which one has a bet with any new one. ``plays``: of the bets that a player
-        says it of, whether they do now.
+        ``first``: any new bet requires a bet on one of these spots. ``plays``: the current on/off state of
+        the bets that a player may turn on or off.
         """
         point, told = self.state.point, {spot for seat, spot in self.state.told if not seat}
         lines = [place.id for place in self.places.values() if place.bet.kind in {"pass", "dontpass"}]
@@ -83,9 +83,9 @@ class CrapsRules(TableRules):
         }
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return every bet that may be taken down, given back; pass and come stay and play to their end.
+        """Return every bet that may be taken down, as returned; pass and come stay and play to their end.
 
-        Where whoever throws must leave the least don't pass bet, that stays too, without its odds.
+        If the shooter must leave the minimum don't pass bet, that stays too, without its odds.
         """
         kept: list[Bet] = []
         given: list[Settlement] = []
@@ -101,16 +101,16 @@ class CrapsRules(TableRules):
         return tuple(given), left.to_json()
 
     def _kept_least(self, place: Place, seat: int) -> int:
-        """What whoever throws must leave on don't pass until it is decided, credits."""
+        """Return what the shooter must leave on don't pass until it is decided, in credits."""
         keeps = place.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
         return self.cloth.by_id[place.id].least if keeps else 0
 
     def wager(self, credits_: int, **asked: object) -> Wager:
         """Return the wager of ``credits_``: see :meth:`paytables.layout.Layout.wager`.
 
-        ``working`` says of bets by spot (with ``seats``: by seat, then spot) whether they play: true for one
-        that is off on a come-out, false for a don't come that is to wait; it holds while the bet stands.
-        Raises :class:`WagerError`.
+        ``working`` gives, for bets by spot (with ``seats``: by seat, then spot), whether they are on: true
+        for one that is off on a come-out, false for a don't come that is to wait. It applies while the bet
+        stands. Raises :class:`WagerError`.
         """
         working = asked.pop("working", None)
         wager = self._available(credits_) if not asked and credits_ else self.cloth.wager(credits_, **asked)
@@ -122,7 +122,7 @@ class CrapsRules(TableRules):
         return wager
 
     def _available(self, credits_: int) -> Wager:
-        """Return the first form of that cost that may be laid as the table stands."""
+        """Return the first form of that cost that the table's current state accepts."""
         refused: WagerError | None = None
         for form in self.definition.form:
             if sum(form.bets.values()) == credits_:
@@ -159,7 +159,7 @@ class CrapsRules(TableRules):
         return self._with_shooter(laid, wager)
 
     def _told(self, wager: Wager, stands: Mapping[tuple[int, str], int]) -> Iterable[tuple[int, str]]:
-        """What the player has asked of his bets, those of earlier rounds too."""
+        """Return the bets that the player has turned on or off against the default, including earlier rounds."""
         told = set(self.state.told)
         for seat, spot, plays in _asked(wager.options):
             place = self.places.get(spot)
@@ -175,7 +175,8 @@ class CrapsRules(TableRules):
     def _with_shooter(self, laid: State, wager: Wager) -> State:
         """Give the dice on a come-out to the next seat with a bet on pass or don't pass.
 
-        Bets that only wait for their end are thrown for without one: nobody is made to bet anew for them.
+        Bets that only wait for their decision are thrown for without one: nobody has to place a new bet for
+        them.
         """
         if laid.point is not None:
             return laid
@@ -189,7 +190,7 @@ class CrapsRules(TableRules):
         return replace(laid, shooter=shooter)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Throw the dice once, and settle every bet the throw decides."""
+        """Throw the dice once, and settle every bet that the throw decides."""
         wager = self.wager(wager.credits, **wager.options)
         laid = self.laid(wager)
         first, second = throw_dice(draw, 2)
@@ -215,7 +216,7 @@ class CrapsRules(TableRules):
         return Outcome(display=display, table=after.to_json())
 
     def presentation(self) -> dict[str, object]:
-        """Return the cloth and the point."""
+        """Return the layout and the point."""
         return {
             "kind": "table",
             "felt": "craps",
@@ -232,7 +233,7 @@ class CrapsRules(TableRules):
         return tuple(self.definition.pay_lines()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what is legal in the definition and may surprise: a pay that only gives the stake back."""
+        """Return remarks on what is legal but may surprise: a pay that only returns the stake."""
         return tuple(
             Remark(f"bet.{n}.pays.{key}", "gives the stake back, and nothing more")
             for n, bet in enumerate(self.definition.bet)
@@ -247,17 +248,17 @@ class CrapsRules(TableRules):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
     def most_of_round(self, wager: Wager) -> int:
-        """Return the most credits a throw may give back to a seat, with what stands, this one or a later."""
+        """Return the most credits that this or a later throw may return to a seat, standing bets included."""
         return max(figures.most_of_a_throw(self.places, self.laid(wager)).values())
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of what a wager newly stakes, played to the end of its every bet."""
+        """Return the exact figures of a wager's new stakes, each bet played to its end."""
         wager = self.wager(wager.credits, **wager.options)
         return figures.of_wager(self.places, self.laid(wager), wager)
 
 
 def _asked(options: Mapping[str, object]) -> Iterator[tuple[int, str, object]]:
-    """What a wager says of which bets play: the seat, the spot, and what."""
+    """Yield the on/off choices in a wager: the seat, the spot, and the value."""
     working = options.get("working", {})
     by_seat = working if "seats" in options else {0: working}
     if not isinstance(by_seat, Mapping) or not all(isinstance(each, Mapping) for each in by_seat.values()):

@@ -1,4 +1,4 @@
-"""The model of a craps definition: every bet of the cloth, how it is decided, what it pays, its limits."""
+"""The model of a craps definition: every bet of the layout, how it is decided, what it pays, its limits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal
@@ -10,7 +10,7 @@ from paytables.errors import DefinitionError
 from paytables.layout import Odds, Pay, TableDefinition
 from paytables.wording import counted
 
-#: What the single chances pay.
+#: The pay of the line bets.
 EVEN: Final = Odds.parse("1:1")
 #: The totals that become a point.
 NUMBERS: Final = (4, 5, 6, 8, 9, 10)
@@ -18,7 +18,7 @@ NUMBERS: Final = (4, 5, 6, 8, 9, 10)
 PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
 
 Kind = Literal["pass", "dontpass", "come", "dontcome", "odds", "right", "wrong", "hard", "throw", "hop"]
-#: The keys a bet's pays may have, by its kind; the single chances have none, and pay even money.
+#: The keys that a bet's pays may have, by its kind; line bets have none, and pay even money.
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("pass", "dontpass", "come", "dontcome"), ()),
     **dict.fromkeys(("odds", "right", "wrong"), tuple(map(str, NUMBERS))),
@@ -29,18 +29,18 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Commission(Strict):
-    """What is paid first so that a bet is accepted, and does not come back with it."""
+    """A fee paid in advance for a bet to be accepted; it is not returned with the bet."""
 
     percent: Annotated[int, Field(strict=True, ge=1, le=100)]
     of: Literal["stake", "win"]
 
 
 class CrapsBet(Strict):
-    """A bet of the cloth. ``right`` wins with its number and loses with 7, ``wrong`` the other way round.
+    """A bet of the layout. ``right`` wins with its number and loses with 7, ``wrong`` the other way round.
 
-    ``hard`` is right for a double and loses with its total otherwise made too; ``throw`` is decided by the
-    total of one throw, ``hop`` by its two dice. All but ``throw`` and the single chances have a spot for each
-    key of ``pays``; the odds of pass and don't pass have one, whose pay is that of the point.
+    ``hard`` wins with a double and also loses if its total is made otherwise; ``throw`` is decided by the
+    total of one throw, ``hop`` by its two dice. All except ``throw`` and the line bets have a spot for each
+    key of ``pays``; the odds of pass and don't pass have one spot, whose pay is that of the point.
     """
 
     id: Identifier
@@ -89,10 +89,10 @@ class CrapsBet(Strict):
 
 
 class Strategy(Strict):
-    """A way to play whose figures are worked out: each bet of ``keep`` is staked anew where none stands.
+    """A strategy whose figures are computed: each bet of ``keep`` is placed again if none stands.
 
-    A come or don't come bet is staked while fewer than ``points`` of its kind stand on numbers. ``odds``: all
-    that may be laid on every single chance.
+    A come or don't come bet is placed while fewer than ``points`` of its kind stand on numbers. ``odds``: the
+    maximum odds are placed on every line bet.
     """
 
     id: Identifier
@@ -103,7 +103,7 @@ class Strategy(Strict):
 
 
 class CrapsDefinition(TableDefinition):
-    """A whole craps table."""
+    """The definition of a craps table."""
 
     shooter_bets: bool = Field(
         default=True, description="a come-out with new bets has one on pass or don't pass"
@@ -112,7 +112,7 @@ class CrapsDefinition(TableDefinition):
     strategy: tuple[Strategy, ...] = ()
 
     def pay_lines(self) -> Mapping[str, Sequence[str]]:
-        """Return what each bet pays: its name, and on what it pays which odds."""
+        """Return what each bet pays: its name, and its odds by what it pays on."""
         return {
             "en": [f"{bet.name.en}: {_paid(bet, 'en')}" for bet in self.bet],
             "fr": [f"{bet.name.fr} : {_paid(bet, 'fr')}" for bet in self.bet],
@@ -120,7 +120,7 @@ class CrapsDefinition(TableDefinition):
 
 
 def terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
-    """What a bet pays in words where its odds do not say it: a commission, or several prices of one throw."""
+    """Return the text on a bet's pay if its odds are not enough: a commission, or several prices of one throw."""
     if bet.kind == "throw" and len(set(bet.pays.values())) > 1:
         return {code: _paid(bet, code) for code in ("en", "fr")}
     if bet.commission is None:
@@ -133,19 +133,19 @@ def terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
 
 
 def _paid(bet: CrapsBet, language: str) -> str:
-    """``2 to 1 (4, 10); 3 to 2 (5, 9)``; without the numbers where a bet of one throw has one pay."""
+    """Return ``2 to 1 (4, 10); 3 to 2 (5, 9)``; without the numbers if a bet of one throw has one pay."""
     keys: dict[str, list[str]] = {}
     for key, odds in bet.pays.items():
-        keys.setdefault(odds.words()[language], []).append(key)
+        keys.setdefault(odds.texts_by_language()[language], []).append(key)
     if bet.kind == "throw" and len(keys) == 1:
         return next(iter(keys))
     several = {"en": "; ", "fr": " ; "}[language]
     said = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
-    return said or EVEN.words()[language]
+    return said or EVEN.texts_by_language()[language]
 
 
 def check(definition: CrapsDefinition, file: str) -> None:
-    """Check what the model alone cannot see. Raises :class:`DefinitionError` naming the key."""
+    """Check what the model alone cannot check. Raises :class:`DefinitionError` with the key."""
     ids = [bet.id for bet in definition.bet]
     kinds = {bet.id: bet.kind for bet in definition.bet}
     for n, bet in enumerate(definition.bet):

@@ -1,4 +1,4 @@
-"""What lasts between throws: the point, who throws, the bets that stand, what the player told of them."""
+"""The table state between throws: the point, the shooter, the standing bets, and their on/off choices."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,9 +14,9 @@ from paytables.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The table between two throws. ``told`` are the bets, by seat and spot, that play unlike the rule.
+    """The table between two throws. ``told`` are the bets, by seat and spot, turned on or off against the default.
 
-    ``shooter`` is the seat that throws; on a come-out, the seat the dice are offered to first.
+    ``shooter`` is the seat that throws; on a come-out, the first seat to which the dice are offered.
     """
 
     point: int | None = None
@@ -25,20 +25,20 @@ class State:
     told: frozenset[tuple[int, str]] = frozenset()
 
     def at(self, seat: int) -> dict[str, int]:
-        """Return what stands of one seat, credits by spot."""
+        """Return the standing bets of one seat, credits by spot."""
         return {bet.spot: bet.credits for bet in self.bets if bet.seat == seat}
 
     def with_bets(self, bets: Iterable[Bet], told: Iterable[tuple[int, str]], seats: int = 1) -> Self:
-        """Return the table with these bets instead; what was told of a bet ends with it.
+        """Return the table with these bets instead; the on/off choice of a bet ends with it.
 
-        The point goes with the last bet of a table of one: nobody is left to throw for it.
+        At a table for one player, the point is cleared with the last bet: nobody is left to throw for it.
         """
         kept = tuple(sorted(bets, key=lambda bet: (bet.seat, bet.spot)))
         there = frozenset((bet.seat, bet.spot) for bet in kept) & frozenset(told)
         return replace(self, point=self.point if kept or seats > 1 else None, bets=kept, told=there)
 
     def to_json(self) -> object:
-        """Return the table as an outcome keeps it; None as it opens. Inverse: :func:`state_from_json`."""
+        """Return the table as an outcome stores it, or None if newly opened. Inverse: :func:`state_from_json`."""
         if not self.bets:
             parts = {"point": self.point, "shooter": self.shooter or None}
             return {key: value for key, value in parts.items() if value is not None} or None
@@ -50,12 +50,12 @@ class State:
         }
 
 
-#: The table as it opens: a come-out, and no bets.
+#: A newly opened table: a come-out, and no bets.
 OPENING: Final = State()
 
 
 def state_from_json(data: object, felt: Felt) -> State:
-    """Read a table back. Raises ValueError, saying what, for a table that no throw leaves."""
+    """Read a table back. Raises ValueError, with the reason, for a table that no throw leaves."""
     if data is None:
         return OPENING
     seats = felt.definition.table.seats
@@ -101,7 +101,7 @@ def _stands(bet: Bet, felt: Felt, state: State) -> None:
 
 
 def most_odds(place: Place, laid: Mapping[str, int], point: int | None) -> int:
-    """Return the most that odds may come to on what is laid, in credits; any sum where nothing is named."""
+    """Return the maximum odds on the bet they are placed on, in credits; unlimited if no multiple is set."""
     times = place.most_times(point)
     return CREDITS_MAX if times is None else times * laid.get(str(place.needs), 0)
 

@@ -1,6 +1,6 @@
-"""What a way to play costs: the exact figures of a hand, from a table without bets until it is one again.
+"""The exact figures of a strategy: one hand, from a table without bets until it has no bets again.
 
-A seven with a point takes every bet but the winning ones off the table, so that every hand ends.
+A seven with a point takes every bet except the winning ones off the table, so every hand ends.
 """
 
 from dataclasses import replace
@@ -16,12 +16,12 @@ from paytables.craps.state import OPENING, most_odds, thrown
 from paytables.errors import AnalysisError, WagerError
 from paytables.wording import among, percent
 
-#: Table states a way to play may reach.
+#: Maximum number of table states that a strategy may reach.
 _STATES_MOST = 500
 
 
 def bets_of(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
-    """Return what it stakes on the next throw, credits by spot."""
+    """Return what the strategy stakes on the next throw, credits by spot."""
     point, stands = rules.state.point, rules.state.at(0)
     bets: dict[str, int] = {}
     for spot, credits_ in strategy.keep.items():
@@ -41,7 +41,7 @@ def bets_of(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
 
 
 def named_strategy(name: str, rules: object) -> BetAnalysis:
-    """Return the figures of a way to play that a definition names. Raises :class:`AnalysisError`."""
+    """Return the figures of a strategy that a definition names. Raises :class:`AnalysisError`."""
     if not isinstance(rules, CrapsRules):
         raise AnalysisError("the definitions of this family name no ways to play")
     for strategy in rules.definition.strategy:
@@ -52,10 +52,10 @@ def named_strategy(name: str, rules: object) -> BetAnalysis:
 
 
 def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
-    """Return the figures of a hand. Raises :class:`AnalysisError` for what the rules refuse.
+    """Return the figures of a hand. Raises :class:`AnalysisError` for bets that the rules refuse.
 
-    The return is that of each credit first staked, as for every game in which more is staked later;
-    ``rtp_of_all_staked`` is that of all. Bets of the player's are told nothing.
+    The return is per credit of the first stakes, as for every game with later stakes; ``rtp_of_all_staked``
+    is per credit of all stakes. The player makes no on/off choices.
     """
     states = [OPENING]
     at = {OPENING: 0}

@@ -1,4 +1,4 @@
-"""The Keno family: numbers marked or quick-picked, balls drawn, and tables that pay what is caught."""
+"""The Keno family: numbers marked or quick-picked, balls drawn, and tables that pay by the number of catches."""
 
 from paytables.game import Family
 from paytables.keno.rules import KenoRules
@@ -7,7 +7,7 @@ from paytables.keno.tables import tables
 
 
 def build(data: KenoDefinition, file: str) -> KenoRules:
-    """Make the rules. Raises :class:`DefinitionError`."""
+    """Build the rules. Raises :class:`DefinitionError`."""
     return KenoRules(data, tables(data, file))
 
 

@@ -1,6 +1,6 @@
-"""What can still be said exactly of a ticket whose joint law is beyond reach.
+"""Figures of a ticket whose joint distribution is beyond exact computation.
 
-Return and variance need only the ways one by one and two by two, whatever the overlaps; the probability of
+Return and variance need only the ways individually and in pairs, whatever the overlaps; the probability of
 any win is bounded by the first two binomial moments. Nothing here is simulated or estimated.
 """
 
@@ -47,7 +47,7 @@ class Sum:
 def bet(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, why: str) -> BetAnalysis:
     """Return the figures of a ticket beyond exact reach: return and variance exact, the hit rate bounded.
 
-    The limit of a draw is left out of both; the game's own analysis states what it can cost at most.
+    Both ignore the limit of a draw; the game's own analysis states its maximum cost.
     """
     whole = _marked(definition, tables, ticket)
     for law in quick_laws(definition, tables, ticket):
@@ -120,7 +120,7 @@ def _part(tables: Tables, ticket: Ticket, numbers: frozenset[int], stake: int) -
 def _pair(
     definition: KenoDefinition, tables: Tables, ticket: Ticket, kind: tuple[int, int, int, int, int]
 ) -> Pair:
-    """Compute the joint law of two ways; the second one's credits count in units that keep them apart."""
+    """Compute the joint distribution of two ways; the second one's credits are scaled to keep the two apart."""
     spots_a, stake_a, spots_b, stake_b, common = kind
     a = _part(tables, ticket, frozenset(range(spots_a)), stake_a)
     b = _part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)
@@ -136,10 +136,10 @@ def _pair(
 
 
 def any_of(events: int, first: Fraction, second: Fraction) -> tuple[Fraction, Fraction]:
-    """Bound P(at least one of ``events``) by S1 = sum of P(i) and S2 = sum of P(i and j).
+    """Return bounds of P(at least one of ``events``), given S1 = sum of P(i) and S2 = sum of P(i and j).
 
-    Below by Dawson and Sankoff, *An inequality for probabilities* (1967); above by Kwerel, *Most stringent
-    bounds on aggregated probabilities* (1975). Both are the best that S1 and S2 allow below one.
+    The lower bound is by Dawson and Sankoff, *An inequality for probabilities* (1967); the upper by Kwerel,
+    *Most stringent bounds on aggregated probabilities* (1975). Both are the best possible from S1 and S2.
     """
     if not first:
         return Fraction(0), Fraction(0)

@@ -1,8 +1,8 @@
-"""The life of a recorded Keno ticket: paid, drawn, settled, claimed; void and why (ss. 83, 84, 86).
+"""The life cycle of a recorded Keno ticket: paid, drawn, settled, claimed; void and why (ss. 83, 84, 86).
 
-A :class:`Record` is what the central computer knows of one ticket. Nothing changes it in place: every
-function returns the record after the event, or refuses. What is paid is decided by the record alone; the
-paper only proves who may have it (s. 84: where they differ, the central data prevail). Amounts are credits.
+A :class:`Record` is the central computer's data of one ticket. It is immutable: every function returns the
+record after the event, or raises TicketRefused. The record alone decides what is paid; the paper only proves
+who may claim it (s. 84: if they differ, the central data prevail). Amounts are credits.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from paytables.keno.paper import Paper, same_number, well_formed
 
 
 class State(StrEnum):
-    """Where a ticket stands. Once IN_PLAY, each of its draws has a life of its own."""
+    """The state of a ticket. Once IN_PLAY, each of its draws has its own state."""
 
     UNPAID = "unpaid"
     PAID = "paid"
@@ -27,7 +27,7 @@ class State(StrEnum):
 
 
 class Event(StrEnum):
-    """What can happen to a ticket."""
+    """An event in the life cycle of a ticket."""
 
     PAY = "pay"
     CANCEL = "cancel"
@@ -38,7 +38,7 @@ class Event(StrEnum):
     EXPIRE = "expire"
 
 
-#: Every event a state takes, and the state after it. What is not here does not happen.
+#: The state after each allowed event, by current state and event. Events not listed are refused.
 TABLE: Final[Mapping[tuple[State, Event], State]] = {
     (State.UNPAID, Event.PAY): State.PAID,
     (State.UNPAID, Event.CANCEL): State.VOID,
@@ -54,7 +54,7 @@ TABLE: Final[Mapping[tuple[State, Event], State]] = {
 
 
 class Condition(StrEnum):
-    """What the paper looks like when it is presented; every one but INTACT is a ground of s. 83."""
+    """The condition of the paper when presented; every value except INTACT is a ground of s. 83."""
 
     INTACT = "intact"
     ILLEGIBLE = "illegible"
@@ -69,7 +69,7 @@ class Condition(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why something is refused."""
+    """The reason for a refusal."""
 
     NOT_IN_THIS_STATE = "not_in_this_state"
     NOT_ITS_DRAW = "not_its_draw"
@@ -85,7 +85,7 @@ class Refusal(StrEnum):
 
 
 class TicketRefused(PaytableError):
-    """An event a ticket cannot take: ``code`` says why for programs, the text for people."""
+    """An event that is not allowed for a ticket: ``code`` gives the reason for programs, the text for people."""
 
     def __init__(self, code: Refusal, text: str) -> None:
         self.code = code
@@ -94,7 +94,7 @@ class TicketRefused(PaytableError):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What one draw came to for the ticket: its prize, or its stake back where the draw failed."""
+    """The result of one draw for the ticket: its prize, or its stake returned if the draw failed."""
 
     credits: int
     refund: bool
@@ -104,7 +104,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A ticket with its state, the draws that are closed to it, and what each decided draw came to."""
+    """A ticket with its state, the draws that are closed to it, and the result of each decided draw."""
 
     paper: Paper
     state: State = State.UNPAID
@@ -113,18 +113,18 @@ class Record:
 
     @property
     def deadline(self) -> date | None:
-        """The last day to claim: the stated days after the last draw; None while draws are to come."""
+        """Return the last day to claim, counted from the last draw, or None while draws are pending."""
         if set(self.decided) != set(self.paper.draws):
             return None
         return max(d.on for d in self.decided.values()) + timedelta(days=self.paper.claim_days)
 
     @property
     def unpaid_credits(self) -> int:
-        """What is decided for the holder and not yet paid."""
+        """Return the credits that are decided for the holder and not yet paid."""
         return sum(d.credits for d in self.decided.values() if not d.paid)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the record as a host keeps it; :meth:`from_json` is the inverse."""
+        """Return the record as a host stores it; :meth:`from_json` is the inverse."""
         return {
             "paper": self.paper.to_json(),
             "state": self.state.value,
@@ -151,7 +151,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """A paper at the counter: how it looks, the control number read off it, what else it says.
+    """A paper presented at the counter: its condition, the control number read from it, and other readable data.
 
     ``says`` holds what could be read, by the names of :meth:`Paper.to_json`; it decides nothing.
     """
@@ -163,7 +163,7 @@ class Presented:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim that is paid: for which draws how much, and where the paper differs from the record.
+    """A paid claim: the amount of each draw, and where the paper differs from the record.
 
     ``rescued``: the paper was void on its face, and the control number proved it a winner (s. 83).
     """
@@ -185,33 +185,33 @@ def _after(record: Record, event: Event) -> State:
 
 
 def pay(record: Record) -> Record:
-    """The player has paid for the ticket; before its first draw, or never (s. 83)."""
+    """Record that the player has paid for the ticket, which must happen before its first draw (s. 83)."""
     return replace(record, state=_after(record, Event.PAY))
 
 
 def cancel(record: Record) -> tuple[Record, int]:
-    """Take the ticket back before any of its draws; return the credits to give back. Late is refused."""
+    """Cancel the ticket before any of its draws; return the credits to refund. Raises TicketRefused later."""
     state = _after(record, Event.CANCEL)
     refund = record.paper.cost_credits if record.state is State.PAID else 0
     return replace(record, state=state), refund
 
 
 def close(record: Record, draw: int) -> Record:
-    """Sales for a draw have ended, before any ball: an unpaid ticket of that draw is void (s. 83)."""
+    """Close sales for a draw before its first ball: an unpaid ticket of that draw becomes void (s. 83)."""
     _is_open(record, draw)
     state = _after(record, Event.CLOSE)
     return replace(record, state=state, closed=record.closed | {draw})
 
 
 def settle(record: Record, draw: int, prize_credits: int, on: date) -> Record:
-    """The draw has come to a prize, or to none; each draw of a ticket is settled once."""
+    """Record the result of a draw, a prize or none; each draw of a ticket is settled once."""
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits")
     return _decide(record, Event.SETTLE, draw, Decided(prize_credits, refund=False, on=on))
 
 
 def fault(record: Record, draw: int, on: date) -> Record:
-    """The draw failed and cannot be mended: its stake goes back to the holder."""
+    """Record that the draw failed permanently: its stake is returned to the holder."""
     return _decide(record, Event.FAULT, draw, Decided(record.paper.cost_a_draw_credits, refund=True, on=on))
 
 
@@ -234,10 +234,10 @@ def _decide(record: Record, event: Event, draw: int, decided: Decided) -> Record
 
 
 def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> tuple[Record, Claim]:
-    """Pay the holder what is decided and unpaid (s. 86); the ticket keeps its draws to come.
+    """Pay the holder what is decided and unpaid (s. 86); the ticket's later draws remain valid.
 
-    ``at`` is local time where the claim is made. Raises :class:`TicketRefused` with the first ground that
-    applies: the proof comes first, so a refusal tells a stranger nothing of the ticket.
+    ``at`` is local time at the place of the claim. Raises :class:`TicketRefused` with the first ground that
+    applies. The proof is checked first, so that a refusal reveals nothing about the ticket to a stranger.
     """
     number = presented.control_number
     if number is None or not well_formed(number) or not same_number(number, record.paper.control_number):
@@ -273,7 +273,7 @@ def claim(record: Record, presented: Presented, *, place: str, at: datetime) -> 
 
 
 def expire(record: Record, today: date) -> tuple[Record, int]:
-    """Close a ticket whose days to claim are over; return the credits that were not claimed."""
+    """Close a ticket after its claim period; return the credits that were not claimed."""
     state = _after(record, Event.EXPIRE)
     if record.deadline is None or today <= record.deadline:
         raise TicketRefused(

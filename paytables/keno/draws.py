@@ -1,4 +1,4 @@
-"""One draw: the balls and factors drawn, and what every way of a ticket makes of them."""
+"""One draw: the balls and factors drawn, and the results of every way of a ticket."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from paytables.keno.ticket import Ticket, subsets
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The balls in the order they were drawn, and the factor of each multiplier by its id."""
+    """The balls in the order in which they were drawn, and the factor of each multiplier by its id."""
 
     balls: tuple[int, ...]
     factors: Mapping[str, int]
@@ -30,7 +30,7 @@ class Way:
     levels: int
 
     def win(self, draw: int, credits_: int) -> Settlement:
-        """Return the prize of this way in the ``draw``-th draw of the ticket, as it is paid."""
+        """Return the settlement of this way's prize in the ``draw``-th draw of the ticket."""
         detail = {
             "draw": draw,
             "selection": self.selection,
@@ -43,9 +43,9 @@ class Way:
 
 
 def pick(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
-    """Draw ``count`` different numbers of ``field``, in order: every order of every set is as likely.
+    """Draw ``count`` different numbers of ``field``; every ordered selection is equally likely.
 
-    Each draw is the place of the next number among those left, which keep their order.
+    Each random number is an index into the remaining numbers, which keep their order.
     """
     left = list(field)
     return tuple(deal_one(draw, left, f"{purpose} {i + 1}") for i in range(count))
@@ -58,7 +58,7 @@ def weighted(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
 
 
 def evaluate(tables: Tables, ticket: Ticket, drawn: Drawn) -> list[Way]:
-    """Return every way of a ticket, whose numbers are all known, against the draw."""
+    """Return the result of every way of a ticket, whose numbers are all known, against the draw."""
     factor = prod(drawn.factors[bonus.id] for bonus in ticket.options.multipliers)
     found = []
     for i, selection in enumerate(ticket.selections):
@@ -94,7 +94,7 @@ def _way(
 
 
 def levels_won(tables: Tables, ways: Sequence[Way]) -> list[str]:
-    """Return the levels the ways of one draw win together, each once, in the order of the definition."""
+    """Return the levels that the ways of one draw win, each once, in the order of the definition."""
     won = 0
     for way in ways:
         won |= way.levels

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import comb, perm
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, Law, Prize, ProgressiveShare
+from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
 from paytables.keno.law import credits_law, draw_law, factors, level_rates, repeat
@@ -20,10 +20,10 @@ def analyse(
 ) -> Analysis:
     """Return the figures of every way to bet.
 
-    One selection of every number of spots comes first, with every choice of bonuses, at the least stake and
-    at the least stake that plays for a progressive; which numbers are marked changes nothing. Beside it,
-    where the limit of a draw can cut prizes, stands the ticket that loses most by it: no ticket returns less
-    than the least of these. The forms, at every stake where their figures differ, follow at full depth.
+    First come single selections of every number of spots, with every choice of bonuses, at the minimum stake
+    and at the minimum stake that plays for a progressive; the choice of numbers has no effect. If the limit
+    of a draw can cut prizes, the ticket that loses most by it is added: no ticket returns less than the
+    lowest of these. The forms follow at full depth, at every stake with different figures.
     """
     bets = []
     for options in every_option(definition):
@@ -41,7 +41,7 @@ def analyse(
 
 
 def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str) -> BetAnalysis:
-    """Return the figures of any ticket, exact; or, where its selections overlap too much, exact bounds."""
+    """Return the exact figures of any ticket, or exact bounds if its selections overlap too much."""
     tables = tables_of(tables, ticket)
     try:
         one_draw = draw_law(definition, tables, ticket)
@@ -50,7 +50,7 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
     law = credits_law(one_draw)
     mean, variance = law.moment(1), law.variance()
     notes: tuple[str, ...] = ()
-    whole: Law | None = law
+    whole: WinDistribution | None = law
     if ticket.draws > 1:
         try:
             whole = repeat(law, ticket.draws)
@@ -87,9 +87,9 @@ def _straight(
 
 
 def _stakes(definition: KenoDefinition, spots: int) -> list[int]:
-    """Return the stakes whose figures differ: the least, and the least that plays for each level.
+    """Return the stakes whose figures differ: the minimum, and the minimum that plays for each level.
 
-    Above the one stake of a linked level stands the next, which does not play for it.
+    For a linked level with a fixed stake, the next higher stake, which does not play for it, is included too.
     """
     offered = definition.marks.stakes
     least = {min(offered)}
@@ -101,9 +101,9 @@ def _stakes(definition: KenoDefinition, spots: int) -> list[int]:
 
 
 def caught(definition: KenoDefinition, spots: int, catch: int, marks: int, named: int) -> int:
-    """Return how many cases catch so many, holding exactly the named balls of ``marks``.
+    """Return the number of cases with ``catch`` catches that hold exactly the named balls of ``marks``.
 
-    Cases are the ordered places of the ``named`` balls times the combinations of the other balls drawn.
+    Cases are the ordered positions of the ``named`` balls times the combinations of the other balls drawn.
     """
     field = definition.field
     held = marks.bit_count()
@@ -119,7 +119,7 @@ def caught(definition: KenoDefinition, spots: int, catch: int, marks: int, named
 def _prizes(
     definition: KenoDefinition, tables: Tables, spots: int, stake: int, options: Options
 ) -> tuple[Prize, ...]:
-    """One line a catch that pays; bonuses are in its return, and not in its credits."""
+    """Return one line per catch that pays; bonuses are included in its return but not in its credits."""
     weights = factors(options)
     multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
     named = len(options.balls)
@@ -147,11 +147,11 @@ def _prizes(
 def _cut_most(
     definition: KenoDefinition, tables: Tables, spots: int, options: Options, limit: int
 ) -> BetAnalysis:
-    """Return the ticket that loses most by the limit: the dearest that can be marked, on the same numbers.
+    """Return the figures of the ticket that loses most by the limit: the most expensive one, on the same numbers.
 
-    Share the limit among the ways of any ticket by what they cost: the ticket is paid at least the sum of
-    each way's prize cut to its share. So no ticket of straight selections returns less than this one, and
-    none at all less than the note says, which is what a ticket of the full cost allowed would return.
+    Share the limit among the ways of any ticket by their cost: the ticket is paid at least the sum of each
+    way's prize cut to its share. So no ticket of straight selections returns less than this one, and no
+    ticket at all less than the note states, which is the return of a ticket of the full permitted cost.
     """
     one = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
     law = credits_law(draw_law(definition.model_copy(update={"limit": None}), tables, one))
@@ -180,7 +180,7 @@ def _cut_most(
 
 
 def _dearest(definition: KenoDefinition, options: Options) -> tuple[int, ...]:
-    """Return the stakes of the dearest ticket of selections of one way each that may be marked."""
+    """Return the stakes of the most expensive permitted ticket made of selections with one way each."""
     marks = definition.marks
     most = max(marks.stakes) * marks.selections
     if marks.cost is not None:
@@ -212,7 +212,7 @@ def _forms(
 
 
 def _greatest(tables: Tables, ticket: Ticket) -> int:
-    """Return an amount no draw of the ticket can pass."""
+    """Return an upper bound on the pay of any draw of the ticket."""
     return ticket.options.greatest * sum(
         ways * s.stakes[spots] * max(tables.pays[spots].values())
         for s in ticket.selections

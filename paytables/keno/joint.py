@@ -1,13 +1,14 @@
-"""The exact joint law of everything one ticket can win in one draw.
+"""The exact joint distribution of everything one ticket can win in one draw.
 
-The field splits into *atoms*: numbers that lie in exactly the same groups are alike, and only how many of an
-atom are drawn matters. Atoms are taken one after another, so a state is what the selections still open have
-caught so far; a selection whose last atom was taken turns into its win and leaves the state. Finished groups
-of a selection are kept sorted, because equal groups are alike. Selections that share no numbers therefore
-never meet in a state, and a way ticket of twenty kings has twenty-one of them.
+The field splits into *atoms*: numbers that belong to exactly the same groups are equivalent, and only how
+many of an atom are drawn matters. Atoms are processed one after another, so a state is what the selections
+still open have caught so far; when the last atom of a selection is processed, the selection becomes a win and
+leaves the state. Finished groups of a selection are stored sorted, because equal groups are equivalent.
+Selections that share no numbers are therefore never in a state together, and a way ticket of twenty kings has
+twenty-one states.
 
-Balls that a bonus names are placed first, each in an atom; the others follow as a hypergeometric draw of what
-is left. Everything is counted, in ordered placements of the named balls times combinations of the others.
+Balls that a bonus names are placed first, each in an atom; the others follow as a hypergeometric draw of the
+remainder. Everything is counted in ordered placements of the named balls times combinations of the others.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,19 +18,19 @@ from typing import TypeAlias
 
 from paytables.errors import AnalysisError
 
-#: One way, or several alike: (spots, catch, named balls held as bits).
+#: One way, or several equivalent ones: (spots, catch, named balls held, as bits).
 Caught: TypeAlias = tuple[int, int, int]
-#: What a way or a ticket wins: credits, and progressive levels as bits.
+#: The win of a way or a ticket: credits, and progressive levels as bits.
 Won: TypeAlias = tuple[int, int]
 Group: TypeAlias = frozenset[int]
 
-#: More states than this at once are beyond exact reach.
+#: Maximum number of simultaneous states; more are beyond exact computation.
 STATES_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many of ``total`` equally likely cases win each amount."""
+    """The number of the ``total`` equally likely cases that win each amount."""
 
     total: int
     cases: Mapping[Won, int]
@@ -37,7 +38,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A selection: its groups, and what it wins by how many of its ways caught what."""
+    """A selection: its groups, and its win as a function of how many ways caught what."""
 
     groups: tuple[Group, ...]
     spots: frozenset[int]
@@ -46,7 +47,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Take one atom: which groups it adds to, which groups and selections it completes."""
+    """The processing of one atom: the groups it adds to, and the groups and selections it completes."""
 
     atom: int
     adds: tuple[int, ...]
@@ -58,7 +59,7 @@ _State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[Caught, ..
 
 
 class Joint:
-    """The joint law of several selections on one field; see the module."""
+    """The joint distribution of several selections on one field; see the module."""
 
     def __init__(self, parts: Sequence[Part], numbers: int, drawn: int, named: int = 0) -> None:
         """Split the field. ``named`` is how many of the ``drawn`` balls a bonus names."""
@@ -78,7 +79,7 @@ class Joint:
         self._wins: dict[tuple[int, tuple[Caught, ...]], Won] = {}
 
     def _order(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
-        """Take the atoms so that selections close early: always those of the one with the fewest left."""
+        """Order the atoms so that selections close early: next are those of the selection with the fewest left."""
         left = dict(members)
         order: list[tuple[int, ...]] = []
         while left:
@@ -104,7 +105,7 @@ class Joint:
         return steps, [members[key] for key in order]
 
     def law(self, states_max: int = STATES_MAX) -> Counted:
-        """Return the exact law of the total win. Raises :class:`AnalysisError` beyond ``states_max``."""
+        """Return the exact distribution of the total win. Raises :class:`AnalysisError` beyond ``states_max``."""
         cases: dict[Won, int] = {}
         for weight, sizes, marks in self._placements(list(self.sizes), self.rest, 0):
             for won, count in self._run(sizes, marks, states_max).items():
@@ -115,7 +116,7 @@ class Joint:
     def _placements(
         self, sizes: list[int], rest: int, ball: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Yield every way to place the named balls: its weight, what is left of the atoms, marks an atom."""
+        """Yield every placement of the named balls: its weight, the remaining atom sizes, and each atom's marks."""
         if ball == self.named:
             yield 1, [*sizes, rest], [0] * len(sizes)
             return
@@ -176,7 +177,7 @@ class Joint:
         return after
 
     def _win(self, part: int, groups: tuple[Caught, ...]) -> Won:
-        """Return what a selection wins once all its groups are known; a group's item is a way's of itself."""
+        """Return the win of a selection whose groups are all known; each group is given as its own single way."""
         key = (part, groups)
         if key not in self._wins:
             self._wins[key] = self.parts[part].win(ways_caught(groups, self.parts[part].spots))
@@ -184,7 +185,7 @@ class Joint:
 
 
 def ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[Caught, int]:
-    """Return how many ways of the wanted numbers of spots caught what, as a product over the groups."""
+    """Return the number of ways by (spots, catch, marks) for the wanted spots, as a product over the groups."""
     most = max(spots)
     made: dict[Caught, int] = {(0, 0, 0): 1}
     for size, catch, marks in groups:

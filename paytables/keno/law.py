@@ -1,8 +1,8 @@
-"""The exact law of what one ticket wins in one draw, and of several draws.
+"""The exact distribution of what one ticket wins in one draw, and in several draws.
 
-A quick-picked selection is a uniformly random set of numbers, chosen by itself, so what it catches does not
-depend on the draw nor on the other selections: its law is convolved with theirs. Marked selections meet on
-one field and go through :class:`paytables.keno.joint.Joint` together.
+A quick-picked selection is an independent, uniformly random set of numbers, so its catches depend neither on
+the draw nor on the other selections: its distribution is convolved with theirs. Marked selections share one
+field and go through :class:`paytables.keno.joint.Joint` together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,21 +10,21 @@ from fractions import Fraction
 from itertools import accumulate
 from math import gcd
 
-from paytables.analysis import Law
+from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno.joint import Caught, Counted, Group, Joint, Part, Won
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import Options, Tables
 from paytables.keno.ticket import Selection, Ticket
 
-#: More pairs of cases than this in one convolution are beyond exact reach.
+#: Maximum number of pairs of cases in one convolution; more are beyond exact computation.
 PAIRS_MAX = 4_000_000
 
 NOTHING = Counted(1, {(0, 0): 1})
 
 
 def part(selection: Selection, groups: Sequence[Group], tables: Tables, options: Options) -> Part:
-    """Return a selection as the joint law sees it."""
+    """Return a selection in the form used for the joint distribution."""
     stakes = selection.stakes
 
     def win(caught: Mapping[Caught, int]) -> Won:
@@ -38,7 +38,7 @@ def part(selection: Selection, groups: Sequence[Group], tables: Tables, options:
 
 
 def joint(definition: KenoDefinition, parts: Sequence[Part], options: Options) -> Counted:
-    """Return the joint law of marked selections. Raises :class:`AnalysisError` where it is beyond reach."""
+    """Return the joint distribution of marked selections. Raises :class:`AnalysisError` if it is beyond reach."""
     return Joint(parts, definition.field.numbers, definition.field.drawn, len(options.balls)).law()
 
 
@@ -52,7 +52,7 @@ def marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
 
 
 def quick_laws(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> list[Counted]:
-    """Return the law of each quick-picked selection by itself; alike selections share one computation."""
+    """Return the distribution of each quick-picked selection; equal selections share one computation."""
     known: dict[tuple[object, ...], Counted] = {}
     laws = []
     for selection in ticket.selections:
@@ -68,7 +68,7 @@ def quick_laws(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> li
 
 
 def before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
-    """Return the law of one draw before multipliers and limit. Raises :class:`AnalysisError`."""
+    """Return the distribution of one draw before multipliers and limit. Raises :class:`AnalysisError`."""
     parts = marked_parts(ticket, tables)
     law = joint(definition, parts, ticket.options) if parts else NOTHING
     for other in quick_laws(definition, tables, ticket):
@@ -77,13 +77,13 @@ def before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticke
 
 
 def draw_law(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
-    """Return the law of what the ticket is paid in one draw. Raises :class:`AnalysisError`."""
+    """Return the distribution of what the ticket is paid in one draw. Raises :class:`AnalysisError`."""
     law = multiply(before_multipliers(definition, tables, ticket), ticket.options)
     return law if definition.most_paid is None else cut(law, definition.most_paid)
 
 
 def convolve(a: Counted, b: Counted) -> Counted:
-    """Return the law of two independent wins together. Raises :class:`AnalysisError` when it is too large."""
+    """Return the distribution of the sum of two independent wins. Raises :class:`AnalysisError` if it is too large."""
     if len(a.cases) * len(b.cases) > PAIRS_MAX:
         raise AnalysisError(f"a convolution of {len(a.cases)} with {len(b.cases)} cases: beyond exact reach")
     cases: dict[Won, int] = {}
@@ -95,7 +95,7 @@ def convolve(a: Counted, b: Counted) -> Counted:
 
 
 def factors(options: Options) -> dict[int, int]:
-    """Return the weights of what all multipliers together come to."""
+    """Return the weights of the product of all multipliers."""
     made = {1: 1}
     for bonus in options.multipliers:
         longer: dict[int, int] = {}
@@ -126,14 +126,16 @@ def cut(law: Counted, limit: int) -> Counted:
     return Counted(law.total, cases)
 
 
-def credits_law(law: Counted) -> Law:
-    """Return the law of the credits alone, in lowest terms."""
+def credits_law(law: Counted) -> WinDistribution:
+    """Return the distribution of the credits alone, in lowest terms."""
     counts: dict[int, int] = {}
     for (credits_, _), count in law.cases.items():
         if count:
             counts[credits_] = counts.get(credits_, 0) + count
     common = gcd(law.total, *counts.values())
-    return Law(law.total // common, {credits_: n // common for credits_, n in sorted(counts.items())})
+    return WinDistribution(
+        law.total // common, {credits_: n // common for credits_, n in sorted(counts.items())}
+    )
 
 
 def level_rates(law: Counted, levels: int) -> list[Fraction]:
@@ -144,8 +146,8 @@ def level_rates(law: Counted, levels: int) -> list[Fraction]:
     ]
 
 
-def repeat(law: Law, draws: int) -> Law:
-    """Return the law of several draws together. Raises :class:`AnalysisError` when it is too large."""
+def repeat(law: WinDistribution, draws: int) -> WinDistribution:
+    """Return the distribution of several draws together. Raises :class:`AnalysisError` if it is too large."""
     one = Counted(law.total, {(credits_, 0): n for credits_, n in law.counts.items()})
     return credits_law(_product([one] * draws))
 

@@ -1,15 +1,15 @@
-"""The limit on what one draw pays: the prizes are cut in proportion, and not a credit is lost or made up."""
+"""The limit on the pay of one draw: prizes are cut in proportion, and their sum is exactly the limit."""
 
 from collections.abc import Sequence
 
 
 def share_out(prizes: Sequence[int], limit: int | None) -> tuple[int, ...]:
-    """Return what each prize is paid when all together may not pass ``limit``.
+    """Return the pay of each prize if the total may not exceed ``limit``.
 
-    The limit is shared in proportion to the prizes. Whole credits left over go one each to the prizes with
-    the largest remainders, the earlier first where they are equal, so the sum is exactly the limit. A machine
-    holds one ticket to its game's limit with this; a Keno host holds all the tickets of a draw to theirs.
-    Raises ValueError for a negative prize or limit.
+    The limit is shared in proportion to the prizes. Remaining whole credits go one each to the prizes with
+    the largest remainders, the earlier first if they are equal, so the sum is exactly the limit. A machine
+    applies this to one ticket; a Keno host applies it to all the tickets of a draw. Raises ValueError for a
+    negative prize or limit.
     """
     if any(prize < 0 for prize in prizes) or (limit is not None and limit < 0):
         raise ValueError("prizes and limits are not negative")

@@ -1,8 +1,8 @@
-"""What a Keno ticket and its selection slip say, as data a cabinet or a Keno host prints (ss. 77, 80 to 82).
+"""The contents of a Keno ticket and its selection slip, as data for a printing cabinet or Keno host (ss. 77, 80 to 82).
 
-Clauses are of the Québec By-law respecting casino games (S-13.1 r.3). A ticket exists only once the central
+Clauses are of the Québec By-law respecting casino games (S-13.1 r.3). A ticket exists only after the central
 computer has recorded its selections (s. 81), and carries the number that proves it (s. 82 (4)). Amounts are
-credits; whoever prints gives the words for money.
+credits; the printing side supplies the texts for money.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from paytables.keno.ticket import Ticket
 
 
 class NotRecorded(PaytableError):
-    """A ticket asked for without what the central computer or the definition must say first."""
+    """A request for a ticket without data that the central computer or the definition must supply first."""
 
 
 class Line(StrEnum):
@@ -40,7 +40,7 @@ class Line(StrEnum):
     STATION = "station"
 
 
-#: What each line is called. The first eight are s. 82 (1) to (6); the rest is what New Jersey asks besides.
+#: The label of each line. The first eight are s. 82 (1) to (6); New Jersey also requires the others.
 LABELS: Final[Mapping[Line, Mapping[str, str]]] = {
     Line.SELECTION: {"en": "Selection", "fr": "Sélection"},
     Line.STAKE: {"en": "Wager a way", "fr": "Mise par combinaison"},
@@ -54,7 +54,7 @@ LABELS: Final[Mapping[Line, Mapping[str, str]]] = {
     Line.NUMBER: {"en": "Ticket", "fr": "Billet"},
     Line.STATION: {"en": "Station", "fr": "Poste"},
 }
-#: What the selection slip says besides (ss. 77, 80).
+#: Further texts of the selection slip (ss. 77, 80).
 SLIP: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {"mark": "Mark {least} to {most} numbers", "rules": "Rules", "pick": "quick pick", "colon": ": "},
     "fr": {
@@ -74,7 +74,7 @@ _SPOTS: Final = {"en": "{spots} spots x {ways}", "fr": "{spots} numéros x {ways
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledgement:
-    """The central computer has recorded a ticket: under which number, for which draws, when (aware time)."""
+    """The central computer's record of a ticket: its number, its draws, and the (aware) time."""
 
     ticket_number: int
     draws: tuple[int, ...]
@@ -83,7 +83,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
-    """A ticket as the central computer holds it and the terminal prints it; all its numbers are known."""
+    """A ticket as the central computer stores it and the terminal prints it; all its numbers are known."""
 
     game_id: str
     game_version: str
@@ -102,11 +102,11 @@ class Paper:
 
     @property
     def cost_credits(self) -> int:
-        """What the player pays."""
+        """Return what the player pays."""
         return self.cost_a_draw_credits * len(self.draws)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the ticket as a host keeps it; :meth:`from_json` is the inverse."""
+        """Return the ticket as a host stores it; :meth:`from_json` is the inverse."""
         return {
             "game_id": self.game_id,
             "game_version": self.game_version,
@@ -148,10 +148,10 @@ def issue(
     station: str,
     claim_place: str,
 ) -> Paper:
-    """Return the ticket to print. ``key`` is the central computer's secret behind control numbers.
+    """Return the ticket to print. ``key`` is the central computer's secret for control numbers.
 
-    Raises :class:`NotRecorded` without an acknowledgement, for a quick pick whose numbers were not drawn yet,
-    for another number of draws than was bought, and for a definition without terms.
+    Raises :class:`NotRecorded` without an acknowledgement, for a quick pick whose numbers are not drawn yet,
+    if the number of draws differs from the number bought, and for a definition without terms.
     """
     if acknowledgement is None:
         raise NotRecorded(
@@ -184,8 +184,8 @@ def issue(
 def control_number(paper: Paper, key: bytes) -> str:
     """Return the number that proves a ticket: 18 digits and two check digits.
 
-    The digits are HMAC-SHA-256 of all the ticket says, modulo 10^18; the check digits are ISO/IEC 7064
-    MOD 97-10, which finds every single wrong digit and every two exchanged neighbours.
+    The digits are HMAC-SHA-256 of all the data on the ticket, modulo 10^18; the check digits are ISO/IEC 7064
+    MOD 97-10, which detects every single wrong digit and every exchange of two neighbours.
     """
     said = json.dumps({**paper.to_json(), "control_number": ""}, sort_keys=True, separators=(",", ":"))
     digest = hmac.new(key, said.encode(), hashlib.sha256).digest()
@@ -194,19 +194,19 @@ def control_number(paper: Paper, key: bytes) -> str:
 
 
 def well_formed(number: str) -> bool:
-    """Whether the check digits of a control number, as read or typed, are right."""
+    """Return whether the check digits of a control number, as read or typed, are right."""
     return len(number) == 20 and number.isascii() and number.isdecimal() and int(number) % 97 == 1
 
 
 def same_number(a: str, b: str) -> bool:
-    """Compare control numbers in a time that tells nothing of where they differ."""
+    """Compare control numbers in constant time, so that the time does not reveal where they differ."""
     return hmac.compare_digest(a.encode(), b.encode())
 
 
 def lines(
     definition: KenoDefinition, paper: Paper, language: str, money: Callable[[int], str]
 ) -> list[tuple[Line, str, str]]:
-    """Return the ticket as (line, label, text), top to bottom. ``money`` words an amount of credits."""
+    """Return the ticket as (line, label, text), top to bottom. ``money`` formats an amount of credits."""
     told: list[tuple[Line, str]] = [
         (Line.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
         (Line.STATION, paper.station),
@@ -233,7 +233,7 @@ def lines(
 
 
 def _runs(draws: Sequence[int]) -> str:
-    """Write draw numbers, runs of them as first-last."""
+    """Return draw numbers as text, with runs as first-last."""
     runs: list[list[int]] = []
     for n in draws:
         if runs and n == runs[-1][1] + 1:
@@ -260,9 +260,9 @@ def slip(definition: KenoDefinition) -> dict[str, Json]:
 def slip_form(
     definition: KenoDefinition, language: str, money: Callable[[int], str], selections: int = 1
 ) -> str:
-    """Return the selection slip as a page to print: what s. 77 asks it to say, and boxes to mark.
+    """Return the selection slip as a printable page: the text that s. 77 requires, and boxes to mark.
 
-    ``money`` words an amount of credits; the page has room for so many ``selections``.
+    ``money`` formats an amount of credits; the page has room for ``selections`` selections.
     """
     told, words = slip(definition), SLIP[language]
     most, at = told["most_paid_a_draw_credits"], told["rules_at"]

@@ -1,4 +1,4 @@
-"""What a screen is told of a Keno game: plain JSON data, never a rule."""
+"""Screen data of a Keno game: plain JSON data without rules."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ def _bonus(bonus: Bonus) -> dict[str, Json]:
 def draw(
     number: int, drawn: Drawn, ways: Sequence[Way], paid: Sequence[int], levels: Sequence[str]
 ) -> dict[str, Json]:
-    """Return one draw: the balls in their order, and what every way caught and is paid."""
+    """Return one draw: the balls in their order, and the catches and pay of every way."""
     return {
         "draw": number,
         "balls": list(drawn.balls),
@@ -66,7 +66,7 @@ def draw(
 def display(
     definition: KenoDefinition, ticket: Ticket, picked: Sequence[bool], draws: Sequence[Json]
 ) -> dict[str, Json]:
-    """Return the whole game: the ticket as played, which selections were quick picks, its draws in order."""
+    """Return the whole game: the ticket as played, which selections were quick picks, and its draws in order."""
     return {
         "kind": "keno",
         "numbers": definition.field.numbers,

@@ -21,19 +21,19 @@ from paytables.wording import counted
 
 @dataclass(frozen=True)
 class KenoRules(Tableless):
-    """A Keno game made playable."""
+    """A playable Keno game."""
 
     definition: KenoDefinition
     tables: Tables
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """What every form costs at every stake, in credits, ascending. A ticket may cost other sums."""
+        """Return the costs of every form at every stake, in credits, ascending. A ticket may cost other sums."""
         return tuple(sorted({self.form_ticket(f, stake).cost for f, stake in self._offers}))
 
     @cached_property
     def _offers(self) -> list[tuple[Form, int]]:
-        """Every form at every stake it may be bought at."""
+        """Return every form at every stake at which it may be bought."""
         marks = self.definition.marks
         offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
         if marks.cost is None:
@@ -41,20 +41,20 @@ class KenoRules(Tableless):
         return [(f, s) for f, s in offers if self.form_ticket(f, s).cost_a_draw <= marks.cost]
 
     def form_ticket(self, form: Form, stake: int) -> Ticket:
-        """Return the quick-pick ticket a form stands for."""
+        """Return the quick-pick ticket of a form."""
         selection = Selection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
         return Ticket((selection,) * form.selections, form.draws, options(self.definition, form.bonuses))
 
     def ticket(self, asked: Mapping[str, Json]) -> Ticket:
-        """Check a ticket. Raises :class:`WagerError` saying which mark is wrong and why."""
+        """Check a ticket. Raises :class:`WagerError` with the wrong mark and the reason."""
         return ticket.read(self.definition, self.tables, asked)
 
     def wager(self, credits_: int, **asked: Json) -> Wager:
-        """Return the wager of ``credits_``: the ticket asked for, or the first form that costs that much.
+        """Return the wager of ``credits_``: the requested ticket, or the first form that costs that much.
 
         ``selections`` is a list of ``{"groups": [[numbers]...], "stakes": {spots: credits}}``; a quick pick
-        gives sizes in the place of the groups, as in ``{"groups": [8], "stakes": {8: 1}}``. ``draws`` and
-        ``bonuses`` (ids) are optional. ``form`` asks for a form by its id.
+        gives sizes in place of the groups, as in ``{"groups": [8], "stakes": {8: 1}}``. ``draws`` and
+        ``bonuses`` (ids) are optional. ``form`` requests a form by its id.
         """
         if "selections" not in asked:
             return self._form_wager(credits_, asked)
@@ -117,7 +117,7 @@ class KenoRules(Tableless):
         return replace(ticket, selections=tuple(known))
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the levels some way of the ticket plays for. The chance is one way's, at the least stake."""
+        """Return the levels that some way of the ticket plays for, with the odds of one way at the minimum stake."""
         bought = self.ticket(wager.options)
         closed = ticket.tables_of(self.tables, bought).closed
         played = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.ways()}
@@ -131,7 +131,7 @@ class KenoRules(Tableless):
         )
 
     def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every level at its least stake, which is the only one of a linked level."""
+        """Return every level at its minimum stake, which is the only one of a linked level."""
         return self._every_level
 
     @cached_property
@@ -163,7 +163,7 @@ class KenoRules(Tableless):
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what is legal in the definition and may surprise: more spots caught that pay less."""
+        """Return remarks on what is legal but may surprise: more spots caught that pay less."""
         found = []
         for n, table in enumerate(self.definition.table):
             levels = {each.catch for each in self.definition.progressive if each.spots == table.spots}
@@ -181,6 +181,6 @@ class KenoRules(Tableless):
         return figures.analyse(self.definition, self.tables, offers, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the figures of any ticket, exact; or exact bounds where its selections overlap too much."""
+        """Return the exact figures of any ticket, or exact bounds if its selections overlap too much."""
         bought = self.ticket(self.wager(wager.credits, **wager.options).options)
         return figures.analyse_ticket(self.definition, self.tables, bought, "ticket")

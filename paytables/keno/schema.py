@@ -28,7 +28,7 @@ class Balls(Strict):
 
 
 class Marks(Strict):
-    """What a player may mark (Québec by-law, ss. 77 to 80)."""
+    """The permitted marks of a player (Québec by-law, ss. 77 to 80)."""
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     selections: PositiveInt = Field(default=1, description="the most selections on one ticket")
@@ -46,14 +46,14 @@ class Marks(Strict):
 
 
 class Table(Strict):
-    """What one number of spots pays: ``pays[catch]`` credits for each credit staked, stake included."""
+    """The pays of one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
 
     spots: PositiveInt
     pays: Annotated[dict[Catch, NaturalInt], Field(min_length=1)]
 
 
 class BallBonus(Strict):
-    """A way that holds the ball drawn at place ``ball`` (1 is the first) has its win multiplied."""
+    """A multiplier for the win of a way that holds the ``ball``-th ball drawn (1 is the first)."""
 
     kind: Literal["ball"]
     id: Identifier
@@ -64,7 +64,7 @@ class BallBonus(Strict):
 
 
 class MultiplierBonus(Strict):
-    """A factor drawn once a draw, of these weights, multiplies every win of the ticket."""
+    """A factor drawn once per draw with these weights, which multiplies every win of the ticket."""
 
     kind: Literal["multiplier"]
     id: Identifier
@@ -77,12 +77,11 @@ Bonus = Annotated[BallBonus | MultiplierBonus, Field(discriminator="kind")]
 
 
 class Progressive(Strict):
-    """A progressive level, won beside the table's pay when a way of ``spots`` catches ``catch``.
+    """A progressive level, won in addition to the table's pay when a way of ``spots`` catches ``catch``.
 
-    It is won at most once a draw by one ticket, however many of its ways catch it; no bonus multiplies it.
-    A ``linked`` level is shared by machines, where all must ask the same and offer the same chance (Québec
-    by-law, s.92): it is played for by a ticket of one such way at exactly ``stake`` for one draw, and by no
-    other.
+    One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it. A
+    ``linked`` level is shared by machines, on which all players must pay the same and have the same chance
+    (Québec by-law, s.92): only a ticket of one such way at exactly ``stake`` for one draw plays for it.
     """
 
     id: Identifier
@@ -98,7 +97,7 @@ class Progressive(Strict):
 
 
 class Form(Strict):
-    """A ticket the game itself offers: quick-pick selections that one touch buys."""
+    """A ticket offered by the game: quick-pick selections that one touch buys."""
 
     id: Identifier
     name: Text
@@ -109,13 +108,13 @@ class Form(Strict):
 
 
 class Limit(Strict):
-    """The most one ticket is paid in one draw, progressives apart; its prizes are cut in proportion."""
+    """The maximum pay of one ticket in one draw, without progressives; its prizes are cut in proportion."""
 
     credits: PositiveInt
 
 
 class Terms(Strict):
-    """What the ticket and the slip must say beside the bets (Québec by-law, ss. 77, 82 and 86)."""
+    """What the ticket and the slip must state in addition to the bets (Québec by-law, ss. 77, 82 and 86)."""
 
     rules_at: Text = Field(description="where the rules are available")
     claim_at: Text = Field(description="where a winning ticket is presented")
@@ -123,7 +122,7 @@ class Terms(Strict):
 
 
 class KenoDefinition(Definition):
-    """A whole Keno game."""
+    """The definition of a Keno game."""
 
     field: Balls = Balls()
     marks: Marks = Marks()
@@ -141,10 +140,10 @@ class KenoDefinition(Definition):
 
     @property
     def most_paid(self) -> int | None:
-        """The most one ticket is paid in one draw, in credits, progressives apart; None: no limit."""
+        """Return the maximum pay of one ticket in one draw, in credits without progressives, or None if unlimited."""
         return None if self.limit is None else self.limit.credits
 
     @property
     def cycle(self) -> int:
-        """How many draws there are, the order of the balls apart."""
+        """Return the number of possible draws, regardless of the order of the balls."""
         return comb(self.field.numbers, self.field.drawn)

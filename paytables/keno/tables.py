@@ -1,4 +1,4 @@
-"""What the whole definition must hold together, and the prices its tables put on a way."""
+"""Checks of a whole Keno definition, and the pays that its tables give to a way."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,26 +21,26 @@ class Options:
 
     @property
     def cost(self) -> int:
-        """Credits a way costs for each credit staked."""
+        """Return the cost of a way in credits for each credit staked."""
         return 1 + self.fee
 
     @property
     def greatest(self) -> int:
-        """The most all bonuses together can multiply a win by."""
+        """Return the largest factor by which all bonuses together can multiply a win."""
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
     def factor(self, marks: int) -> int:
-        """Return what the ball bonuses multiply by; bit *i* of ``marks``: the way holds bonus ball *i*."""
+        """Return the factor of the ball bonuses; bit *i* of ``marks``: the way holds bonus ball *i*."""
         return prod(bonus.factor for i, bonus in enumerate(self.balls) if marks >> i & 1)
 
 
 def prize_name(spots: int, catch: int) -> str:
-    """Return the name a prize has in wins and on the PAR sheet."""
+    """Return the name of a prize in wins and on the PAR sheet."""
     return f"{catch} of {spots}"
 
 
 def options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
-    """Return the bonuses in force when those of the ids ``bought`` are paid for."""
+    """Return the bonuses in force if those with the ids ``bought`` are paid for."""
     paid = set(bought)
     in_force = [b for b in definition.bonus if not b.fee or b.id in paid]
     return Options(
@@ -52,26 +52,26 @@ def options(definition: KenoDefinition, bought: Iterable[str]) -> Options:
 
 
 def every_option(definition: KenoDefinition) -> list[Options]:
-    """Return every choice of the bonuses that are sold, none first."""
+    """Return every combination of the bonuses that are sold, the empty one first."""
     sold = [b.id for b in definition.bonus if b.fee]
     return [options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The pays by spots and catch, and the levels a catch wins."""
+    """The pays by spots and catch, and the levels that a catch wins."""
 
     pays: Mapping[int, Mapping[int, int]]
     levels: tuple[Progressive, ...]
     closed: int = 0
-    """The levels, as bits, that the ticket in hand does not play for."""
+    """The levels, as bits, that the current ticket does not play for."""
 
     def pay(self, spots: int, catch: int) -> int:
         """Return the credits paid for each credit staked."""
         return self.pays[spots].get(catch, 0)
 
     def levels_won(self, spots: int, stake: int, catch: int) -> int:
-        """Return the levels the catch wins, level *i* as bit *i*."""
+        """Return the levels that the catch wins, level *i* as bit *i*."""
         return (
             sum(
                 1 << i
@@ -83,7 +83,7 @@ class Tables:
 
 
 def tables(definition: KenoDefinition, file: str) -> Tables:
-    """Check what the model alone cannot see. Raises :class:`DefinitionError` naming the key."""
+    """Check what the model alone cannot check. Raises :class:`DefinitionError` with the key."""
     check = _Check(definition, file)
     pays = check.pays()
     check.bonuses()

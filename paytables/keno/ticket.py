@@ -1,9 +1,9 @@
-"""What a player asks for: selections of marked groups, the ways they make, and what it all costs.
+"""A requested Keno ticket: selections of marked groups, their ways, and the cost.
 
-A *selection* is one or more groups of numbers and a stake for each number of spots it plays. Every set of
-its groups that holds that many numbers is one *way*. A straight selection is one group; a way ticket plays
-sets of groups; a combination ticket plays several numbers of spots at once, each with its stake; a king is a
-group of one number.
+A *selection* is one or more groups of numbers and a stake for each number of spots it plays. Every set of its
+groups that holds that many numbers is one *way*. A straight selection is one group; a way ticket plays sets
+of groups; a combination ticket plays several numbers of spots at once, each with its stake; a king is a group
+of one number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import Options, Tables, options
 from paytables.wording import counted
 
-#: A ticket with more ways than this is refused: nobody could check its prizes.
+#: Maximum number of ways of a ticket: nobody could check the prizes of more.
 WAYS_MAX = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How many numbers each group has, the numbers where the player marked them, the stakes by spots.
+    """The sizes of the groups, their numbers if the player marked them, and the stakes by spots.
 
-    ``groups`` is empty where a quick pick is to choose all the numbers.
+    ``groups`` is empty if a quick pick will choose all the numbers.
     """
 
     sizes: tuple[int, ...]
@@ -32,11 +32,11 @@ class Selection:
 
     @property
     def is_quick_pick(self) -> bool:
-        """Whether the numbers are yet to be drawn."""
+        """Return whether the numbers are not drawn yet."""
         return not self.groups
 
     def ways(self) -> dict[int, int]:
-        """Return how many ways there are of each number of spots played."""
+        """Return the number of ways for each number of spots played."""
         made = {0: 1}
         for size in self.sizes:
             for spots, count in list(made.items()):
@@ -44,7 +44,7 @@ class Selection:
         return {spots: made.get(spots, 0) for spots in self.stakes}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the selection as a wager keeps it; :func:`read` is the inverse."""
+        """Return the selection as a wager stores it; :func:`read` is the inverse."""
         return {
             "groups": [list(g) for g in self.groups] or list(self.sizes),
             "stakes": {str(spots): stake for spots, stake in sorted(self.stakes.items())},
@@ -53,7 +53,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """One wager: its selections, how many draws it takes part in, and the bonuses in force."""
+    """One wager: its selections, the number of draws it takes part in, and the bonuses in force."""
 
     selections: tuple[Selection, ...]
     draws: int
@@ -61,13 +61,13 @@ class Ticket:
 
     @property
     def cost_a_draw(self) -> int:
-        """Credits the ticket costs for each draw."""
+        """Return the cost of the ticket in credits for each draw."""
         staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.ways().items())
         return staked * self.options.cost
 
     @property
     def cost(self) -> int:
-        """Credits the ticket costs."""
+        """Return the cost of the ticket in credits."""
         return self.cost_a_draw * self.draws
 
     def to_json(self) -> dict[str, Json]:
@@ -92,7 +92,7 @@ def tables_of(tables: Tables, ticket: Ticket) -> Tables:
 
 
 def subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[int, ...]]:
-    """Yield every set of groups that together hold ``spots`` numbers, as their places."""
+    """Yield every set of groups that together hold ``spots`` numbers, as their indices."""
     if spots == 0:
         yield ()
         return
@@ -103,7 +103,7 @@ def subsets(sizes: Sequence[int], spots: int, first: int = 0) -> Iterator[tuple[
 
 
 def read(definition: KenoDefinition, tables: Tables, asked: Mapping[str, Json]) -> Ticket:
-    """Check a ticket as asked for. Raises :class:`WagerError` saying which mark is wrong and why."""
+    """Check a requested ticket. Raises :class:`WagerError` with the wrong mark and the reason."""
     unknown = set(asked) - {"selections", "draws", "bonuses"}
     if unknown:
         raise WagerError(f"a ticket has selections, draws and bonuses, not {', '.join(sorted(unknown))}")

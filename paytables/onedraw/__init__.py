@@ -1,4 +1,4 @@
-"""Tables of one draw: all bets are laid, one result is drawn, and every bet is settled by it.
+"""Tables with one draw: all bets are placed, one result is drawn, and it settles every bet.
 
-Roulettes, boule, wheels of fortune and three dice differ in their results and in what is laid on them alone.
+Roulettes, boule, wheels of fortune and three dice differ only in their results and bets.
 """

@@ -1,7 +1,7 @@
-"""The exact figures of a table of one draw: every kind of bet, every form, and any bets laid together.
+"""The exact figures of a table with one draw: every kind of bet, every form, and any combination of bets.
 
 Results are counted among equally likely cases, so a bet of one draw is an enumeration. Bets that outlast a
-draw make a Markov chain that only goes on where the same result comes again: it is followed to its end.
+draw make a Markov chain that continues only if the same result repeats: it is followed to its end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Settlement, Wager
 from paytables.layout import Case, analysed
-from paytables.prison import Held, on_table, where_asked
+from paytables.prison import Held, on_table, with_prison_choice
 from paytables.wording import percent
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _STRATEGY: Final = "take your part back at every zero"
 
 
 def analyse(table: "OneDrawTable", depth: Depth) -> Analysis:
-    """Return the figures of every kind of bet at its least stake, and of every form of several bets."""
+    """Return the figures of every kind of bet at its minimum stake, and of every form of several bets."""
     bets = []
     for group, places in table.groups().items():
         spot = places[0].spot
@@ -38,7 +38,7 @@ def analyse(table: "OneDrawTable", depth: Depth) -> Analysis:
 
 
 def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
-    """Return the figures of a wager, each bet followed to its end; who may choose takes his part back."""
+    """Return the figures of a wager, each bet followed to its end; a player with a choice takes the part back."""
     bets = on_table((), wager, table.cloth.spots)
     figures = analysed(name, wager, cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.weights.values()))
@@ -51,11 +51,11 @@ def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = 
         f"with every stake left in prison at zero {percent(worst)} %; "
         f"of a simple chance that could be halved for ever {percent(ever)} %"
     )
-    return where_asked(figures, _STRATEGY, worst, note)
+    return with_prison_choice(figures, _STRATEGY, worst, note)
 
 
 def cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) -> Iterator[Case]:
-    """Every way the bets may come to their end, with its weight; ``prison``: whoever may choose it does."""
+    """Yield every possible end of the bets, with its weight; ``prison``: every choice is for prison."""
     whole = sum(table.weights.values())
     for result, count in table.weights.items():
         done: list[Settlement] = []
@@ -74,7 +74,7 @@ def cases(table: "OneDrawTable", bets: Sequence[Held], *, prison: bool = False) 
 
 
 def prison_for_ever(table: "OneDrawTable", spot: str) -> Fraction:
-    """Return what a simple chance returns whose stake is left in prison at every zero and halved for ever."""
+    """Return the RTP of an even-money bet whose stake is always left in prison and halved at every further zero."""
     whole, pays = sum(table.weights.values()), table.by_spot[spot].pays
     wins = Fraction(sum(table.weights[result] for result in pays), whole)
     zero = Fraction(sum(table.weights[result] for result in table.zero), whole)
@@ -84,7 +84,7 @@ def prison_for_ever(table: "OneDrawTable", spot: str) -> Fraction:
 
 
 def most_back(table: "OneDrawTable", wager: Wager) -> dict[int, int]:
-    """Return the most that one result may give each seat back, as if it completed every repeat."""
+    """Return the most that one result may return to each seat, assuming that it completes every repeat."""
     found: dict[int, int] = {}
     for result in table.weights:
         back: dict[int, int] = {}

@@ -1,8 +1,8 @@
-"""A table of one draw made playable: bets on places of a cloth, one result, what becomes of every bet.
+"""A playable table with one draw: bets on spots, one result, and its effect on every bet.
 
-A bet may outlast its draw: one on the same number several times in a row, and a stake that its player left
+A bet may outlast its draw: a bet on the same number several times in a row, and a stake that its player left
 "in prison" at zero. Those are the table's state, ``{"held": [{"spot", "credits", "count", "seat"?}]}``, where
-``count`` is how many spins of a repeat have come, or how many zeros a stake in prison has met.
+``count`` is the number of completed spins of a repeat, or of zeros that imprisoned the stake.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -34,7 +34,7 @@ from paytables.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A spot of the cloth and what it pays on each result; the rest as its definition says."""
+    """A betting spot with what it pays on each result, and the options of its definition."""
 
     spot: Spot
     pays: Mapping[str, Odds]
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True)
 class OneDrawTable(TableRules):
-    """The rules of a table of one draw; its family says what is drawn (:meth:`drawn`, :attr:`weights`)."""
+    """The rules of a table with one draw; its family defines the draw (:meth:`drawn`, :attr:`weights`)."""
 
     header: Header
     places: tuple[Place, ...]
@@ -56,35 +56,35 @@ class OneDrawTable(TableRules):
 
     @property
     def weights(self) -> Mapping[str, int]:
-        """Every result, and how many of the equally likely cases have it."""
+        """Return the number of equally likely cases of each result."""
         raise NotImplementedError
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
-        """Draw a result: how :attr:`weights` calls it, what a screen animates, and what it shows after it."""
+        """Draw a result; return its key in :attr:`weights`, the animation cue, and the display data."""
         raise NotImplementedError
 
     def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
-        """Return what :meth:`drawn` does, where the generator decides."""
+        """Return the result of :meth:`drawn`; a family with a real wheel asks the wheel instead."""
         yield from ()
         return self.drawn(draw)
 
     def pictured(self) -> dict[str, object]:
-        """Return what the screen needs besides the cloth."""
+        """Return what the screen needs in addition to the layout."""
         raise NotImplementedError
 
     @cached_property
     def by_spot(self) -> dict[str, Place]:
-        """The places by the ids of their spots."""
+        """Return the places by the ids of their spots."""
         return {place.spot.id: place for place in self.places}
 
     @cached_property
     def cloth(self) -> Layout:
-        """The layout; bets that outlast their spin are no longer the player's to touch or to count."""
+        """Return the layout; bets that outlast their spin can no longer be changed and do not count in its limits."""
         return Layout(tuple(place.spot for place in self.places), self.table, self.forms)
 
     @property
     def betting_seconds(self) -> int | None:
-        """How long several seats place bets on one spin; None where it is played by one."""
+        """Return the time in which several seats place bets on one spin, or None if only one seat plays."""
         return self.table.common_seconds
 
     def wager(self, credits_: int, **asked: Json) -> Wager:
@@ -100,7 +100,7 @@ class OneDrawTable(TableRules):
         return wager
 
     def at(self, table: object) -> Self:
-        """Return the table as a round has left it. Raises ValueError for what no round leaves."""
+        """Return the table as a round has left it. Raises ValueError for a state that no round leaves."""
         held = () if table is None else self._held(table)
         return self if held == self.held else replace(self, held=held)
 
@@ -126,20 +126,21 @@ class OneDrawTable(TableRules):
         return place.on_zero == "choice" and bet.may_stay
 
     def standing(self) -> tuple[Bet, ...]:
-        """Return the bets that stay: repeats under way, and stakes in prison."""
+        """Return the bets that stay: repeats in progress, and stakes in prison."""
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held)
 
     def take_down(self) -> tuple[tuple[Settlement, ...], object]:
         """Return the part of each stake in prison that its player could have taken at the zero.
 
-        For who leaves, that spin was the last (Monaco, art. 8.2). A repeat under way cannot be taken down.
+        For a leaving player, that spin was the last (Monaco, art. 8.2). A repeat in progress cannot be taken
+        down.
         """
         prison = [bet for bet in self.held if self.by_spot[bet.spot].spins == 1]
         left = tuple(bet for bet in self.held if bet not in prison)
         return tuple(part_back(bet) for bet in prison), _state(left)
 
     def fate(self, bet: Held, result: str) -> Fate:
-        """Return what a result makes of a bet: a settlement, or how it stands; both: the player chooses."""
+        """Return the effect of a result on a bet: a settlement, or the bet that stays; with both, a choice."""
         place = self.by_spot[bet.spot]
         if place.spins > 1:
             if result in place.pays and bet.count + 1 < place.spins:
@@ -154,7 +155,7 @@ class OneDrawTable(TableRules):
         return settled(bet, place.pays.get(result)), None
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Draw once, and settle every bet; a stake on a simple chance may be asked for at zero."""
+        """Draw once, and settle every bet; at zero, players of even-money bets may be asked about their stakes."""
         bets = on_table(self.held, self.wager(wager.credits, **wager.options), self.cloth.spots)
         result, cue, drawn = yield from self.comes(draw)
         yield cue
@@ -163,18 +164,18 @@ class OneDrawTable(TableRules):
         return Outcome(display=shown, table=_state(standing))
 
     def presentation(self) -> dict[str, object]:
-        """Return the cloth with its spots, and what the family pictures besides."""
+        """Return the layout with its spots, and the family's own display data."""
         return {"kind": "table", "felt": self.felt, **self.pictured(), **self.cloth.to_json()}
 
     def groups(self) -> dict[str, list[Place]]:
-        """Return the places by the group of their spots, in the order of the cloth."""
+        """Return the places by the group of their spots, in layout order."""
         found: dict[str, list[Place]] = {}
         for place in self.places:
             found.setdefault(place.spot.group, []).append(place)
         return found
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each kind of bet pays, on how many of the cases, and where it may be laid."""
+        """Return what each kind of bet pays, on how many of the cases, and on how many spots."""
         whole = sum(self.weights.values())
         return tuple(
             f"{group}: {places[0].spot.odds}"
@@ -185,7 +186,7 @@ class OneDrawTable(TableRules):
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return none."""
+        """Return no remarks."""
         return ()
 
     def analyse(self, depth: Depth) -> Analysis:
@@ -193,7 +194,7 @@ class OneDrawTable(TableRules):
         return figures.analyse(self, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any bets laid together, each to its own end."""
+        """Return the exact figures of any combination of bets, each followed to its end."""
         return figures.analyse_bets(self, self.wager(wager.credits, **wager.options), "bets")
 
 

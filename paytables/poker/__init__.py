@@ -1,1 +1,1 @@
-"""Poker against the bank and video poker, in cards and in tiles."""
+"""Poker against the bank and video poker, with cards and with tiles."""

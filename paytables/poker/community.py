@@ -1,10 +1,9 @@
-"""Hold'em against the bank, exactly: two cards of one's own, a board of five, bets at every street.
+"""The exact solution of hold'em against the bank: two hole cards, a board of five, bets on every street.
 
-For laboratories (numpy, numba). On each board every pair of own cards is ranked once and put in order; going
-through that order gives each pair the bank's pairs it beats, ties and loses to, those that share a card with
-it counted out by card. Boards are gone through a flop at a time (1,755 classes, each with its 1,176 ways to
-be completed), so that turn, flop and first bets are decided on sums that are complete when they are asked
-for.
+For laboratories (numpy, numba). On each board every pair of hole cards is ranked once and sorted; a pass
+through the sorted list gives each pair the bank's pairs that it beats, ties and loses to, with those that
+share a card subtracted by card. Boards are processed a flop at a time (1,755 classes, each with its 1,176
+completions), so that turn, flop and first bets are decided on sums that are complete when needed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,8 @@ from paytables.cards.subsets import rank_steps, sets
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bits, Bools, Ints
 
-#: Ways to complete board and bank's hand after a flop and two cards of one's own, turn and river in order.
+#: The number of ways to complete the board and the bank's hand after a flop and two hole cards, turn and
+#: river in order.
 AFTER_FLOP: Final = 47 * 46 * 990
 FLOPS: Final = comb(50, 3)
 HOLES: Final = comb(52, 2)
@@ -32,11 +32,11 @@ HOLES: Final = comb(52, 2)
 
 @dataclass(frozen=True, slots=True)
 class Streets:
-    """The game's amounts in units of which all are whole numbers: see :attr:`unit` in antes.
+    """The game's amounts in units that make all of them integers; :attr:`unit` is in antes.
 
     ``first`` are the bets before the flop, ``flop`` the one after it, ``turn`` that or fold, ``river`` one
-    more. ``super_pays`` are what a better hand of each combination of :data:`FIVE`, lowest first, adds;
-    ``folded`` is what folding costs.
+    more. ``super_pays`` is what a better hand of each combination of :data:`FIVE`, lowest first, adds;
+    ``folded`` is the cost of folding.
     """
 
     unit: int
@@ -52,13 +52,13 @@ class Streets:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The best play and what it comes to; amounts in units.
+    """The best play and its value; amounts in units.
 
-    ``first`` has for each of the 169 classes of own cards (as :attr:`Sets.classes` has them) the bet before
-    the flop, 0 for none; ``flop`` for each class of flops and each of the 1,326 own hands whether its bet is
-    made; ``on``, packed to bits, by turn whether the others play on. At the river whoever beats more of the
-    bank's hands than beat him bets. ``law`` has how many of ``total`` cases end with each net, ``staked`` the
-    mean of all that is staked; ``worst`` is the mean net of whoever decides worst every time.
+    ``first`` has, for each of the 169 classes of hole cards (as in :attr:`Sets.classes`), the bet before the
+    flop, 0 for none; ``flop`` has, for each class of flops and each of the 1,326 hole hands, whether its bet
+    is made; ``on``, packed to bits, by turn whether the others continue. At the river a player bets whose
+    hand beats more of the bank's hands than beat it. ``law`` has how many of ``total`` cases end with each
+    net, ``staked`` the mean of all stakes; ``worst`` is the mean net of the worst decisions.
     """
 
     mean: Fraction
@@ -70,11 +70,11 @@ class Solved:
     total: int
     staked: Fraction
     ends: tuple[tuple[int, ...], ...]
-    """``law`` as it was counted, by bet and result; see :func:`_count`."""
+    """The raw counts of ``law``, by bet and result; see :func:`_count`."""
 
 
 class Solver:
-    """Solves one game. ``each`` is ``map``, or that of a pool of threads; ``told`` hears of every flop."""
+    """The solver of one game. ``each`` is ``map``, or that of a thread pool; ``told`` is called after every flop."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Solver:
         self.pays = np.array(streets.super_pays, dtype=np.int64)
 
     def solve(self) -> Solved:
-        """Go through every flop twice: to decide, and to count what the decisions come to."""
+        """Process every flop twice: to decide, and to count the results of the decisions."""
         count, firsts = len(self.flops), 1 + len(self.streets.first)
         flop = np.zeros((count, HOLES), dtype=np.bool_)
         on = np.zeros((count, 52, (HOLES + 7) // 8), dtype=np.uint8)
@@ -124,7 +124,7 @@ class Solver:
         return turns, sums
 
     def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
-        """Decide one flop: its bets, who plays on by turn, and sums for the first decision."""
+        """Decide one flop: its bets, which hands continue by turn, and sums for the first decision."""
         streets = self.streets
         turns, sums = self.added(n)
         taken = np.isin(np.arange(52), self.cards[n])
@@ -144,7 +144,7 @@ class Solver:
         return flop, np.packbits(on, axis=1), best, worst
 
     def _first(self, best: Ints, worst: Ints) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
-        """Decide before the flop: by class of own cards the bet, by own hand its place, and both means."""
+        """Decide before the flop: the bet by class of hole cards, its index by hole hand, and both means."""
         of = sets(52, 2).class_of
         sizes = (0, *self.streets.first)
         chosen: list[int] = []
@@ -163,7 +163,7 @@ class Solver:
         )
 
     def _law(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
-        """Count one flop's ends, its holes only: others have no place at it."""
+        """Count one flop's results, for the holes that do not share a card with it."""
         law = np.zeros((4 + len(self.streets.first), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.first), 0))
         plays = np.unpackbits(on, axis=1, count=HOLES).astype(np.bool_)
@@ -175,7 +175,7 @@ class Solver:
         return law
 
     def _nets(self, law: Ints) -> tuple[dict[int, int], int]:
-        """Return how many cases end with each net, and the sum of all that is staked in them."""
+        """Return the number of cases that end with each net, and the sum of all stakes in them."""
         streets = self.streets
         bets = (0, streets.turn, streets.turn + streets.river, *streets.first, streets.flop)
         nets: dict[int, int] = {}
@@ -193,7 +193,7 @@ class Solver:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What ranks seven cards, as arrays: see :func:`paytables.cards.subsets.rank_steps`."""
+    """The ranking of seven cards as arrays: see :func:`paytables.cards.subsets.rank_steps`."""
 
     ranks: tuple[Ints, ...]
     strengths: Ints
@@ -202,7 +202,7 @@ class Tables:
 
 
 def tables(opens: int) -> Tables:
-    """Return the tables, strengths numbered without gaps; ``opens`` is the strength the bank opens with."""
+    """Return the tables, strengths numbered without gaps; ``opens`` is the strength with which the bank opens."""
     steps, keys = rank_steps(7, 13)
     ranking = Ranking(FIVE)
     plain = np.array([ranking.plain(key) for key in keys])
@@ -228,7 +228,7 @@ def tables(opens: int) -> Tables:
 
 
 def _strengths(board: Ints, rest: Ints, ranks: Ints, shown: Ints, bucket: Ints) -> tuple[int, int]:
-    """Fill ``shown`` with the strength of each hole and count it in ``bucket``; return least and most.
+    """Fill ``shown`` with the strength of each hole and count it in ``bucket``; return minimum and maximum.
 
     A hole of cards a < b is number b (b - 1) / 2 + a.
     """
@@ -267,7 +267,7 @@ def _strengths(board: Ints, rest: Ints, ranks: Ints, shown: Ints, bucket: Ints) 
 def _standings(  # noqa: C901, PLR0912 (one loop for numba)
     rest: Ints, low: int, high: int, opens: int, shown: Ints, place: Ints, bucket: Ints, counts: Ints
 ) -> None:
-    """Fill ``counts`` with how the bank's 990 hands stand to each hole: closed, open and weaker, equal."""
+    """Fill ``counts`` with the bank's 990 hands against each hole: closed, open and weaker, equal."""
     start = 0
     for level in range(low, high + 1):
         start, bucket[level] = start + bucket[level], start
@@ -326,11 +326,11 @@ def _add(
     turns: Ints,
     sums: Ints,
 ) -> None:
-    """Go through the 1,176 boards of a flop and add up what each hole comes to.
+    """Process the 1,176 boards of a flop and add up the results of each hole.
 
-    ``money`` is ante, turn bet, river bet. ``turns[turn, hole, 0]`` gets the sum over rivers of playing on
-    with the better of the last two choices, ``[turn, hole, 1]`` with the worse; ``sums[hole]`` over boards
-    what comes of no raise, and what each unit raised before the turn adds.
+    ``money`` is ante, turn bet, river bet. ``turns[turn, hole, 0]`` gets the sum over rivers of continuing
+    with the better of the last two choices, ``[turn, hole, 1]`` with the worse; ``sums[hole]`` gets, over
+    boards, the result without a raise, and what each unit raised before the turn adds.
     """
     ante, turn_bet, river_bet = money
     shown = [0] * 1326
@@ -373,10 +373,10 @@ def _count(
     on: Ints,
     law: Ints,
 ) -> None:
-    """Go through the boards of a flop again, now that everything before the river is decided, and count.
+    """Process the boards of a flop again, after everything before the river is decided, and count.
 
-    ``early[hole]`` is the place of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether
-    the others play on. ``law[bet, result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier
+    ``early[hole]`` is the index of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether
+    the others continue. ``law[bet, result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier
     ones; results are closed, worse, equal, then better by combination.
     """
     shown = [0] * 1326

@@ -9,7 +9,8 @@ from paytables.cards import RANKS
 from paytables.cards.ranking import FIVE, Order, category, ranks_in
 from paytables.definition import Identifier, NaturalInt, Strict, Text
 
-#: The combinations in the words of the Québec by-law; a flush straight of fewer cards than five has its own.
+#: The combinations in the terms of the Québec by-law; a straight flush of fewer than five cards has its own
+#: name.
 NAMES: Final[dict[str, tuple[str, str]]] = {
     "five-of-a-kind": ("Five of a kind", "Cinq cartes de même valeur"),
     "royal-flush": ("Royal flush", "Quinte royale"),
@@ -58,10 +59,10 @@ def span(value: str) -> range:
 
 
 class HandRow(Strict):
-    """Which hands a row is for. The first row of a table that fits is the one that counts.
+    """The hands that a row pays. The first row of a table that fits is the one that counts.
 
     ``of`` are ranks of the pair, three or four of a kind (of two pairs: the higher), ``kicker`` ranks of the
-    card beside it; ``wilds`` is how many wild cards the hand must have.
+    remaining card; ``wilds`` is the required number of wild cards.
     """
 
     id: Identifier
@@ -73,14 +74,14 @@ class HandRow(Strict):
 
     @property
     def title(self) -> dict[str, str]:
-        """What the player reads, by language: the row's own name, or that of the combination."""
+        """Return what the player reads, by language: the row's own name, or that of the combination."""
         if self.name is not None:
             return self.name.model_dump()
         english, french = NAMES[self.hand]
         return {"en": english, "fr": french}
 
     def fits(self, strength: int, wilds: int, order: Order = FIVE) -> bool:
-        """Whether a hand of that strength, with so many wild cards, is one of the row's."""
+        """Return whether the row pays a hand of that strength with ``wilds`` wild cards."""
         if category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
         first, second, *_ = ranks_in(strength)
@@ -90,7 +91,7 @@ class HandRow(Strict):
 
 
 def row_of(rows: Sequence[HandRow], strength: int, wilds: int = 0, order: Order = FIVE) -> int | None:
-    """Return the place of the first row that fits, None where none does."""
+    """Return the index of the first row that fits, or None if none does."""
     return next((n for n, row in enumerate(rows) if row.fits(strength, wilds, order)), None)
 
 

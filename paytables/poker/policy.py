@@ -1,7 +1,7 @@
-"""Best play as data: what to do in each class of hands, packed into a definition, looked up in plain Python.
+"""Best play as data: the answer in each class of hands, packed into a definition and looked up in plain Python.
 
-A policy has one byte for each state, in the order its game gives its states. It is printed as base 64 of its
-compression: the 134,459 classes of a video poker deal take some five thousand characters.
+A policy has one byte for each state, in the order in which its game lists its states. It is stored as base 64
+of its compressed form: the 134,459 classes of a video poker deal take some five thousand characters.
 """
 
 import base64
@@ -22,13 +22,13 @@ HAND: Final = 5
 
 
 def packed(states: bytes) -> str:
-    """Return a policy as a definition holds it."""
+    """Return a policy in the form a definition stores."""
     return base64.b64encode(lzma.compress(states, preset=9 | lzma.PRESET_EXTREME)).decode()
 
 
 @lru_cache(maxsize=32)
 def unpacked(text: str) -> bytes:
-    """Read a policy; :func:`packed` is the inverse. Raises ValueError for what is none."""
+    """Read a policy; :func:`packed` is the inverse. Raises ValueError for invalid text."""
     try:
         return lzma.decompress(base64.b64decode(text, validate=True))
     except (binascii.Error, lzma.LZMAError) as error:
@@ -45,9 +45,9 @@ Policy = Annotated[str, AfterValidator(_readable)]
 
 @lru_cache(maxsize=4)
 def classes(cards: int, hand: int = HAND) -> list[int]:
-    """Return the numbers of ``hand`` cards that stand for all that differ in suits only, ascending.
+    """Return the numbers of one representative of each class of ``hand`` cards up to suits, ascending.
 
-    Of a deck of 52, or 53 with the joker; as :attr:`paytables.cards.subsets.Sets.classes` has them.
+    For a deck of 52, or 53 with the joker; the same as :attr:`paytables.cards.subsets.Sets.classes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]
@@ -56,7 +56,7 @@ def classes(cards: int, hand: int = HAND) -> list[int]:
         {mask: [rank * 4 + suit for rank in range(13) if mask >> rank & 1] for mask in chain(*masks)}
         for suit in range(4)
     ]
-    #: What each card adds to a number at each place, as :func:`number` has it.
+    #: What each card adds to a set's number at each index, as in :func:`number`.
     chosen = [[comb(card, place) for card in range(JOKER + 1)] for place in range(1, hand + 1)]
     found = []
     for size in (hand, hand - 1) if cards > JOKER else (hand,):
@@ -69,13 +69,13 @@ def classes(cards: int, hand: int = HAND) -> list[int]:
 
 
 def _splits(size: int) -> list[tuple[int, ...]]:
-    """How many cards of each of four suits there may be."""
+    """Return the possible numbers of cards in each of four suits."""
     every = range(size + 1)
     return [(a, b, c, size - a - b - c) for a in every for b in every for c in every if a + b + c <= size]
 
 
 def _ascending(masks: list[list[int]], counts: Sequence[int], least: int = 0) -> list[tuple[int, ...]]:
-    """Every choice of one mask a suit of these sizes, none below the one before."""
+    """Return every choice of one mask per suit with these sizes, none below the previous one."""
     if not counts:
         return [()]
     own = masks[counts[0]]
@@ -87,26 +87,26 @@ def _ascending(masks: list[list[int]], counts: Sequence[int], least: int = 0) ->
 
 
 def number(cards: Sequence[Card]) -> int:
-    """Return the number of ascending cards among all sets of so many (colexicographic)."""
+    """Return the number of ascending cards among all sets of that size (colexicographic)."""
     return sum(comb(card, place) for place, card in enumerate(cards, 1))
 
 
 def _turned(dealt: Sequence[Card]) -> list[int]:
-    """The suits in the order of their cards, in which they stand in the class."""
+    """Return the suits in the order of their cards, which is their order in the class."""
     masks = [sum(1 << (card >> 2) for card in dealt if card != JOKER and card & 3 == s) for s in range(4)]
     return sorted(range(4), key=lambda suit: masks[suit])
 
 
 def answer(policy: bytes, dealt: Sequence[Card], up: Card | None) -> int:
-    """Return the place of a policy's answer to cards dealt and, where there is one, a card seen."""
+    """Return the index of a policy's answer for the dealt cards and the dealer's visible card, if any."""
     at, _ = state(dealt, 52)
     return policy[at] if up is None else policy[at * 52 + up // 4 * 4 + _turned(dealt).index(up & 3)]
 
 
 def shared(policy: bytes, own: Sequence[Card], board: Sequence[Card]) -> int:
-    """Return the place of the answer for two cards of one's own and three shared, or those two alone.
+    """Return the index of the answer for two hole cards and three board cards, or for the hole cards alone.
 
-    Such a policy has first the classes of two cards, then of each class of three all pairs of cards.
+    Such a policy has first the classes of two cards, then for each class of three all pairs of cards.
     """
     if not board:
         return answer(policy, own, None)
@@ -117,7 +117,7 @@ def shared(policy: bytes, own: Sequence[Card], board: Sequence[Card]) -> int:
 
 
 def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
-    """Return which class some cards are of, and the place in them of each card of the class, ascending."""
+    """Return the index of the class of some cards, and the position among them of each of its ascending cards."""
     turned = _turned(dealt)
     as_class = sorted(
         (card if card == JOKER else card // 4 * 4 + turned.index(card & 3), place)
@@ -128,6 +128,6 @@ def state(dealt: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
 
 
 def hold(policy: bytes, dealt: Sequence[Card], deck_cards: int) -> int:
-    """Return the places of the dealt cards that a policy holds, as bits."""
+    """Return the indices of the dealt cards that a policy holds, as bits."""
     at, places = state(dealt, deck_cards)
     return sum(1 << place for n, place in enumerate(places) if policy[at] >> n & 1)

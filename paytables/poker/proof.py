@@ -1,7 +1,7 @@
-"""Figures that a definition carries because they take a laboratory to work out.
+"""Figures that a definition stores because computing them requires a laboratory.
 
-A cabinet reads them; certification works them out again and refuses a definition whose figures are others.
-Amounts are fractions as texts (``"9/10"``), for they outgrow a TOML number.
+A cabinet reads them; certification recomputes them and refuses a definition with different figures. Amounts
+are fractions as text (``"9/10"``), because they exceed TOML numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,12 +18,12 @@ Exact = Annotated[str, StringConstraints(pattern=r"^-?\d+/[1-9]\d*$")]
 
 
 def exact(value: Fraction) -> str:
-    """Return a fraction as definitions hold it."""
+    """Return a fraction in the form definitions store."""
     return f"{value.numerator}/{value.denominator}"
 
 
 def held_against(game: str, carried: object, prove: Callable[[], object]) -> None:
-    """Hold carried figures against what comes out. Raises :class:`AnalysisError` where they differ."""
+    """Compare stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
     if carried and _plain(carried) != _plain(prove()):
         raise AnalysisError(
             f"{game}: proved: other figures come out; `python -m tools.dev prove` writes them"
@@ -31,7 +31,7 @@ def held_against(game: str, carried: object, prove: Callable[[], object]) -> Non
 
 
 def _plain(proof: object) -> object:
-    """A proof with its policies unpacked, for two compressions of the same need not be alike."""
+    """Return a proof with its policies unpacked, because two compressions of the same data may differ."""
     if isinstance(proof, BaseModel):
         return {key: unpacked(value) if key == "policy" and value else _plain(value) for key, value in proof}
     if isinstance(proof, Mapping):

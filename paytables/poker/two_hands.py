@@ -1,4 +1,4 @@
-"""Two hands set by the player, a low and a high one, both held against the bank's: what such games share."""
+"""The common part of games in which the player sets a low and a high hand, both compared with the bank's."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,14 +30,14 @@ from paytables.wording import counted
 
 SPOT: Final = "stake"
 SURRENDER: Final = "surrender"
-#: So many pieces are set as the low hand.
+#: The number of pieces in the low hand.
 _LOW: Final = 2
-#: Strength of the low hand, of the high hand, and the places of the low hand's pieces as bits.
+#: Strength of the low hand, of the high hand, and the indices of the low hand's pieces as bits.
 Way: TypeAlias = tuple[int, int, int]
 
 
 class Commission(Strict):
-    """What a win pays: ``credits`` for each ``of`` credits staked, begun ones whole (ss.47, 111)."""
+    """Commission on a win: ``credits`` for each started ``of`` credits staked (ss.47, 111)."""
 
     credits: PositiveInt = 1
     of: PositiveInt = 20
@@ -55,7 +55,7 @@ class Commission(Strict):
 
 
 class Chances(Strict):
-    """How likely a stake is won, given back and lost."""
+    """The probabilities that a stake is won, returned and lost."""
 
     win: Exact
     push: Exact
@@ -63,7 +63,7 @@ class Chances(Strict):
 
 
 class TwoHandsDefinition(TableDefinition):
-    """A game of two hands: the stake and the commission on a win.
+    """The definition of a game with two hands: the stake and the commission on a win.
 
     ``surrender``: the player may give up the stake before the bank's hands are shown (ss.52, 115).
     """
@@ -77,7 +77,7 @@ class TwoHandsDefinition(TableDefinition):
 
 @dataclass
 class Place:
-    """One seat's round: its bets, its pieces if it has a stake, and how they are set (None: it gave up)."""
+    """One seat's round: its bets, its pieces if it has a stake, and how they are set (None: surrendered)."""
 
     seat: int
     bets: dict[str, Bet] = field(default_factory=dict)
@@ -86,13 +86,13 @@ class Place:
 
     @property
     def hand(self) -> str:
-        """What the felt calls its hand."""
+        """Return the name of its hand on the felt."""
         return "player" if self.seat == 0 else f"player-{self.seat + 1}"
 
 
 @dataclass(frozen=True)
 class TwoHands(TableRules):
-    """A game of two hands made playable. The house is always the bank: there is nobody to offer it to."""
+    """A playable game with two hands. The house is always the bank; players are never offered it."""
 
     definition: TwoHandsDefinition
 
@@ -113,26 +113,26 @@ class TwoHands(TableRules):
 
     @abstractmethod
     def words(self, way: Way) -> dict[str, str]:
-        """Return what the low and the high hand are, by language."""
+        """Return the low and the high hand as text, by language."""
 
     @abstractmethod
     def analyse(self, depth: Depth) -> Analysis:
         """Return the exact figures."""
 
     def beats(self, low: int, theirs: int) -> bool:
-        """Whether a low hand beats the bank's."""
+        """Return whether a low hand beats the bank's."""
         return low > theirs
 
     def advice(self, dealt: Sequence[int]) -> int:
-        """Return the low hand's places, as bits, of the way a player is advised to set pieces."""
+        """Return the low hand's indices, as bits, of the way in which a player is advised to set pieces."""
         return self.house(dealt)[2]
 
     def beside(self) -> tuple[Spot, ...]:
-        """Return the spots of bets that go beside the stake."""
+        """Return the spots of the side bets."""
         return ()
 
     def most_beside(self, bets: Mapping[str, int]) -> int:  # noqa: ARG002
-        """Return the most that a seat's bets beside the stake, credits by spot, may give back."""
+        """Return the most that a seat's side bets, credits by spot, may return."""
         return 0
 
     def opening(self, places: Sequence[Place], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
@@ -149,17 +149,17 @@ class TwoHands(TableRules):
         return iter(())
 
     def shown(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return what the felt shows beside the hands, of the steps of ``opening`` and ``closing``."""
+        """Return the felt data other than hands, from the steps of ``opening`` and ``closing``."""
         return {}
 
     def apart(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
-        """Return what lies on the felt as a hand of its own, of the same steps."""
+        """Return additional hands on the felt, from the steps of ``opening`` and ``closing``."""
         return []
 
     # ------------------------------------------------------------ the table
     @cached_property
     def cloth(self) -> Layout:
-        """The spot of the stake, and those beside it."""
+        """Return the spot of the stake, and those of the side bets."""
         limits = self.definition.stake
         stake = Spot(
             id=SPOT,
@@ -174,7 +174,7 @@ class TwoHands(TableRules):
         return Layout((stake, *self.beside()), self.definition.table, self.definition.form)
 
     def check(self, file: str) -> None:
-        """Refuse what the model alone cannot see. Raises :class:`DefinitionError`."""
+        """Check what the model alone cannot check. Raises :class:`DefinitionError`."""
         seats, room = self.definition.table.seats, len(self.PIECES) // self.HAND - 1
         if seats > room:
             why = f"{seats}: {len(self.PIECES)} {self.PIECE}s are enough for {room} players and the bank"
@@ -240,7 +240,7 @@ class TwoHands(TableRules):
         return Settlement(name, back, spot=SPOT, staked=stake, seat=place.seat)
 
     def most_of_round(self, wager: Wager) -> int:
-        """Return the most credits a round of a wager may give back to a seat."""
+        """Return the most credits that a round of a wager may return to a seat."""
         stakes = [(bets.get(SPOT, 0), bets) for bets in wager.by_seat.values()]
         fee: Commission = self.definition.commission
         return max(2 * stake - fee.on(stake) + self.most_beside(bets) for stake, bets in stakes)
@@ -249,7 +249,7 @@ class TwoHands(TableRules):
     def _felt(
         self, places: Sequence[Place], bank: Sequence[int], beside: Sequence[Cue | Settlement]
     ) -> dict[str, object]:
-        """The hands as set: the low hand's pieces first, and what both are."""
+        """Return the hands as set: the low hand's pieces first, and the description of both."""
         hands: list[dict[str, object]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
         if bank:
             hands = [self._hand("bank", bank, self.house(bank))]
@@ -275,7 +275,7 @@ class TwoHands(TableRules):
         }
 
     def named(self) -> list[dict[str, object]]:
-        """Return the hands that may lie on the felt."""
+        """Return the hands that may be on the felt."""
         names = {"bank": {"en": "Bank", "fr": "Banque"}, "player": {"en": "Player", "fr": "Joueur"}}
         return [
             {"id": hand, "names": words, "cards": self.HAND, "low": _LOW, "back": self.BACK}
@@ -288,23 +288,23 @@ class TwoHands(TableRules):
         return (f"both hands better pay 1:1 less {fee.credits} for each {counted(fee.of, 'credit')} staked",)
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return none."""
+        """Return no remarks."""
         return ()
 
     def prove(self, *_: object) -> Chances:
-        """Work out what the definition carries as proved (laboratory packages)."""
+        """Compute the proof that the definition stores (laboratory packages)."""
         raise NotImplementedError
 
     def verify(self) -> None:
-        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
         held_against(self.definition.game.id, self.definition.proved, self.prove)
 
     def stakes(self) -> dict[str, int]:
-        """Return the stakes whose figures are stated, by name: the least, and the worst."""
+        """Return the stakes for which figures are stated, by name: the minimum, and the worst."""
         return stakes_stated(SPOT, self.definition.stake, self.definition.commission.on)
 
     def figures(self, chances: Chances, stake: int, **more: Json) -> BetAnalysis:
-        """Return the figures of a stake that has these chances."""
+        """Return the figures of a stake with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         law = law_of({back: Fraction(rate) for back, rate in rates.items()})

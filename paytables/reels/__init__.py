@@ -10,7 +10,7 @@ from paytables.reels.symbols import Symbols
 
 
 def build(data: ReelsDefinition, file: str) -> ReelRules:
-    """Make every stage for every mode. Raises :class:`DefinitionError`."""
+    """Build every stage for every mode. Raises :class:`DefinitionError`."""
     check_references(data, file)
     symbols = Symbols.of(data.symbol, data.groups, file)
     modes = {mode.id: mode for mode in data.bets.mode}
@@ -21,7 +21,7 @@ def build(data: ReelsDefinition, file: str) -> ReelRules:
         try:
             chain_of(stages[mode.id], second=False).runs(mode.stage)
         except BeyondReach:
-            continue  # playable and open to simulation; whoever needs its return is told by analyse()
+            continue  # playable and open to simulation; analyse() reports that its return is beyond reach
         except AnalysisError as error:
             raise DefinitionError(file, f"bets.mode.{mode.id}", str(error)) from None
     return ReelRules(definition=data, modes=modes, stages=stages)

@@ -1,31 +1,26 @@
-"""The one representation of what a window pays: small automata that read the reels from left to right.
+"""The common representation of what a window pays: small automata that read the reels from left to right.
 
 Everything a stage can pay is a *component*: a payline (with its group of prizes, of which the highest is
-won), a
-symbol paid by ways, a scatter. A component sees of each reel's column only a *letter* (the symbol on its
-cell,
-or how many of its symbols show) and walks from node to node; each step may multiply a *weight* (the ways).
-Where
-the walk ends, the node says which prize was won: its win is weight x value. Play, the compiled simulator and
-the
-exact analysis all read these same tables.
+won), a symbol paid by ways, a scatter. Of each reel's column, a component sees only a *letter* (the symbol on
+its cell, or how many of its symbols show) and moves from node to node; each step may multiply a *weight* (the
+ways). The final node says which prize was won: its win is weight x value. Play, the compiled simulator and
+the exact analysis all read these same tables.
 """
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-#: ``row`` of a node nothing can change any more.
+#: ``row`` value of a final node.
 END: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """What a prize gives beside credits.
+    """What a prize gives in addition to credits.
 
-    ``kind`` is stage, progressive, merchandise, step (the series' multiplier moves up) or stick (``size`` is
-    the
-    mask of the cells that now stay). ``size`` of a stage is what it starts with.
+    ``kind`` is stage, progressive, merchandise, step (the series' multiplier increases) or stick (``size`` is
+    the mask of the cells that become sticky). ``size`` of a stage is its starting size.
     """
 
     kind: str
@@ -34,13 +29,13 @@ class Award:
     size: int = 0
 
     def to_json(self) -> dict[str, str | int]:
-        """Return the award as the screen and the journal see it."""
+        """Return the award in the form used by the screen and the journal."""
         return {"kind": self.kind, "name": self.name, "times": self.times, "size": self.size}
 
 
 @dataclass(frozen=True, slots=True)
 class Prize:
-    """One row of the pay table at level 1: credits in this bet, and what it gives."""
+    """One row of the pay table at level 1: its credits in this bet, and its awards."""
 
     name: str
     credits: int
@@ -49,9 +44,9 @@ class Prize:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Where a walk ended: the prize won, if any, the multiplier its wilds made, and what takes part in it.
+    """The result of a walk: the prize won, if any, the multiplier of its wilds, and the cells that take part.
 
-    ``part`` has one truth a cell of a line, one a reel for ways and scatters.
+    ``part`` has one boolean per cell of a line, or per reel for ways and scatters.
     """
 
     prize: Prize | None = None
@@ -60,14 +55,15 @@ class End:
 
     @property
     def value(self) -> int:
-        """Credits a unit of weight."""
+        """Return the credits per unit of weight."""
         return 0 if self.prize is None else self.prize.credits * self.multiplier
 
     @property
     def rank(self) -> tuple[bool, int, int]:
-        """Which of two prizes is the higher: one that gives something beats any credits.
+        """Return the sort key of a prize: a prize with an award ranks above any credits.
 
-        Of two that pay the same, the one that more cells make is the one to tell the player of.
+        Of two prizes that pay the same, the one with more cells ranks higher, because it is the one to show
+        the player.
         """
         return (self.prize is not None and bool(self.prize.awards), self.value, sum(self.part))
 
@@ -76,20 +72,20 @@ NOTHING: Final = End()
 
 S = TypeVar("S", bound=Hashable)
 
-#: Stands for every letter together in a histogram.
+#: Represents all letters together in a histogram.
 ANY_LETTER: Final = -1
-#: A step many letters take: the next node, the factor, and the letters as terms (sign, letter) of a sum.
+#: A step shared by several letters: the next node, the factor, and the letters as terms (sign, letter) of a
+#: sum.
 Option = tuple[int, int, list[tuple[int, int]]]
 
 
 @dataclass(slots=True)
 class Graph:
-    """Nodes of every automaton of one stage in flat lists.
+    """The nodes of every automaton of one stage in flat lists.
 
-    ``delta[row[node] + letter]`` is the next node and ``gain`` the factor of the step, for
-    ``width[node]`` letters; ``row[node]`` is
-    :data:`END` for a final node, whose credits a unit of weight are ``value[node]`` and whose prize
-    ``ends[node]``.
+    ``delta[row[node] + letter]`` is the next node and ``gain`` the factor of the step, for ``width[node]``
+    letters; ``row[node]`` is :data:`END` for a final node, whose credits per unit of weight are
+    ``value[node]`` and whose result is ``ends[node]``.
     """
 
     row: list[int] = field(default_factory=list)
@@ -109,9 +105,9 @@ class Graph:
         return len(self.row) - 1
 
     def live(self, node: int) -> list[Option]:
-        """Return the steps of a node that can still win, letters that lead to the same place together.
+        """Return the steps of a node that can still win, grouping letters that lead to the same node.
 
-        Most letters do (any but the symbol and its wilds): that step is written as any letter less the
+        Most letters do (all except the symbol and its wilds): such a step is written as any letter minus the
         others.
         """
         if node not in self._live:
@@ -132,7 +128,7 @@ class Graph:
         return self._live[node]
 
     def final(self, end: End) -> int:
-        """Return the node of that end, made on first use."""
+        """Return the node of the given end, created on first use."""
         if end not in self._final:
             self._final[end] = self._node(end)
         return self._final[end]
@@ -146,12 +142,9 @@ class Graph:
     ) -> int:
         """Add the automaton of ``step(reel, state, letter)`` and return its first node.
 
-        A step gives the next state, or the :class:`End` where nothing matters any more, and the weight's
-        factor.
-
-        ``letters[x]`` is how many letters reel x has; after the last reel ``finish`` turns a state into its
-        end.
-        Only states that can be reached get nodes, each once per reel.
+        A step returns the next state, or the :class:`End` if no later reel matters, and the factor for the
+        weight. ``letters[x]`` is the number of letters of reel x; after the last reel ``finish`` turns a
+        state into its end. Only reachable states get nodes, each once per reel.
         """
         layers: list[dict[S, int]] = [{} for _ in letters]
         layers[0][start] = self._node(NOTHING)
@@ -190,14 +183,12 @@ def settle(
     ends: list[int],
     weights: list[int],
 ) -> int:
-    """Walk components ``which`` over one window; return the credits they win at level 1.
+    """Walk the components ``which`` over one window; return the credits they win at level 1.
 
-    Component ``which[i]`` begins in ``nodes[i]`` with the weight ``factors[i]``: at the left edge, those are
-    the
-    starts and ones. ``at[x]`` is where the letters of the x-th column still to be read begin in ``letters``,
-    one a
+    Component ``which[i]`` starts in ``nodes[i]`` with the weight ``factors[i]``: at the left edge, those are
+    the starts and ones. ``at[x]`` is the offset in ``letters`` of the x-th unread column, with one letter per
     component. ``ends`` and ``weights`` receive each component's last node and weight. This function is the
-    evaluator: the cabinet interprets it over lists, and the laboratory compiles this very source over arrays.
+    evaluator: the cabinet interprets it over lists, and the laboratory compiles the same source over arrays.
     """
     total = 0
     for i in range(len(which)):

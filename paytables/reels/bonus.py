@@ -1,8 +1,8 @@
 """Bonus stages that are not reels: picks, wheels, hold-and-spin, each with its exact distribution.
 
-The player's picks change nothing but the order boxes are opened in: what a box holds is drawn when it is
-opened, from what the boxes before it left (or, with replacement, from all), so every order of picks has the
-same distribution and no strategy exists.
+The player's picks only change the order in which boxes are opened. The contents of a box are drawn when it is
+opened, from what the earlier boxes left (or, with replacement, from all items), so every order of picks has
+the same distribution and no strategy exists.
 """
 
 from abc import ABC, abstractmethod
@@ -34,7 +34,7 @@ from paytables.reels.run import (
 
 @dataclass(frozen=True, slots=True)
 class Prop:
-    """An item of a bonus as played: its credits in this bet, what it gives, how many there are."""
+    """An item of a bonus in play: its credits in this bet, its awards, and its count."""
 
     name: str
     credits: int
@@ -43,29 +43,29 @@ class Prop:
     end: bool
 
     def paid(self, detail: Mapping[str, int]) -> tuple[Paid, ...]:
-        """Return its prize, if it is one."""
+        """Return its prize as a one-element tuple, or an empty tuple if it has none."""
         return (Paid(self.name, self.credits, dict(detail)),) if self.credits else ()
 
 
 class _Known(ABC):
-    """A stage whose distribution is small enough to write down whole."""
+    """A stage whose complete distribution is small enough to compute directly."""
 
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Return the exact distribution of (credits, what was given)."""
+        """Return the exact distribution of (credits, awards given)."""
         return self._law
 
     def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
-        """Return the most credits a run can pay with each of what it may give."""
+        """Return the most credits a run can pay with each combination of awards."""
         return tops_of(self._law)
 
     @property
     def worst(self) -> Fraction | None:
-        """None: a run asks for no decision, where its class does not say otherwise."""
+        """Return None: by default a run asks for no decision."""
         return None
 
     @abstractmethod
     def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Work the distribution out."""
+        """Compute the distribution."""
 
     @cached_property
     def _law(self) -> Mapping[tuple[int, Given], Fraction]:
@@ -82,9 +82,9 @@ class _Known(ABC):
 
 @dataclass(frozen=True)
 class Pick(_Known):
-    """Boxes opened one at a time; ``picks`` is the most that are opened.
+    """Boxes opened one at a time; ``picks`` is the maximum number opened.
 
-    Where the items are ``replaced``, each box holds a draw of its own, by their counts as weights.
+    If the items are ``replaced``, each box is an independent draw with the counts as weights.
     """
 
     name: str
@@ -94,16 +94,16 @@ class Pick(_Known):
     replaced: bool
 
     def _without(self, left: tuple[int, ...], index: int) -> tuple[int, ...]:
-        """Return what may be drawn after item ``index`` was."""
+        """Return what may be drawn after item ``index`` was drawn."""
         return left if self.replaced else (*left[:index], left[index] - 1, *left[index + 1 :])
 
     @property
     def worst(self) -> Fraction:
-        """The mean: whichever boxes are opened, in whatever order, what they hold is as likely."""
+        """Return the mean: every order of opening boxes has the same distribution."""
         return self._table.mean
 
     def run(self, draw: Draw) -> Running:
-        """Ask for a box, draw what it holds from what is left, until the picking ends."""
+        """Ask for a box and draw its contents from the remaining items, until the picking ends."""
         left = tuple(p.count for p in self.props)
         closed = list(range(self.boxes))
         paid: list[Paid] = []
@@ -124,9 +124,9 @@ class Pick(_Known):
         return Run(tuple(paid), tuple(awards), {"boxes": self.boxes, "opened": opened})
 
     def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Recursion on what is left in the boxes (the number opened follows from it).
+        """Compute recursively over the remaining box contents, which determine the number opened.
 
-        After so many openings every case is one of as many orders, which are counted in whole numbers.
+        After n openings every case is one of equally many orders, so cases are counted in integers.
         """
         here: dict[tuple[tuple[int, ...], int, Given], int] = {(tuple(p.count for p in self.props), 0, ()): 1}
         done: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
@@ -149,7 +149,7 @@ class Pick(_Known):
 
     @property
     def _orders(self) -> list[int]:
-        """In how many orders the first, the first two, the first three... openings come out."""
+        """Return the number of orders of the first, the first two, the first three... openings."""
         items = sum(p.count for p in self.props)
         return list(accumulate((items if self.replaced else items - n for n in range(self.picks)), mul))
 
@@ -163,7 +163,7 @@ class Pick(_Known):
         ]
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the levels and merchandise a run gives on average."""
+        """Return the mean number of levels and merchandise prizes that a run gives."""
         rated = zip(self.props, self._openings, strict=True)
         return extras_of((award, rate) for prop, rate in rated for award in prop.awards)
 
@@ -187,7 +187,7 @@ class Pick(_Known):
 
 @dataclass(frozen=True)
 class Wheel(_Known):
-    """A wheel of equal parts, spun once."""
+    """A wheel of equal segments, spun once."""
 
     name: str
     parts: tuple[Prop, ...]
@@ -206,7 +206,7 @@ class Wheel(_Known):
         return dict(law)
 
     def prizes(self) -> list[PrizeRate]:
-        """Return one row a different item."""
+        """Return one row for each different item."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
         for p in self.parts:
             if p.credits:
@@ -214,7 +214,7 @@ class Wheel(_Known):
         return [PrizeRate(n, c, k, k * c, len(self.parts)) for (n, c), k in counts.items()]
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the levels and merchandise a run gives on average."""
+        """Return the mean number of levels and merchandise prizes that a run gives."""
         return extras_of(
             (award, Fraction(1, len(self.parts))) for prop in self.parts for award in prop.awards
         )
@@ -222,7 +222,7 @@ class Wheel(_Known):
 
 @lru_cache(maxsize=256)
 def _landed(hit: int, of: int, empty: int) -> tuple[Fraction, ...]:
-    """Return how likely none, one, two... of the empty cells land a coin."""
+    """Return the probabilities that zero, one, two... of the empty cells land a coin."""
     return tuple(
         Fraction(comb(empty, new) * hit**new * (of - hit) ** (empty - new), of**empty)
         for new in range(empty + 1)
@@ -231,7 +231,7 @@ def _landed(hit: int, of: int, empty: int) -> tuple[Fraction, ...]:
 
 @dataclass(frozen=True)
 class Hold(_Known):
-    """Hold-and-spin from ``start`` coins on ``cells`` cells; a cell lands a coin ``hit`` times in ``of``."""
+    """Hold-and-spin from ``start`` coins on ``cells`` cells; a cell lands a coin with probability ``hit`` / ``of``."""
 
     name: str
     cells: int
@@ -247,7 +247,9 @@ class Hold(_Known):
         weights = [p.count for p in self.props]
         worth: list[int | None] = [None] * self.cells
         order = list(range(self.cells))
-        for n in range(self.start):  # where the first coins lie: a uniform sample, each worth its own draw
+        for n in range(
+            self.start
+        ):  # positions of the first coins: a uniform sample, each with its own value draw
             k = n + draw.below(self.cells - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
             worth[order[n]] = weighted_index(draw, weights, f"{self.name}.coin")
@@ -274,7 +276,7 @@ class Hold(_Known):
 
     @cached_property
     def _coins(self) -> Mapping[int, Fraction]:
-        """Return the distribution of the number of coins at the end: a chain on (coins, respins left)."""
+        """Return the distribution of the final number of coins: a Markov chain on (coins, respins left)."""
         done: dict[int, Fraction] = defaultdict(Fraction)
         here: dict[tuple[int, int], Fraction] = {(self.start, self.respins): Fraction(1)}
         while here:  # every step uses up a respin or a cell, so this ends
@@ -294,7 +296,7 @@ class Hold(_Known):
 
     @cached_property
     def _table(self) -> Table:
-        """The table of one run from the moments of the number of coins and of one coin's worth."""
+        """Return the table of one run from the moments of the number of coins and of one coin's value."""
         mean = Fraction(sum(p.count * p.credits for p in self.props), self._weight)
         square = Fraction(sum(p.count * p.credits**2 for p in self.props), self._weight)
         odds: dict[Given, Fraction] = defaultdict(Fraction)
@@ -311,7 +313,7 @@ class Hold(_Known):
         return Table(rates_of(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
     def _whole(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Return the sums of so many coins, by how many there can be."""
+        """Return the distribution as a mixture over the number of coins of the sums of their values."""
         law: dict[tuple[int, Given], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
         for coins in range(self.cells + 1):
@@ -345,5 +347,5 @@ class Hold(_Known):
         ]
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the levels and merchandise a run gives on average."""
+        """Return the mean number of levels and merchandise prizes that a run gives."""
         return extras_of((award, rate) for prop, rate in self._rates() for award in prop.awards)

@@ -1,4 +1,4 @@
-"""From the checked definition to playable stages, refusing what the model alone cannot see."""
+"""Conversion of the checked definition to playable stages, with the checks that the model alone cannot do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,10 +26,10 @@ from paytables.wording import counted
 
 
 def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """Expand ``like = "other"`` of each stage: what a stage does not say itself, it has from the other.
+    """Expand ``like = "other"`` of each stage: missing keys are copied from the other stage.
 
-    A stage that names no kind is reels. ``like`` stays where the pays are another stage's: one of them that
-    this stage cannot win is dropped then, and the remarks of the game name it.
+    A stage that names no kind is reels. ``like`` is retained if the pays are inherited: a pay that this stage
+    cannot win is then dropped later, and the remarks of the game name it.
     """
     stages = data.get("stage")
     if not isinstance(stages, Mapping):
@@ -59,13 +59,13 @@ def inherit(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     return {**data, "stage": {name: stage(name) for name in stages}}
 
 
-#: A sticky symbol may show on so many cells at most: each set of stuck cells is a stage of its own.
+#: Maximum number of cells on which a sticky symbol may show: each set of stuck cells is a separate stage.
 STICKY_CELLS_MAX = 12
 
 
 @dataclass(slots=True)
 class ModeStages:
-    """Every stage of a definition for one mode, made when first asked for with a size."""
+    """The stages of a definition for one mode, each built on first use for each size."""
 
     definition: ReelsDefinition
     symbols: Symbols
@@ -79,11 +79,11 @@ class ModeStages:
             self.memory[name] = self._memory(name, table)
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
-        """Return the refusal of ``key``."""
+        """Return the error for ``key``."""
         return DefinitionError(self.file, key, reason)
 
     def stage(self, name: str, size: int = 0) -> Stage:
-        """Return a stage as it starts with ``size``."""
+        """Return a stage with the starting size ``size``."""
         if (name, size) not in self._made:
             self._made[name, size] = self._make(name, size)
         return self._made[name, size]
@@ -177,7 +177,7 @@ class ModeStages:
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:
-    """Refuse awards of stages, levels and merchandise that do not exist, and what nothing can win."""
+    """Refuse awards of unknown stages, levels and merchandise, and those that nothing can win."""
     known = {
         "stage": list(definition.stage),
         "progressive": [p.id for p in definition.progressive],

@@ -1,18 +1,14 @@
-"""How stages start one another: expected runs forwards, mean and variance backwards, all exact.
+"""Exact mean and variance of games whose stages start one another.
 
-One paid game is a branching process whose particles are runs. Runs of a *plain* stage are all alike, so a
-group of
-plain stages that start one another is a linear system: with K[s][t] the mean number of runs of t that a run
-of s
-starts, N = (I - K)^-1 is the expected number of runs, means are N x and variances N d, where d is the
-variance of
-one run's credits plus the mean worth of what it gives (their covariance is in it). A stage with *memory* (a
-capped
-series, a multiplier that moves, symbols that stick) is walked state by state instead.
+One paid game is a branching process whose particles are runs. All runs of a *plain* stage are alike, so a
+group of plain stages that start one another is a linear system: with K[s][t] the mean number of runs of t
+that a run of s starts, N = (I - K)^-1 is the expected number of runs, means are N x and variances N d, where
+d is the variance of one run's credits plus the mean value of what it gives (their covariance is included). A
+stage with *memory* (a capped series, a multiplier that moves, symbols that stick) is followed state by state
+instead.
 
-N exists and is non-negative exactly when the elimination meets only positive pivots (I - K is then a
-non-singular
-M-matrix); otherwise the game never ends in expectation, and is refused.
+N exists and is non-negative exactly if the elimination meets only positive pivots (I - K is then a
+non-singular M-matrix); otherwise the expected length of the game is infinite, and it is refused.
 """
 
 from collections import defaultdict
@@ -26,13 +22,13 @@ from paytables.reels.automaton import Award
 from paytables.reels.run import Given, Table
 
 ZERO = Fraction(0)
-#: A kind of run: the stage, what it starts with, and the place in its series' multipliers.
+#: A kind of run: the stage, its starting size, and the index in its series' multipliers.
 Node = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a stage remembers from run to run of one series; a stage without any is plain."""
+    """What a stage remembers between the runs of one series; a stage without any memory is plain."""
 
     multipliers: tuple[int, ...] = (1,)
     by_run: bool = True
@@ -41,12 +37,12 @@ class Memory:
 
     @property
     def plain(self) -> bool:
-        """Whether all runs are alike."""
+        """Return whether all runs are alike."""
         return len(self.multipliers) == 1 and self.most_runs is None and not self.sticky
 
 
 class State(NamedTuple):
-    """Where a series with memory stands: runs left and played, place in the multipliers, what sticks."""
+    """The state of a series with memory: runs left and played, multiplier index, sticky cells."""
 
     left: int
     played: int
@@ -55,15 +51,15 @@ class State(NamedTuple):
 
 
 def first_state(memory: Memory, times: int, size: int) -> State:
-    """Return where a series of ``times`` runs begins."""
+    """Return the initial state of a series of ``times`` runs."""
     most = memory.most_runs
     return State(times if most is None else min(times, most), 0, 0, size)
 
 
 def next_state(memory: Memory, stage: str, state: State, given: Iterable[Award]) -> tuple[State, Given]:
-    """Return where a series goes on after a run that gave ``given``, and the runs it starts elsewhere.
+    """Return the state of a series after a run that gave ``given``, and the runs it starts in other stages.
 
-    Play and analysis both go by this function: it is the rule of how stages start one another.
+    Play and analysis both use this function: it defines how stages start one another.
     """
     if not given and memory.plain:
         return State(state.left - 1, 0, 0, state.size), ()
@@ -97,7 +93,7 @@ class Worth:
 
 @dataclass(slots=True)
 class Chain:
-    """The stages of one mode: a run's table by (stage, size), and what each stage remembers."""
+    """The stages of one mode: a run's table by (stage, size), and the memory of each stage."""
 
     table: Callable[[str, int], Table]
     memory: Mapping[str, Memory]
@@ -164,7 +160,7 @@ class Chain:
 
     # ------------------------------------------------------------ backwards: mean and variance
     def worth(self, award: Award) -> Worth:
-        """Return the worth of what an award of runs starts. The tables must hold second moments."""
+        """Return the value of everything an award of runs starts. The tables must include second moments."""
         if self.memory[award.name].plain:
             one = self._plain(award.name, award.size)
             return Worth(one.mean * award.times, one.variance * award.times)
@@ -197,7 +193,7 @@ class Chain:
     def _one_variance(
         self, table: Table, group: tuple[str, ...], inside: Mapping[Node, Fraction]
     ) -> Fraction:
-        """Return Var(X + mean worth of what X gives) + E[variance of the worth from other groups]."""
+        """Return Var(X + mean value of what X gives) + E[variance of the value from other groups]."""
         mean = square = ZERO
         square += table.second
         for given, p in table.odds.items():
@@ -236,7 +232,7 @@ class Chain:
         return self._states[key]
 
     def longest(self, award: Award) -> int | None:
-        """Return the most runs the series of an award can have, None where there is no most."""
+        """Return the maximum number of runs in the series of an award, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.plain:
             own = any(a.name == award.name for a in self.table(award.name, award.size).rates)
@@ -270,7 +266,7 @@ class Chain:
                     todo.append((node[0], award.size))
 
     def reachable(self, stage: str) -> set[Node]:
-        """Return every (stage, size) one game can come to."""
+        """Return every (stage, size) that one game can reach."""
         seen: set[Node] = set()
         self._starts(stage, seen)
         return seen
@@ -292,12 +288,12 @@ class Chain:
         return reach
 
     def _group(self, stage: str) -> tuple[str, ...]:
-        """Return the stages that start ``stage`` and are started by it, itself included."""
+        """Return the stages that both start ``stage`` and are started by it, itself included."""
         reach = self._reach(stage)
         return tuple(sorted({stage} | {t for t in reach[stage] if stage in reach[t]}))
 
     def _order(self, stage: str) -> list[tuple[str, ...]]:
-        """Return the groups, each before those it starts."""
+        """Return the groups in topological order: each group precedes those it starts."""
         reach = self._reach(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
         for group in groups:
@@ -315,7 +311,7 @@ class Chain:
 
     # ------------------------------------------------------------ linear algebra
     def inverse(self, nodes: list[Node]) -> list[list[Fraction]]:
-        """Return (I - K)^-1 over ``nodes``. Raises :class:`AnalysisError` where it does not exist."""
+        """Return (I - K)^-1 over ``nodes``. Raises :class:`AnalysisError` if it does not exist."""
         size = len(nodes)
         index = {node: i for i, node in enumerate(nodes)}
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]

@@ -1,15 +1,12 @@
-"""The evaluator compiled for laboratories: the very source of :func:`paytables.reels.automaton.settle`.
+"""The evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.settle`.
 
-Two uses: evaluating many stops at once, and simulating whole games at millions a second where every stage is
-a
-plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by Lemire's method,
-2019),
-seeded by the caller: it checks arithmetic, not chance. What it plays is what the cabinet plays; a test holds
-the two
-together.
+It has two uses: evaluating many stops at once, and simulating millions of whole games per second if every
+stage is a plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by
+Lemire's method, 2019), seeded by the caller: it checks arithmetic, not randomness. It plays exactly what the
+cabinet plays, which a test verifies.
 
-The kernels are plain functions; numba compiles them when they are first used, and is imported only then, with
-numpy: nothing here is loaded on a cabinet.
+The kernels are plain functions. numba compiles them on first use and is only imported then, together with
+numpy: a cabinet loads neither.
 """
 
 from collections.abc import Callable
@@ -35,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What so many simulated games came to, in credits at level 1."""
+    """The totals of a number of simulated games, in credits at level 1."""
 
     games: int
     credits: int
@@ -45,13 +42,13 @@ class Sample:
 
 
 class Arrays(NamedTuple):
-    """One stage's tables as arrays (a named tuple, because numba reads those).
+    """One stage's tables as arrays (a named tuple, which numba can read).
 
-    ``at_case[x, case]`` is where the letters of a reel's case begin: weights are laid out, so every case is
-    equally likely. ``column[x, case]`` is its column; for the columns of the first reels together,
+    ``at_case[x, case]`` is the offset of the letters of a reel's case: weights are expanded, so every case is
+    equally likely. ``column[x, case]`` is its column; for each pair of columns of the first two reels,
     ``first[pair]`` and ``first[pair + 1]`` bound the components still alive in ``which``, ``nodes`` and
-    ``factors``, those that can give something from ``giving[pair]`` on; ``sure`` is what is already won and
-    ``sure_given`` what is already given.
+    ``factors``, and those from ``giving[pair]`` on can give an award; ``sure`` is the amount already won and
+    ``sure_given`` the awards already given.
     """
 
     row: Any
@@ -74,7 +71,7 @@ class Arrays(NamedTuple):
 
 
 def arrays_of(reels: Reels, names: list[str]) -> Arrays:
-    """Lay a stage's tables out; ``names`` numbers the stages its prizes give."""
+    """Convert a stage's tables to arrays; ``names`` numbers the stages that its prizes give."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     count = len(reels.components)
@@ -108,9 +105,9 @@ def arrays_of(reels: Reels, names: list[str]) -> Arrays:
 
 
 def _together(reels: Reels, given: Any) -> dict[str, Any]:
-    """Walk every pair of columns of the first two reels: what is sure after them, and what goes on.
+    """Walk every pair of columns of the first two reels; return what is already won and what can still win.
 
-    A game of one reel pairs it with an empty column.
+    A game of one reel is paired with an empty column.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -157,7 +154,7 @@ def _together(reels: Reels, given: Any) -> dict[str, Any]:
 
 # ---------------------------------------------------------------- kernels: numba compiles these
 def _window(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
-    """Return what one window pays; ``case`` is the case each reel shows."""
+    """Return the pay of one window; ``case`` is the case of each reel."""
     reels = len(t.cases)
     pair = t.column[0, case[0]] * t.columns
     if reels > 1:
@@ -189,7 +186,7 @@ def _evaluate(t: Any, cases: Any, totals: Any, room: Any) -> None:
 
 
 def _enumerate(t: Any, every: Any, windows: int, room: Any) -> tuple[int, int]:
-    """Go through the cycle window by window, each line evaluated on its own from the left edge."""
+    """Evaluate the cycle window by window, each line separately from the left edge."""
     at, ends, weights, case, _ = room
     which, starts, ones = every
     reels = len(t.cases)
@@ -224,7 +221,7 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
             state ^= state >> twentyseven
             product = ((state * factor) >> half) * bound
             low = product & mask
-            if low >= bound or low >= whole % bound:  # Lemire: the division is rare
+            if low >= bound or low >= whole % bound:  # Lemire: the division is rarely needed
                 break
         case[x] = product >> half
     return state
@@ -269,10 +266,10 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
 
 @lru_cache(maxsize=16)
 def _compiled(kernel: Callable[..., Any], inline: str = "never") -> Callable[..., Any]:
-    """Compile a kernel, with those it calls by name inside it.
+    """Compile a kernel, and the functions that it calls by name.
 
-    The kernels only borrow their arrays: without reference counts, and without handing a stage's tables from
-    function to function, they run four times as fast.
+    The kernels borrow their arrays: without reference counts, and without passing a stage's tables between
+    functions, they run four times as fast.
     """
     import numba  # noqa: PLC0415 (laboratory package)
 
@@ -292,7 +289,7 @@ def _room(components: int) -> tuple[Any, ...]:
 
 # ---------------------------------------------------------------- what laboratories call
 def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
-    """Return the credits at level 1 of every row of ``cases``, shape (games, reels): a case of each reel."""
+    """Return the credits at level 1 of every row of ``cases``, shape (games, reels): one case per reel."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     names = sorted({a.name for e in reels.graph.ends if e.prize for a in e.prize.awards} | {""})
@@ -302,9 +299,9 @@ def evaluate_many(reels: Reels, cases: "Ints") -> "Ints":
 
 
 def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
-    """Return (sum, sum of squares) of the credits of the first ``windows`` windows of the cycle, one by one.
+    """Return (sum, sum of squares) of the credits of the first ``windows`` windows of the cycle.
 
-    The plain way the exact analysis is measured against.
+    This is the brute-force reference for the exact analysis.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -317,7 +314,7 @@ def enumerate_cycle(reels: Reels, windows: int) -> tuple[int, int]:
 
 
 def can_simulate(stages: ModeStages) -> str | None:
-    """Return why a mode cannot be simulated compiled, or None when every stage is a plain spin."""
+    """Return why a mode cannot be simulated compiled, or None if every stage is a plain spin."""
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.stage(name), Spin):
             return f"stage {name} is no plain spin"
@@ -327,7 +324,7 @@ def can_simulate(stages: ModeStages) -> str | None:
 
 
 def simulate(stages: ModeStages, games: int, seed: int) -> Sample:
-    """Play whole games at level 1. Raises :class:`AnalysisError` where a stage is no plain spin."""
+    """Play whole games at level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     reason = can_simulate(stages)

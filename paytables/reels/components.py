@@ -1,9 +1,9 @@
-"""From prizes to components: how lines, ways and scatters read a window.
+"""Conversion of prizes to components: how lines, ways and scatters read a window.
 
-Each maker here returns the components of one prize list; see :mod:`paytables.reels.automaton` for what a
-component is. A prize on a line is a *pattern*, one element a cell; "three or more cherries from the left" is
-three patterns. Right-to-left, both ways and any-adjacent are the same patterns mirrored and shifted, so one
-automaton serves them all and the highest pattern wins.
+Each function here returns the components of one prize list; see :mod:`paytables.reels.automaton` for what a
+component is. A prize on a line is a *pattern* with one element per cell; "three or more cherries from the
+left" is three patterns. Right-to-left, both ways and any-adjacent are the same patterns mirrored and shifted,
+so one automaton handles them all and the highest pattern wins.
 """
 
 import itertools
@@ -14,11 +14,11 @@ from math import prod
 
 from paytables.reels.automaton import NOTHING, Award, End, Graph, Prize
 
-#: One cell of a pattern: the multiplier each symbol brings there, 0 where the symbol does not fit.
+#: One cell of a pattern: the multiplier of each symbol there, 0 if the symbol does not fit.
 Element = tuple[int, ...]
 #: A reel's column as it shows in the window, top to bottom: symbol numbers.
 Column = tuple[int, ...]
-#: What a line still hopes for: the best prize already sure, and (pattern, its multipliers so far) still
+#: The state of a line: the best prize already won, and the (pattern, its multipliers so far) that are still
 #: possible.
 LineState = tuple[End, tuple[tuple[int, tuple[int, ...]], ...]]
 WaysStep = Callable[[int, str, int], tuple[str | End, int]]
@@ -32,9 +32,9 @@ COMBINE: dict[str, Callable[[tuple[int, ...]], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A prize and the symbols that make it, cell by cell; None is a cell where anything does.
+    """A prize and the symbols that make it, cell by cell; None is a cell where any symbol fits.
 
-    ``lines`` are the only lines it is won on, numbered from 1; None: on every line.
+    ``lines`` are the only lines on which it is won, numbered from 1; None means every line.
     """
 
     elements: tuple[Element | None, ...]
@@ -43,21 +43,22 @@ class Pattern:
 
     @property
     def part(self) -> tuple[bool, ...]:
-        """Which cells take part in the win."""
+        """Return which cells take part in the win."""
         return tuple(e is not None for e in self.elements)
 
     @property
     def last(self) -> int:
-        """How many cells decide it: all after are free."""
+        """Return the number of cells that decide the pattern; any symbol fits all later cells."""
         return max((i + 1 for i, e in enumerate(self.elements) if e is not None), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One thing that can pay: where it starts in the graph, and the letter it sees in a column of each reel.
+    """One thing that can pay: its start node, and the letter it sees in a column of each reel.
 
-    ``cells`` are the positions that show its win; empty for ways and scatters, where ``shows`` tells which
-    symbols take part. ``rows`` are the rows it reads of each reel's column, from and up to; empty: all.
+    ``cells`` are the positions that show its win; empty for ways and scatters, whose ``shows`` gives the
+    symbols that take part. ``rows`` are the (first, end) rows it reads of each reel's column; empty means
+    all.
     """
 
     kind: str
@@ -69,16 +70,16 @@ class Component:
     rows: tuple[tuple[int, int], ...] = ()
 
     def seen(self, x: int, column: Column) -> Column:
-        """The part of reel x's column that it reads."""
+        """Return the part of reel x's column that it reads."""
         return column[slice(*self.rows[x])] if self.rows else column
 
     def letter_of(self, x: int, column: Column) -> int:
-        """What it sees in a column of reel x."""
+        """Return the letter it sees in a column of reel x."""
         return self.letter(x, self.seen(x, column))
 
 
 def counter(element: Element, *, once: bool) -> Callable[[Column], int]:
-    """Return what counts a symbol in a column: how often it shows, or with ``once`` whether it does."""
+    """Return a function that counts a symbol in a column; with ``once`` it returns at most 1."""
     if once:
         return lambda column: int(any(element[s] for s in column))
     return lambda column: sum(element[s] for s in column)
@@ -99,7 +100,7 @@ def can_show(pattern: Pattern, line: Sequence[tuple[int, int]], columns: Sequenc
 
 
 def placements(count: int, cells: int, direction: str) -> list[tuple[int, ...]]:
-    """Return the cells a run of ``count`` may lie on, for a line of ``cells`` read in ``direction``."""
+    """Return the cells on which a run of ``count`` may lie, for a line of ``cells`` read in ``direction``."""
     if direction == "anywhere":
         return list(itertools.combinations(range(cells), count))
     first = {
@@ -118,9 +119,9 @@ def line_components(
     columns: Sequence[Sequence[Column]],
     combine: str,
 ) -> list[Component]:
-    """Return one component a line: the highest of ``patterns`` on its cells wins.
+    """Return one component per line: the highest of ``patterns`` on its cells wins.
 
-    A line may take any number of cells of a reel (also none), as long as it visits the reels from left to
+    A line may take any number of cells of a reel (or none), provided that it visits the reels from left to
     right.
     """
     alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
@@ -173,7 +174,7 @@ def _line_automaton(
     patterns: list[Pattern],
     combine: str,
 ) -> int:
-    """Determinise the patterns: a state is the best prize already sure, and the patterns still possible."""
+    """Determinise the patterns: a state is the best prize already won, and the patterns still possible."""
     merge = COMBINE[combine]
     first = list(itertools.accumulate(shape, initial=0))
     largest = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
@@ -198,7 +199,7 @@ def _line_automaton(
             rank_won, end = won(index, merge(grown))
             if rank_won > rank:
                 rank, best = rank_won, end
-        if largest == 1:  # without multipliers a pattern that cannot beat the sure prize is dropped
+        if largest == 1:  # without multipliers a pattern that cannot beat the prize already won is dropped
             still = [each for each in still if won(each[0], 1)[0] > rank]
         return ((best, tuple(still)) if still else best), 1
 
@@ -231,11 +232,11 @@ def ways_components(
     *,
     once: bool = False,
 ) -> list[Component]:
-    """Return the components of one symbol paid by ways: reels in a row that show it.
+    """Return the components of one symbol paid by ways: adjacent reels that show it.
 
-    The prize is multiplied by how often each of those reels shows it (``once``: it is not); a cell that
-    brings a multiplier counts as that many. From the left one component reads the run to its end;
-    from the right there is one a count, because the run's start is only known at its first reel.
+    The prize is multiplied by the number of times each of those reels shows it (not with ``once``); a cell
+    with a multiplier counts that many times. From the left, one component reads the run to its end; from the
+    right there is one component per count, because the start of the run is only known at its first reel.
     """
     reels = len(columns)
     top = max(prizes)
@@ -311,9 +312,9 @@ def stick_component(
     columns: Sequence[Sequence[Column]],
     given: Callable[[int], tuple[Award, ...]],
 ) -> Component:
-    """Return the component that notes where a sticky symbol shows: bit ``number of the cell`` of a mask.
+    """Return the component that records where a sticky symbol shows: one mask bit per cell number.
 
-    ``given(mask)`` is what that mask gives; cells are numbered reel by reel, top to bottom.
+    ``given(mask)`` returns the awards of that mask; cells are numbered reel by reel, top to bottom.
     """
     heights = [len(reel[0]) for reel in columns]
     first = [sum(heights[:x]) for x in range(len(heights))]

@@ -1,6 +1,6 @@
-"""Runs of a reel stage that are more than one window: falls (cascades), and reels the player may hold.
+"""Runs of a reel stage with more than one window: falls (cascades), and reels that the player may hold.
 
-They draw the same stops and read the same tables as a plain spin; their exact figures come from going through
+They draw the same stops and read the same tables as a plain spin; their exact figures come from enumerating
 every window of their distinct columns.
 """
 
@@ -21,17 +21,17 @@ from paytables.reels.run import Given, Paid, PrizeRate, Run, Running, Table, giv
 from paytables.reels.spin import OnReels, awards_of, cells_of
 from paytables.reels.stage import Hit
 
-#: Windows a stage is enumerated over at most, where nothing cleverer is known.
+#: Maximum number of windows to enumerate, for stages without a faster method.
 ENUMERATED_MAX = 400_000
 
 
 @dataclass(frozen=True)
 class _Enumerated(OnReels, ABC):
-    """A run whose figures come from going through every window of its distinct columns."""
+    """A run whose figures come from enumerating every window of its distinct columns."""
 
     @property
     def _sizes(self) -> list[int]:
-        """How many cases of each reel are gone through."""
+        """Return how many cases of each reel are enumerated."""
         return [len(at) for at in self.reels.column_at]
 
     def _check_size(self) -> None:
@@ -44,7 +44,7 @@ class _Enumerated(OnReels, ABC):
 
     @abstractmethod
     def _enumerate(self) -> "_Whole":
-        """Go through every window."""
+        """Enumerate every window."""
 
     @cached_property
     def _whole(self) -> "_Whole":
@@ -52,7 +52,7 @@ class _Enumerated(OnReels, ABC):
         return self._enumerate()
 
     def _won(self, hits: Sequence[Hit], factor: int = 1) -> list[tuple[str, int]]:
-        """Return each prize of a window with its credits, also one that only gives something."""
+        """Return each prize of a window with its credits, including prizes that only give an award."""
         return [
             (h.end.prize.name, h.credits * factor * self.reels.multiplier)
             for h in hits
@@ -64,7 +64,7 @@ class _Enumerated(OnReels, ABC):
         return self._whole.law
 
     def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
-        """Return the most credits a run can pay with each of what it may give."""
+        """Return the most credits a run can pay with each combination of awards."""
         return tops_of(self._whole.law)
 
     @cached_property
@@ -80,13 +80,13 @@ class _Enumerated(OnReels, ABC):
         return self._whole.prizes
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the levels and merchandise a run gives on average."""
+        """Return the mean number of levels and merchandise prizes that a run gives."""
         return self._whole.extras
 
 
 @dataclass(slots=True)
 class _Whole:
-    """Everything an enumeration adds up."""
+    """The totals of an enumeration."""
 
     law: dict[tuple[int, Given], Fraction]
     prizes: list[PrizeRate]
@@ -94,7 +94,7 @@ class _Whole:
 
 
 class _Adder:
-    """Adds windows up, each with its number of equally likely cases of ``cycle``."""
+    """Accumulator of windows, each with its number of equally likely cases of ``cycle``."""
 
     def __init__(self, cycle: int) -> None:
         self.cycle = cycle
@@ -126,9 +126,9 @@ class _Adder:
 
 @dataclass(frozen=True)
 class Falls(_Enumerated):
-    """Cascades: winning symbols go, what is above falls, the strip fills up; each fall has its multiplier.
+    """Cascades: winning symbols disappear, symbols above fall, the strip refills; each fall has its multiplier.
 
-    Scatters are counted once, in the last window, so a scatter that stays is not paid at every fall.
+    Scatters are counted once, in the last window, so that a scatter that remains is not paid at every fall.
     """
 
     factors: tuple[int, ...]
@@ -136,9 +136,9 @@ class Falls(_Enumerated):
     def falls(
         self, stops: Sequence[int], first: list[Hit] | None = None
     ) -> list[tuple[list[Column], list[Hit], int]]:
-        """Return every window from those stops on, with the prizes it pays and their multiplier.
+        """Return every window that follows from those stops, with the prizes it pays and their multiplier.
 
-        ``first`` are the hits of the first window, where they are known already.
+        ``first`` are the hits of the first window, if already known.
         """
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(c) for c in self.reels.shown(stops)]
@@ -163,7 +163,7 @@ class Falls(_Enumerated):
                 raise AnalysisError(f"stage {self.name}: stops {list(stops)} never cease to fall")
 
     def run(self, draw: Draw) -> Run:
-        """Draw the stops once; the strips say all that falls after."""
+        """Draw the stops once; the strips determine all symbols that fall later."""
         stops = self.reels.spin(draw)
         falls = self.falls(stops)
         paid: list[Paid] = []
@@ -193,7 +193,7 @@ class Falls(_Enumerated):
         return adder.whole()
 
 
-#: No strip refills a window this often: it would be a circle of winning windows.
+#: A valid strip never refills a window this often; more would be an endless cycle of winning windows.
 FALLS_MAX = 200
 
 
@@ -202,7 +202,7 @@ class Holds(_Enumerated):
     """The player holds any reels of a first spin; the others spin once more, and that window pays."""
 
     def run(self, draw: Draw) -> Running:
-        """Spin, ask what to hold (a mask, reel 1 the lowest bit), spin the rest."""
+        """Spin, ask what to hold (a mask, reel 1 the lowest bit), spin the other reels."""
         stops = list(self.reels.spin(draw))
         count = len(stops)
         prompt = {
@@ -222,12 +222,12 @@ class Holds(_Enumerated):
         return Run(paid, awards_of(hits), {**self.display(stops, window), "first_stops": first, "held": held})
 
     def advice(self, stops: Sequence[int]) -> int:
-        """Return the mask the best strategy holds at those stops."""
+        """Return the mask that the best strategy holds at those stops."""
         return self.strategy[tuple(self._classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))]
 
     @cached_property
     def _classes(self) -> list[list[int]]:
-        """Number the columns of each reel that read alike to every component as one class."""
+        """Return the class number of each column of each reel: columns that all components read alike share a class."""
         found = []
         for rows in self.reels.letters:
             numbers = {row: n for n, row in enumerate(sorted(set(rows)))}
@@ -262,7 +262,7 @@ class Holds(_Enumerated):
 
     @cached_property
     def _totals(self) -> list[dict[tuple[int, ...], int]]:
-        """For every mask: what the windows with these held classes pay together, weights counted."""
+        """Return, for every mask, the total pay of the windows with the given held classes, weights included."""
         count = len(self._classes)
         totals: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << count)]
         for key, (credits_, _) in self._windows.items():
@@ -278,14 +278,14 @@ class Holds(_Enumerated):
 
     @cached_property
     def strategy(self) -> dict[tuple[int, ...], int]:
-        """The mask to hold for every class of first window: highest expectation, then fewest reels held."""
+        """Return the mask to hold for every class of first window: highest expectation, then fewest reels held."""
         self._check_size()
         masks = range(1 << len(self._classes))
         return {key: max(masks, key=lambda m: (self._worth(key, m), -m.bit_count())) for key in self._windows}
 
     @cached_property
     def _respins(self) -> list[int]:
-        """For every mask: how many second spins there are."""
+        """Return, for every mask, the number of second spins."""
         count = len(self._classes)
         return [
             prod(self.reels.totals[x] for x in range(count) if not mask >> x & 1)
@@ -301,14 +301,14 @@ class Holds(_Enumerated):
 
     @cached_property
     def worst(self) -> Fraction:
-        """The expected credits of a run whose player always holds what is worst to hold."""
+        """Return the expected credits of a run with the worst holds every time."""
         self._check_size()
         masks = range(1 << len(self._classes))
         least = (self._odds(key) * min(self._worth(key, m) for m in masks) for key in self._windows)
         return self.reels.multiplier * sum(least, Fraction(0))
 
     def held(self) -> Mapping[int, tuple[Fraction, Fraction]]:
-        """Return for every mask the best strategy holds how often it does, and what it pays in all."""
+        """Return, for every mask of the best strategy, how often it is held and its total pay."""
         found: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
             odds = self._odds(key)
@@ -325,7 +325,7 @@ class Holds(_Enumerated):
             for x in range(count):
                 cases *= self._weights[x][key[x]]
                 if mask >> x & 1:
-                    cases *= self.reels.totals[x]  # a held reel's second spin does not matter
+                    cases *= self.reels.totals[x]  # the second spin of a held reel does not matter
             chosen[mask, _held(key, mask)] += cases
         for key, (_, hits) in self._windows.items():
             paid = self._won(hits)

@@ -1,7 +1,7 @@
-"""A reel game said in sentences, and remarks on what is legal in its definition and yet surprises.
+"""Description of a reel game in sentences, and remarks on legal but surprising definitions.
 
-Every sentence is what the evaluator would pay, read from the same patterns and prizes, so that a designer
-can hold it against his own sheet before he reads a return.
+Every sentence states what the evaluator would pay, read from the same patterns and prizes, so that a designer
+can compare it with the design sheet before reading a return.
 """
 
 import itertools
@@ -23,22 +23,22 @@ from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
 from paytables.wording import counted
 
-#: A line as it is tried: a symbol's number a cell, or None where a symbol stands that fits nothing.
+#: A trial line: a symbol number per cell, or None for a symbol that fits nothing.
 Cells = Sequence[int | None]
-#: What several multipliers in one win come to, by the definition's ``wild_multipliers``.
+#: How several multipliers in one win combine, by the definition's ``wild_multipliers``.
 _SEVERAL: Final = {
     "multiply": "several multiply one another",
     "add": "several are added",
     "highest": "of several the highest counts",
 }
-#: So many mixtures of a prize's symbols are tried for one that wins it.
+#: Maximum number of mixtures of a prize's symbols to try when looking for one that wins it.
 _MIXTURES_MAX: Final = 4096
 
 
 def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
-    """Return what each stage pays at level 1, in sentences: every prize that may be won.
+    """Return what each stage pays at level 1, in sentences: every prize that can be won.
 
-    Of further ways to bet only what they pay differently.
+    For further ways to bet, only what they pay differently is listed.
     """
     said: list[str] = []
     known: dict[tuple[str, ...], str] = {}
@@ -58,7 +58,7 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
 
 
 def remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
-    """Return what is legal and surprises, each at its key."""
+    """Return what is legal but surprising, each with its key."""
     found = [remark for reading in _readings(stages) for remark in reading.remarks()]
     begun = {mode.stage for mode in definition.bets.mode}
     found += [
@@ -76,7 +76,7 @@ def remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tu
 
 
 def _readings(stages: Mapping[str, ModeStages]) -> Iterator["_Reading"]:
-    """Every stage for every way to bet that may come to it."""
+    """Yield every stage for every way to bet that can reach it."""
     made = list(stages.values())
     reached = {id(each): _reached(each) for each in made}
     for name, table in made[0].definition.stage.items():
@@ -85,7 +85,7 @@ def _readings(stages: Mapping[str, ModeStages]) -> Iterator["_Reading"]:
 
 
 def _reached(made: ModeStages) -> set[str]:
-    """The stages a way to bet may come to."""
+    """Return the stages that a way to bet can reach."""
     reached, new = set[str](), [made.mode.stage]
     while new:
         name = new.pop()
@@ -102,7 +102,7 @@ def _reached(made: ModeStages) -> set[str]:
 
 
 class _Reading:
-    """One stage for one way to bet, tried with chosen symbols."""
+    """One stage for one way to bet, tested with chosen symbols."""
 
     def __init__(self, made: ModeStages, name: str, table: object, stage: Stage) -> None:
         self.name = name
@@ -125,11 +125,11 @@ class _Reading:
     # ------------------------------------------------------------------ sentences
     @property
     def title(self) -> str:
-        """The stage, and the way to bet it is read for."""
+        """Return the stage, and the way to bet it is read for."""
         return f"{self.name} (bet {self._mode.id}, {counted(self._mode.cost, 'credit')}):"
 
     def sentences(self) -> Iterator[str]:
-        """Say what the stage pays, before its multiplier."""
+        """Yield sentences on what the stage pays, before its multiplier."""
         stage = self._stage
         if isinstance(stage, Spin | Falls | Holds):
             assert isinstance(self._table, ReelsStage)
@@ -148,7 +148,7 @@ class _Reading:
                 yield f"{full.name} for a coin on every cell {_worth(full.credits, full.awards)}"
 
     def times(self) -> Iterator[str]:
-        """Say what holds for all its prizes: how many ways there are, what they are multiplied by."""
+        """Yield sentences that apply to all its prizes: the number of ways, and the multipliers."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return
@@ -185,7 +185,7 @@ class _Reading:
         yield from self._multiplying(table)
 
     def _mixed_sentences(self, number: int, pay: Pay, told: set[str]) -> Iterator[str]:
-        """Prizes of a row that no symbol alone wins: by several of its symbols mixed, or by substitutes."""
+        """Yield sentences on prizes that only a mixture of symbols, or substitutes, can win."""
         own = self._builder.element(f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("="))
         for prize in self._builder.prizes_of(number, pay).values():
             if prize.name in told or not (prize.credits or prize.awards):
@@ -203,7 +203,7 @@ class _Reading:
                 yield self._say(cells, end)
 
     def _mixture(self, prize: Prize, own: Sequence[int]) -> tuple[Cells, End] | None:
-        """A line that wins the prize, of its own symbols before any that stand for them; None: not found."""
+        """Return a line that wins the prize, preferring its own symbols to substitutes, or None if not found."""
         on_strips = self._on_strips()
         for pattern in (p for patterns in self._groups.values() for p in patterns if p.prize == prize):
             fits = [
@@ -217,7 +217,7 @@ class _Reading:
         return None
 
     def _multiplying(self, table: ReelsStage) -> Iterator[str]:
-        """Say of each symbol that multiplies the wins on lines and ways that it does."""
+        """Yield a sentence for each symbol that multiplies wins on lines and ways."""
         on = {pay.on for pay in table.pay if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)}
         several = _SEVERAL[table.wild_multipliers if "line" in on else "multiply"]
         for symbol in self._on_strips() if on else ():
@@ -238,7 +238,7 @@ class _Reading:
         return sorted({s for strip in self._reels.strips for s in strip})
 
     def _tries(self, symbol: int) -> Iterator[list[int | None]]:
-        """Lines that begin with so many of a symbol, and full ones with a substitute that multiplies."""
+        """Yield lines that begin with increasing counts of a symbol, and full ones with a multiplying substitute."""
         for length in sorted({len(line) for line in self._lines}):
             for count in range(1, length + 1):
                 cells = [symbol] * count + [None] * (length - count)
@@ -253,13 +253,13 @@ class _Reading:
                             yield [wild if i in at else symbol for i in range(length)]
 
     def _shows(self, cells: Cells, prize: Prize) -> bool:
-        """Whether some window shows these symbols on a line."""
+        """Return whether some window shows these symbols on a line."""
         only = {s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None}
         tried = Pattern(tuple(None if s is None else only[s] for s in cells), prize)
         return any(can_show(tried, line, self._reels.columns) for line in self._lines)
 
     def _read(self, cells: Cells) -> End:
-        """The best prize of a line of these symbols; where groups pay together, of the first that pays."""
+        """Return the best prize of a line of these symbols; if groups pay together, of the first that pays."""
         for patterns in self._groups.values():
             best = max((self._end(p, cells) for p in patterns), key=lambda end: end.rank, default=NOTHING)
             if best.prize is not None:
@@ -282,7 +282,7 @@ class _Reading:
         return End(pattern.prize, merged, pattern.part)
 
     def _say(self, cells: Cells, end: End) -> str:
-        """``3 W on a line pay 2,700: as 3 seven x 27``."""
+        """Return a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
         assert end.prize is not None
         counted: dict[str, int] = {}
         for symbol in cells:
@@ -297,7 +297,7 @@ class _Reading:
 
     # ------------------------------------------------------------------ remarks
     def remarks(self) -> Iterator[Remark]:
-        """Say what surprises in this stage."""
+        """Yield what is surprising in this stage."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return
@@ -318,7 +318,7 @@ class _Reading:
             yield Remark(f"{key}.weights", f"a stop's weight is of {row}; `weights_row` says another")
 
     def _wilds_alone(self, key: str) -> Iterator[Remark]:
-        """Substitutes alone that are paid as another symbol, where some window shows them."""
+        """Yield a remark if substitutes alone are paid as another symbol and some window shows them."""
         for wild in self._on_strips():
             if not self._symbols.stands_for[wild]:
                 continue
@@ -333,7 +333,7 @@ class _Reading:
                     yield Remark(f"{key}.pay", self._say(cells, end))
 
     def _own_of(self, pattern: Pattern, wild: int) -> bool:
-        """Whether a prize is of the wild itself: no symbol but it and its like makes it."""
+        """Return whether a prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
         return all(s == wild or self._symbols.stands_for[s] for s in fits)
 
@@ -362,7 +362,7 @@ class _Reading:
                     yield Remark(f"{key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here")
 
     def _counted_for_others(self, key: str, table: ReelsStage) -> Iterator[Remark]:
-        """Substitutes that count as a scatter, or alone make a way of another symbol."""
+        """Yield remarks on substitutes that count as a scatter, or alone make a way of another symbol."""
         for n, pay in enumerate(table.pay):
             if pay.on == "line":
                 continue
@@ -384,7 +384,7 @@ class _Reading:
 
     @staticmethod
     def _paid_twice(key: str, table: ReelsStage) -> Iterator[Remark]:
-        """Counts of the same symbols that two rows of the pay table name."""
+        """Yield remarks on counts of the same symbols that two rows of the pay table name."""
         first: dict[object, int] = {}
         for n, pay in enumerate(table.pay):
             for count in pay.pays:
@@ -395,7 +395,7 @@ class _Reading:
                     yield Remark(f"{key}.pay.{n}.pays.{count}", said)
 
     def _in_a_row(self, symbol: int, number: int, pay: Pay) -> int:
-        """The longest run of a symbol that a prize of ways is won for; 0 if there is none."""
+        """Return the longest run of a symbol for which a ways prize is won, or 0 if there is none."""
         shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
         sides = {"left": [shown], "right": [shown[::-1]]}.get(pay.direction, [shown, shown[::-1]])
         longest = max([*side, False].index(False) for side in sides)
@@ -408,7 +408,7 @@ def _listed(of: Sequence[object]) -> str:
 
 
 def _items(props: Sequence[Prop], of: str) -> Iterator[str]:
-    """What lies in boxes, on a wheel's parts or on coins, and how many of each there are."""
+    """Yield the contents of boxes, wheel segments or coins, with the count of each."""
     counts: Counter[Prop] = Counter()
     for prop in dict.fromkeys(props):
         counts[prop] += prop.count if of != "parts" else props.count(prop)

@@ -1,4 +1,4 @@
-"""The exact figures of a reel game: every stage's expectations put together for every way to bet."""
+"""The exact figures of a reel game, combined from every stage's expectations for every way to bet."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from paytables.analysis import (
     Depth,
     Doubled,
     FeatureFigures,
-    Law,
     MerchandiseShare,
     Prize,
     ProgressiveShare,
+    WinDistribution,
     mystery_rate,
 )
 from paytables.errors import AnalysisError
@@ -34,9 +34,9 @@ ZERO = Fraction(0)
 #: Expected runs of one game, by (stage, size, multiplier of the series).
 Runs = Mapping[tuple[str, int, int], Fraction]
 
-#: What to say where a figure takes packages that a cabinet does not have.
+#: Message for a figure that needs packages which a cabinet does not have.
 LABORATORY = "they take the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
-#: How the player decides for the figures of a bet.
+#: The player's strategy for the figures of a bet.
 _DOUBLE_UP = "double-up: any way, red and black are equally likely"
 _HOLD = "hold the reels worth most on average, as the game advises"
 _PICK = "pick any box, what each holds is equally likely"
@@ -50,7 +50,7 @@ def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth
 
 
 def chain_of(stages: ModeStages, *, second: bool) -> Chain:
-    """Return the chain of one mode's stages; with ``second`` it can tell variances."""
+    """Return the chain of one mode's stages; ``second`` includes what variances need."""
     return Chain(lambda name, size: stages.stage(name, size).table(second=second), stages.memory)
 
 
@@ -97,10 +97,10 @@ def _bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAn
 
 
 def _doubled(table: DoubleUp, bet: BetAnalysis) -> Doubled:
-    """Return what doubling as often as the table lets makes of a bet's wins.
+    """Return the effect on a bet's wins of doubling as often as the table allows.
 
-    A win of w that may be doubled k times comes to 2^k w once in 2^k: its second moment is 2^k times what it
-    was. Where the law leaves out wins that may be doubled, the variance is not stated.
+    A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
+    multiplied by 2^k. If the distribution omits wins that may be doubled, the variance is not stated.
     """
     top, law, variance = bet.max_win_credits, bet.law, bet.variance
     most = table.most_credits if top is None else table.most(top)
@@ -111,8 +111,8 @@ def _doubled(table: DoubleUp, bet: BetAnalysis) -> Doubled:
     return Doubled(most_credits=most, variance=spread, law=_doubled_law(table, law))
 
 
-def _doubled_law(table: DoubleUp, law: Law) -> Law:
-    """Return the law of the wins of whoever doubles as often as he may; a tail is beyond doubling."""
+def _doubled_law(table: DoubleUp, law: WinDistribution) -> WinDistribution:
+    """Return the win distribution of a player who always doubles; the tail stays unchanged."""
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
     for win, count in law.counts.items():
@@ -120,14 +120,14 @@ def _doubled_law(table: DoubleUp, law: Law) -> Law:
         kept = count * (cases >> rounds)
         counts[win << rounds] += kept
         counts[0] += count * cases - kept
-    return Law(law.total * cases, dict(counts), law.tail)
+    return WinDistribution(law.total * cases, dict(counts), law.tail)
 
 
 def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: Chain) -> dict[str, Any]:
-    """Return how the player decides for these figures, and the return of whoever decides worst.
+    """Return the player's strategy for these figures, and the return of the worst decisions.
 
-    What stages give one another depends on no decision, so the worst game is that of the worst runs. A
-    double-up is even, so how it is played changes no mean.
+    No decision affects which stages follow, so the worst game consists of the worst runs. A double-up is an
+    even bet, so the way it is played does not change the mean.
     """
     words: set[str] = set()
     mean = ZERO
@@ -145,7 +145,7 @@ def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain:
 
 
 def _highest(stages: ModeStages) -> dict[str, Any]:
-    """Return the highest win and its probability, or a note why there is none."""
+    """Return the highest win and its probability, or a note on why there is none."""
     try:
         top = Tops(stages).award(Award("stage", stages.mode.stage, 1, 0))
     except AnalysisError as error:
@@ -156,7 +156,7 @@ def _highest(stages: ModeStages) -> dict[str, Any]:
 
 
 def _quick_hits(stages: ModeStages) -> Fraction | None:
-    """Return the hit frequency where it takes no laboratory package and no time, None elsewhere."""
+    """Return the hit frequency if it is quick to compute without laboratory packages, otherwise None."""
     try:
         return 1 - Nothing(stages, quick=True).chance()
     except AnalysisError:
@@ -164,7 +164,7 @@ def _quick_hits(stages: ModeStages) -> Fraction | None:
 
 
 def _distribution(stages: ModeStages) -> dict[str, Any]:
-    """Return the figures that need whole distributions; a note in place of what is beyond exact reach."""
+    """Return the figures that need complete distributions, or a note if they are beyond exact computation."""
     mode = stages.mode
     notes = []
     found: dict[str, Any] = {}
@@ -192,13 +192,15 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
     }
 
 
-def _exact_law(stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]) -> Law | None:
-    """Return the law of a game that is one run and no more, None where something may follow."""
+def _exact_law(stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]) -> WinDistribution | None:
+    """Return the distribution of a game that is a single run, or None if something may follow the run."""
     memory = stages.memory[stages.mode.stage]
     if memory.multipliers[0] != 1 or any(given for _, given in run):
         return None
     total = lcm(*(p.denominator for p in run.values()))
-    return Law(total, {win: p.numerator * (total // p.denominator) for (win, _), p in run.items()})
+    return WinDistribution(
+        total, {win: p.numerator * (total // p.denominator) for (win, _), p in run.items()}
+    )
 
 
 def _prizes(stages: ModeStages, runs: Runs) -> tuple[Prize, ...]:
@@ -232,7 +234,7 @@ def _add_never_won(
     rows: dict[tuple[str, str, int], list[Fraction]],
     hits: dict[tuple[str, str, int], int | None],
 ) -> None:
-    """Add a row for each prize of a pay table that no window wins: it may not go unseen."""
+    """Add a row for each prize of a pay table that no window wins, so that it is reported."""
     won = {(name, prize) for name, prize, _ in rows}
     for name, size, _ in runs:
         stage = stages.stage(name, size)
@@ -291,9 +293,9 @@ def _merchandise(definition: ReelsDefinition, stages: ModeStages, runs: Runs) ->
 
 
 def _break_even(level: Progressive, rate: Fraction, rest: Fraction, step: Fraction) -> Fraction | None:
-    """Return the meter at which the next game returns its cost; None: no meter does.
+    """Return the meter at which the next game returns its cost, or None if no meter does.
 
-    A mystery's odds rise with its meter m: there m step / (ceiling - m) is the ``rest``.
+    The odds of a mystery level rise with its meter m: at break-even, m step / (ceiling - m) equals ``rest``.
     """
     if level.ceiling_credits is not None:
         return max(ZERO, rest) * level.ceiling_credits / (step + max(ZERO, rest))

@@ -1,13 +1,13 @@
-"""The whole distribution of one reel run, exactly: every window, but none of them one by one.
+"""The exact distribution of one reel run, over every window, without enumerating them one by one.
 
-Reels are read from left to right, as the automata do. After each reel, windows that stand alike (the same
-components alive in the same nodes, the same credits already sure, the same awards already given) are one
-case with a
-count. Most lines are dead after two or three reels, so a cycle of billions comes down to some tens of
-thousands of cases. Counts are 64-bit integers: the cycle is checked to fit them.
+Reels are read from left to right, as in the automata. After each reel, equivalent windows (the same
+components alive in the same nodes, the same credits already won, the same awards already given) are one case
+with a count. Most lines are dead after two or three reels, so a cycle of billions is reduced to some tens of
+thousands of cases. Counts are 64-bit integers, and the cycle is checked to fit them.
 
-This is a laboratory computation: numpy is imported where it is used. What of it wins nothing can be counted
-without: a window is let go as soon as a win is sure, so with few lines or with ways few kinds are left.
+This is a laboratory computation: numpy is imported where it is used. The part that wins nothing can be
+counted without numpy: a window is dropped as soon as a win is certain, so with few lines or with ways few
+kinds of windows remain.
 """
 
 from collections import defaultdict
@@ -26,18 +26,20 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.signedinteger[Any]]
 
-#: Kinds of windows told apart at most.
+#: Maximum number of different kinds of windows.
 CASES_MAX = 250_000
-#: Columns read in Python one by one, at most: some hundredths of a second, for machines do it at every start.
+#: Maximum number of columns read one by one in Python: some hundredths of a second, because machines do it at
+#: every start.
 STEPS_MAX = 20_000
 #: Counts and credits are int64.
 CYCLE_MAX = 1 << 62
 
 
 def run_law(reels: Reels) -> Mapping[tuple[int, Given], int]:
-    """Return how many windows of the cycle pay how many credits (at level 1) and give what.
+    """Return the number of windows of the cycle for each combination of credits (at level 1) and awards.
 
-    Raises :class:`BeyondReach` when the cycle does not fit 64 bits, or too many kinds of windows stand apart.
+    Raises :class:`BeyondReach` if the cycle does not fit 64 bits, or if there are too many different kinds of
+    windows.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -68,9 +70,9 @@ def run_law(reels: Reels) -> Mapping[tuple[int, Given], int]:
 
 
 def run_nothing(reels: Reels) -> Mapping[Given, int]:
-    """Return how many windows of the cycle pay no credits and give what.
+    """Return the number of windows of the cycle that pay no credits, by the awards they give.
 
-    Raises :class:`BeyondReach` above :data:`STEPS_MAX`, so that a machine may ask at its start.
+    Raises :class:`BeyondReach` above :data:`STEPS_MAX`, so that a machine can compute it at start-up.
     """
     graph = reels.graph
     cases: dict[tuple[tuple[tuple[int, int], ...], Given], int] = {(tuple(enumerate(reels.starts)), ()): 1}
@@ -101,12 +103,12 @@ def run_nothing(reels: Reels) -> Mapping[Given, int]:
     return dict(found)
 
 
-#: Rows collected before equal ones are merged: bounds the memory.
+#: Number of rows collected before equal ones are merged: limits the memory.
 ROWS_MERGED = 400_000
 
 
 class _Cases(NamedTuple):
-    """Windows so far, those that stand alike together: a column a case, a row a component."""
+    """The windows so far, equivalent ones combined: one column per case, one row per component."""
 
     nodes: "Ints"
     weights: "Ints"
@@ -125,10 +127,10 @@ def _merge_letters(
 
 
 class _Tables:
-    """The stage's graph as arrays. Awards are one integer, with a digit for each component that gives.
+    """The stage's graph as arrays. Awards are encoded as one integer, one digit per component that gives any.
 
-    A final node is left for the dead one as soon as it is reached, because its win is then sure; the dead
-    node leads to itself by every letter.
+    A final node is replaced by the dead one as soon as it is reached, because its win is then certain; every
+    letter leads from the dead node to itself.
     """
 
     def __init__(self, reels: Reels) -> None:
@@ -159,7 +161,7 @@ class _Tables:
         self.digit = np.where(final, np.array([digit[kind] for kind in given], dtype=np.int64), 0)
 
     def step(self, cases: _Cases, letters: Sequence[int], weight: int) -> _Cases:
-        """Read one column of a reel: every component of every case moves on."""
+        """Read one column of a reel: advance every component of every case."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         nodes = np.empty_like(cases.nodes)
@@ -191,7 +193,7 @@ class _Tables:
 
 
 def _merge(reels: Reels, parts: Sequence[_Cases]) -> _Cases:
-    """Add up the cases that stand alike: a 64-bit hash groups them, and equality is then checked."""
+    """Combine equivalent cases: a 64-bit hash groups them, and equality is then verified."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     whole = _Cases(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))

@@ -1,9 +1,10 @@
 """Exact expectations of a reel stage, by dynamic programming over the reels.
 
-A component only cares for the letter each reel shows it, so a reel of any length is a small histogram of
-letters; walking the automata over histograms gives how many of the cycle's windows end where. The work grows
-with reels x nodes x letters, never with the length of the strips. Several components are walked together over
-the histogram of their letters together: two for a covariance, the award-giving ones for what is played next.
+A component depends only on the letter of each reel, so a reel of any length is a small histogram of letters;
+walking the automata over histograms gives the number of the cycle's windows that end in each node. The work
+grows with reels x nodes x letters, never with the length of the strips. Several components are walked
+together over their joint letter histogram: two for a covariance, and those that give awards to find what is
+played next.
 """
 
 from collections import Counter, defaultdict
@@ -19,19 +20,20 @@ from paytables.reels.automaton import ANY_LETTER, END, Award, Graph, Option
 from paytables.reels.run import Given, PrizeRate, Table, extras_of, given_of
 from paytables.reels.stage import Reels
 
-#: More award-giving components than this at once are not walked together: their whole law is used instead.
+#: If more components than this give awards, they are not walked together: the complete distribution is used
+#: instead.
 JOINT_AWARDS_MAX = 4
 
 Letters = tuple[int, ...]
 Nodes = tuple[int, ...]
-#: How often each component ends in which final node: by node, windows, and windows times weight (its ways).
+#: How often each component ends in each final node: by node, windows, and windows times weight (its ways).
 Ends = Sequence[Mapping[int, tuple[int, int]]]
-#: How many of a reel's cases show which letters.
+#: How many of a reel's cases show each combination of letters.
 Histogram = tuple[tuple[Letters, int], ...]
 
 
 def letter_counts(reels: Reels, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
-    """Return for each reel how many of its cases show the components which letters together."""
+    """Return, for each reel, the number of cases for each combination of the components' letters."""
     found = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
         counts: Counter[Letters] = Counter()
@@ -42,10 +44,10 @@ def letter_counts(reels: Reels, components: Sequence[int]) -> list[list[tuple[Le
 
 
 def ends_by_component(reels: Reels) -> Ends:
-    """Return how often each component ends in which final node.
+    """Return how often each component ends in each final node.
 
     Components that start in the same node and see the same letters in the same numbers share one walk: on
-    even strips, all lines do.
+    uniform strips, all lines do.
     """
     histograms = _Histograms(reels)
     walked: dict[tuple[int, tuple[int, ...]], dict[int, tuple[int, int]]] = {}
@@ -82,11 +84,10 @@ def _ends_of_one(
 def end_counts(
     reels: Reels, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
 ) -> dict[Nodes, int]:
-    """Return how many windows of the cycle end the components' walks in which final nodes.
+    """Return the number of windows of the cycle for each combination of final nodes of the components.
 
-    Where ``weighted[i]``, a window counts as many times as component i's weight (its ways). Walks that leave
-    one
-    of the components at the positions ``need`` without a win are dropped: they add nothing to a product.
+    If ``weighted[i]``, a window is counted times component i's weight (its ways). Walks in which a component
+    at one of the indices ``need`` does not win are dropped: they add nothing to a product.
     """
     return _walk(
         reels.graph,
@@ -131,13 +132,13 @@ def _walk(
 
 
 def award_components(reels: Reels) -> list[int]:
-    """Return the components that can give something that is played next."""
+    """Return the components that can give an award that is played next."""
     gives = {start: _gives(reels.graph, start) for start in set(reels.starts)}
     return [c for c, start in enumerate(reels.starts) if gives[start]]
 
 
 def _gives(g: Graph, start: int) -> bool:
-    """Return whether a walk from ``start`` can end with something that is played next."""
+    """Return whether a walk from ``start`` can end with an award that is played next."""
     seen = {start}
     todo = [start]
     while todo:
@@ -154,7 +155,7 @@ def _gives(g: Graph, start: int) -> bool:
 
 
 def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
-    """Return what the ends of the award-giving components give together, sorted."""
+    """Return the combined awards at the end nodes of the award-giving components, sorted."""
     awards: list[Award] = []
     for node in nodes:
         prize = reels.graph.ends[node].prize
@@ -164,9 +165,9 @@ def given_by(reels: Reels, nodes: Sequence[int]) -> Given:
 
 
 def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
-    """Return the table of one run by dynamic programming; with ``second`` what variances need.
+    """Return the table of one run by dynamic programming; ``second`` includes what variances need.
 
-    ``ends`` are of :func:`ends_by_component`. Where too many components give awards to be walked together,
+    ``ends`` come from :func:`ends_by_component`. If too many components give awards to be walked together,
     ``odds`` stays empty; with ``second`` that raises :class:`BeyondReach`.
     """
     givers = award_components(reels)
@@ -194,7 +195,7 @@ def run_table(reels: Reels, ends: Ends, *, second: bool) -> Table:
 
 
 def _parts(reels: Reels, givers: Sequence[int]) -> dict[Given, Fraction]:
-    """Return E[X; given] for everything a run may give."""
+    """Return E[X; given] for every combination of awards of a run."""
     parts: dict[Given, int] = defaultdict(int)
     weighted = [False] * len(givers) + [True]
     value = reels.graph.value
@@ -212,12 +213,12 @@ def second_moment(reels: Reels) -> Fraction:
     return Fraction((same + 2 * other) * reels.multiplier**2, reels.cycle)
 
 
-#: The only step of a component that is done.
+#: The only step of a finished component.
 _DONE: Final[list[Option]] = [(END, 1, [(1, ANY_LETTER)])]
 
 
 class _Histograms:
-    """The letter histograms of tuples of components, one a reel; equal ones have the same number."""
+    """The letter histograms of tuples of components, one per reel; equal ones share a number."""
 
     def __init__(self, reels: Reels) -> None:
         self._weights = reels.column_weights
@@ -263,7 +264,7 @@ class _Histograms:
 
 
 def _with_any(histogram: Histogram) -> dict[Letters, int]:
-    """Return the histogram with its marginals: ANY_LETTER where a component's letter does not matter."""
+    """Return the histogram with its marginals: ANY_LETTER stands for a letter that does not matter."""
     sums: dict[Letters, int] = defaultdict(int)
     for letters, count in histogram:
         for known in product(*((letter, ANY_LETTER) for letter in letters)):
@@ -272,25 +273,25 @@ def _with_any(histogram: Histogram) -> dict[Letters, int]:
 
 
 def _paid_together(reels: Reels, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
-    """Return for each tuple of components the sum over the cycle of the product of their wins.
+    """Yield, for each tuple of components, the sum over the cycle of the product of their wins.
 
-    Tuples that read the same letters in the same numbers have the same sum, and are walked once: on even
-    strips all lines are one case, and all pairs of lines with the same shift from one to the other.
+    Tuples that read the same letters in the same numbers have the same sum, and are walked once: on uniform
+    strips all lines are one case, and so are all pairs of lines with the same offset between them.
     """
     tables = _Histograms(reels)
     walk = _Walk(reels, tables)
     for components in tuples:
         start = tuple(reels.components[c].start for c in components)
         numbers = tables.of(components)
-        if len(set(start)) == 1:  # the same automaton: the pair may be read either way round
+        if len(set(start)) == 1:  # the same automaton: the order of the pair does not matter
             numbers = min(numbers, tables.of(components[::-1]))
         yield walk.paid(start, numbers)
 
 
 class _Step(NamedTuple):
-    """What several components do together: where to, by which letters as terms of a sum, with what factor.
+    """A joint step of several components: the next nodes, the letters as terms of a sum, and the factor.
 
-    ``worth`` is the product of their wins where all are done, None where some go on.
+    ``worth`` is the product of their wins if all are finished, otherwise None.
     """
 
     number: int
@@ -301,23 +302,23 @@ class _Step(NamedTuple):
 
 
 class _Walk:
-    """Sums of products of wins, from any nodes on; what has been worked out is known for good."""
+    """Memoized sums of products of wins, starting from any nodes."""
 
     def __init__(self, reels: Reels, tables: _Histograms) -> None:
         self._graph = reels.graph
         self._tables = tables
-        #: The windows of the last 0, 1, 2... reels.
+        #: The number of windows of the last 0, 1, 2... reels.
         self._windows = list(accumulate(reversed(reels.totals), mul, initial=1))
         self._known: dict[tuple[Nodes, tuple[int, ...]], int] = {}
         self._steps: dict[Nodes, list[_Step]] = {}
         self._made = 0
 
     def paid(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
-        """Return the sum of the product of the wins from ``nodes`` on, over all that is still to come.
+        """Return the sum of the product of the wins from ``nodes`` on, over all remaining reels.
 
-        Only steps on which all can still win are taken: few after the first reel, and letters that lead to
-        the same place are taken together. Most pairs of lines end alike. A component that is done lets any
-        letter pass.
+        Only steps on which all components can still win are taken: few after the first reel. Letters that
+        lead to the same nodes are combined. Most pairs of lines end alike. A finished component accepts any
+        letter.
         """
         if not numbers:
             return prod(self._graph.value[n] for n in nodes)
@@ -357,7 +358,7 @@ class _Walk:
 
 
 def prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
-    """Return how often each prize of a stage is won over its cycle, and what it pays there."""
+    """Return how often each prize of a stage is won over its cycle, and its pay."""
     hits: dict[str, int] = defaultdict(int)
     paid: dict[str, int] = defaultdict(int)
     credits_: dict[str, int] = {}
@@ -378,7 +379,7 @@ def prize_rates(reels: Reels, ends: Ends) -> list[PrizeRate]:
 
 
 def extra_rates(reels: Reels, ends: Ends) -> dict[tuple[str, str], Fraction]:
-    """Return how many levels and merchandise prizes, by (kind, name), one run gives on average."""
+    """Return the mean number of levels and merchandise prizes, by (kind, name), that one run gives."""
     return extras_of(
         (award, Fraction(amount, reels.cycle))
         for walks in ends

@@ -1,8 +1,8 @@
-"""The chance that a game wins nothing: no credits in its first run, and none in anything that run starts.
+"""The probability that a game wins nothing: no credits in its first run or in anything that the run starts.
 
-Exact where stages start one another in order. Where they go round with nothing won on the way, the chance is
-a root of a polynomial and no fraction: it is then followed generation by generation, as whole multiples of
-2**-64 rounded down.
+The result is exact if stages start one another without cycles. If they form a cycle in which nothing is won,
+the probability is a root of a polynomial and not a fraction: it is then computed generation by generation, in
+whole multiples of 2**-64 rounded down.
 """
 
 from collections.abc import Mapping
@@ -16,29 +16,30 @@ from paytables.reels.chain import State, first_state, next_state
 from paytables.reels.run import Given
 from paytables.reels.spin import OnReels, Spin
 
-#: A kind of run: the stage, and where its series stands.
+#: A kind of run: the stage, and the state of its series.
 Key = tuple[str, State]
-#: Chances that go round are whole multiples of 1 / ONE.
+#: Probabilities of cyclic stages are whole multiples of 1 / ONE.
 ONE = 1 << 64
 GENERATIONS = 400
 
 
 @dataclass(slots=True)
 class Nothing:
-    """The chances of one mode's stages."""
+    """The probabilities of winning nothing in one mode's stages."""
 
     stages: ModeStages
     quick: bool = False
-    """Whether only what takes no laboratory package, and no time to speak of, is worked out."""
+    """If set, only what is fast and needs no laboratory package is computed."""
     _known: dict[Key, Fraction] = field(default_factory=dict)
     _open: dict[Key, Fraction] = field(default_factory=dict)
     rounded: bool = False
-    """Whether a chance went round, and is rounded."""
+    """Whether a cycle was met, so that the probability is rounded."""
 
     def chance(self) -> Fraction:
-        """Return the chance that a whole game wins nothing.
+        """Return the probability that a whole game wins nothing.
 
-        Raises what a stage's own law raises, and BeyondReach where it is to be ``quick`` and is not.
+        Raises the errors of a stage's own distribution, and BeyondReach if ``quick`` is set and the
+        computation is not quick.
         """
         return self._award(Award("stage", self.stages.mode.stage, 1, 0))
 
@@ -49,7 +50,7 @@ class Nothing:
         return self._run((award.name, first_state(memory, award.times, award.size)))
 
     def _run(self, key: Key) -> Fraction:
-        """The chance of nothing from one run of a stage on, and from all it starts."""
+        """Return the probability that a run of a stage, and everything it starts, wins nothing."""
         if key in self._known:
             return self._known[key]
         if key in self._open:
@@ -88,7 +89,7 @@ class Nothing:
         return total
 
     def _nothing(self, name: str, size: int) -> Mapping[Given, Fraction]:
-        """What a run gives that pays no credits, with its probability."""
+        """Return the probabilities of the awards of runs that pay no credits."""
         stage = self.stages.stage(name, size)
         try:
             if isinstance(stage, Spin):

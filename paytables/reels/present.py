@@ -1,4 +1,4 @@
-"""What a screen is told of a reel game: plain JSON data, never a rule."""
+"""Screen data of a reel game: plain JSON data without rules."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ from paytables.reels.stage import Reels
 
 
 def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
-    """Return the game's data for drawing: the first bet's first stage on top, all under ``stages``."""
+    """Return the game's data for drawing: the first bet's first stage at the top level, all under ``stages``."""
     ids = [s.id for s in definition.symbol]
     first = next(iter(stages.values()))
     drawn = {}
@@ -62,7 +62,7 @@ def presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) 
 
 
 def _names(definition: ReelsDefinition) -> dict[str, Json]:
-    """What prizes and items are called, by the word that stands for each in the wins of an outcome."""
+    """Return the display names of prizes and items, by the word that identifies each in an outcome's wins."""
     named: dict[str, Json] = {}
     for table in definition.stage.values():
         if isinstance(table, ReelsStage):
@@ -79,7 +79,7 @@ def _names(definition: ReelsDefinition) -> dict[str, Json]:
 
 
 def _anywhere(definition: ReelsDefinition) -> list[str]:
-    """The symbols that some prize counts wherever they show."""
+    """Return the symbols that some prize counts anywhere in the window."""
     tables = [table for table in definition.stage.values() if isinstance(table, ReelsStage)]
     return sorted({str(pay.of) for table in tables for pay in table.pay if pay.on == "scatter" and pay.of})
 
@@ -91,7 +91,7 @@ def _stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
         return {"boxes": stage.boxes, "picks": stage.picks, "items": _props(stage.props)}
     if isinstance(stage, Wheel):
         return {"parts": _props(stage.parts)}
-    assert isinstance(stage, Hold)  # the last of the kinds
+    assert isinstance(stage, Hold)  # the only remaining kind
     return {"cells": stage.cells, "respins": stage.respins, "coins": _props(stage.props)}
 
 

@@ -1,4 +1,4 @@
-"""Making one reel stage of its table: strips, prizes, components, and the refusals that need the whole."""
+"""Building of one reel stage from its table: strips, prizes, components, and checks that need the whole stage."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from paytables.wording import counted
 
 
 def awards_of(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tuple[Award, ...]:
-    """Return what a prize of that count gives in that mode."""
+    """Return the awards of a prize with that count in that mode."""
     found = []
     for award in gives:
         if award.modes is not None and mode.id not in award.modes:
@@ -45,16 +45,16 @@ def _of_count(value: int | Mapping[int, int], count: int | None) -> int:
 
 
 def _rows(columns: Sequence[parts.Column], first: int, end: int) -> list[parts.Column]:
-    """The distinct parts of a reel's columns from one row up to another."""
+    """Return the distinct parts of a reel's columns between two rows."""
     return list(dict.fromkeys(column[first:end] for column in columns))
 
 
 @dataclass(frozen=True, slots=True)
 class ReelBuilder:
-    """Makes one reel stage for one mode; ``size`` is the mask of its stuck cells.
+    """Builder of one reel stage for one mode; ``size`` is the mask of its stuck cells.
 
-    What can be won is checked without any: cells that stick later may hide a prize, which is then only not
-    won any more.
+    What can be won is checked without stuck cells: cells that stick later may hide a prize, which can then no
+    longer be won.
     """
 
     name: str
@@ -64,19 +64,19 @@ class ReelBuilder:
     size: int
     file: str
     dropped: list[str] = field(default_factory=list)
-    """Inherited prizes that this stage cannot win and leaves out, by name."""
+    """Names of inherited prizes that this stage cannot win and therefore omits."""
 
     @property
     def key(self) -> str:
-        """Where the stage is in the definition."""
+        """Return the key of the stage in the definition."""
         return f"stage.{self.name}"
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
-        """Return the refusal of ``key``."""
+        """Return the error for ``key``."""
         return DefinitionError(self.file, key, reason)
 
     def reels(self) -> Reels:
-        """Make the stage. Raises :class:`DefinitionError`."""
+        """Build the stage. Raises :class:`DefinitionError`."""
         strips = self._strips()
         weights = self._weights(strips)
         expand = frozenset(self.symbols.number(s, f"{self.key}.expand") for s in self.table.expand)
@@ -112,12 +112,12 @@ class ReelBuilder:
 
     @property
     def _counts_before(self) -> bool:
-        """Whether scatters are counted as the reels stop, before symbols expand."""
+        """Return whether scatters are counted when the reels stop, before symbols expand."""
         scatters = any(pay.on == "scatter" for pay in self.table.pay)
         return bool(self.table.expand) and scatters and self.table.scatters == "before"
 
     def _promised(self) -> tuple[tuple[str, int], ...]:
-        """Every prize this way to bet may win by the pay table, also one that no window wins."""
+        """Return every prize of the pay table for this way to bet, including those that no window wins."""
         found = []
         played = len(self._lines())
         for n, pay in enumerate(self.table.pay):
@@ -131,7 +131,7 @@ class ReelBuilder:
     def _possible(
         self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.Column]]
     ) -> Sequence[Sequence[parts.Column]]:
-        """Return what a reel may come to show: in a cascade a column may also fill with one symbol."""
+        """Return the columns that a reel can show: in a cascade a column may also fill with one symbol."""
         if not self.table.cascade:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._lines()):
@@ -142,7 +142,7 @@ class ReelBuilder:
         ]
 
     def _stuck(self) -> list[dict[int, int]]:
-        """Return row -> symbol of the stuck cells, a reel."""
+        """Return row -> symbol of the stuck cells, for each reel."""
         symbol = (
             0 if self.table.sticky is None else self.symbols.number(self.table.sticky, f"{self.key}.sticky")
         )
@@ -170,7 +170,7 @@ class ReelBuilder:
         return tuple(found)
 
     def _weights(self, strips: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-        """Return the weight of each stop in the top row, where the definition names those of another row."""
+        """Return the weight of each stop in the top row, converted if the definition gives those of another row."""
         if self.table.weights is None:
             if self.table.weights_row is not None:
                 raise self.refuse(f"{self.key}.weights_row", "there are no `weights`")
@@ -192,7 +192,7 @@ class ReelBuilder:
         return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
 
     def _weights_rows(self) -> tuple[int, ...]:
-        """Return the row of each reel's window that its weights are of."""
+        """Return, for each reel, the window row to which its weights refer."""
         heights, row = self.table.heights, self.table.weights_row
         if row is not None:
             if row >= min(heights):
@@ -201,7 +201,7 @@ class ReelBuilder:
         return self.rows_of_the_only_line() or (0,) * len(heights)
 
     def rows_of_the_only_line(self) -> tuple[int, ...] | None:
-        """Return the row of each reel that the stage's one line reads; None where it has no such line."""
+        """Return the row of each reel that the stage's only line reads, or None if it has no such line."""
         lines = self.every_line()
         if len(lines) == 1 and [reel for reel, _ in lines[0]] == list(range(len(self.table.heights))):
             return tuple(row for _, row in lines[0])
@@ -271,11 +271,11 @@ class ReelBuilder:
         return lines, groups
 
     def prizes_of(self, number: int, pay: Pay) -> dict[int, Prize]:
-        """Return what a prize of ways or a scatter pays, by count."""
+        """Return the prizes of ways or of a scatter, by count."""
         return self._prizes(f"{self.key}.pay.{number}", pay)
 
     def _rows_read(self, kind: str) -> tuple[tuple[int, int], ...]:
-        """Return the rows a component reads where columns hold the window twice, else nothing: all."""
+        """Return the rows a component reads if columns contain the window twice, else an empty tuple: all rows."""
         if not self._counts_before:
             return ()
         return tuple((h, 2 * h) if kind == "scatter" else (0, h) for h in self.table.heights)
@@ -294,7 +294,7 @@ class ReelBuilder:
         return parts.stick_component(graph, symbol, columns, given)
 
     def element(self, where: str, name: str) -> parts.Element:
-        """Return what fits a symbol or group; ``"*"`` is refused."""
+        """Return the multipliers of a symbol or group; ``"*"`` is refused."""
         element = self.symbols.element(name, f"{where}.of", multiply_own=self.table.multiply_own)
         if element is None:
             raise self.refuse(f"{where}.of", f"{ANY!r} is every symbol: nothing to count")
@@ -389,9 +389,9 @@ class ReelBuilder:
         return found
 
     def with_own(self, where: str, pay: Pay, pattern: parts.Pattern) -> list[parts.Pattern]:
-        """Return the pattern once a cell, where only the prize's own symbols fit that cell.
+        """Return one copy of the pattern per cell, in which only the prize's own symbols fit that cell.
 
-        Together they are the pattern less the windows where every cell is a substitute.
+        Together they are the pattern without the windows in which every cell is a substitute.
         """
         found = []
         for i, element in enumerate(pattern.elements):
@@ -406,7 +406,7 @@ class ReelBuilder:
     def _check_overlap(
         self, made: Sequence[parts.Component], columns: Sequence[Sequence[parts.Column]]
     ) -> None:
-        """Refuse two ways prizes that one and the same way could win, unless the definition allows it."""
+        """Refuse two ways prizes that the same way could win, unless the definition allows it."""
         ways = {c.number: c for c in made if c.kind == "ways"}
         pays = [p for p in self.table.pay if p.on == "ways"]
         for a in ways.values():

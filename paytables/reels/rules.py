@@ -31,7 +31,7 @@ from paytables.wording import counted
 
 @dataclass(slots=True)
 class Series:
-    """Runs of one stage that belong together, as ten free games do."""
+    """Runs of one stage that belong together, such as ten free games."""
 
     stage: str
     state: State
@@ -39,7 +39,7 @@ class Series:
 
 @dataclass(slots=True)
 class Tally:
-    """What one game has come to so far."""
+    """The running totals of one game."""
 
     level: int
     wins: list[Settlement] = field(default_factory=list)
@@ -49,14 +49,14 @@ class Tally:
 
     @property
     def credits(self) -> int:
-        """Credits won so far."""
+        """Return the credits won so far."""
         return sum([win.credits for win in self.wins])
 
     def add(self, series: Series, run: Run, factor: int) -> None:
-        """Note one run; ``factor`` is the series' multiplier."""
+        """Add one run; ``factor`` is the series' multiplier."""
         step = len(self.steps)
         wins = []
-        if run.paid:  # most runs pay nothing and give nothing, and are told in half the time
+        if run.paid:  # most runs pay and give nothing; skipping them halves the time
             wins = [
                 Settlement(
                     p.name, p.credits * factor * self.level, {**p.detail, "stage": series.stage, "step": step}
@@ -82,7 +82,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class ReelRules(Tableless):
-    """A reel game made playable: every stage for every mode."""
+    """A playable reel game: every stage for every mode."""
 
     definition: ReelsDefinition
     modes: Mapping[str, Mode]
@@ -90,12 +90,12 @@ class ReelRules(Tableless):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Every total bet, in credits, ascending."""
+        """Return every total bet, in credits, ascending."""
         return tuple(sorted({m.cost * n for m in self.modes.values() for n in self.definition.bets.levels}))
 
     @cached_property
     def _offered(self) -> tuple[Wager, ...]:
-        """Every wager there is, by mode and level in the definition's order."""
+        """Return every possible wager, by mode and level in the definition's order."""
         return tuple(
             Wager(mode.cost * level, {"mode": mode.id, "level": level})
             for mode in self.modes.values()
@@ -103,7 +103,7 @@ class ReelRules(Tableless):
         )
 
     def wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of ``credits_``: the mode and level named, or the first that costs that much."""
+        """Return the wager of ``credits_``: the named mode and level, or the first that costs that much."""
         for wager in self._offered:
             if wager.credits == credits_ and options.items() <= wager.options.items():
                 return wager
@@ -155,7 +155,7 @@ class ReelRules(Tableless):
     def _double_up(
         table: DoubleUp, tally: Tally, draw: Draw
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
-        """Offer to double what was won as often as the table says; return what it came to, and the rounds."""
+        """Offer to double the win as often as the table allows; return the final credits, and the rounds."""
         won = tally.credits
         rounds: list[dict[str, Json]] = []
         while won and len(rounds) < table.most_rounds and 2 * won <= table.most_credits:
@@ -176,12 +176,12 @@ class ReelRules(Tableless):
 
     @cached_property
     def _odds(self) -> Mapping[str, Mapping[str, Fraction]]:
-        """Mode -> level -> mean hits of one game."""
+        """Return mode -> level -> mean hits of one game."""
         bets = self.analyse(Depth.RETURN).bets if self.definition.progressive else ()
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
     def after_double_up(self, win_credits: int) -> int:
-        """Return the most that any win of up to so many credits can be doubled to."""
+        """Return the most that a win of up to ``win_credits`` can be doubled to."""
         table = self.definition.double_up
         return win_credits if table is None else table.most(win_credits)
 
@@ -206,7 +206,7 @@ class ReelRules(Tableless):
         )
 
     def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return each level at each price it is played for; the first bet of a price speaks for it."""
+        """Return each level at each price for which it is played, using the first bet of that price."""
         return self._every_level
 
     @cached_property
@@ -244,7 +244,7 @@ class ReelRules(Tableless):
         return explain.explain(self.stages)
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what is legal in the definition and may surprise."""
+        """Return remarks on what is legal in the definition but may surprise."""
         return explain.remarks(self.definition, self.stages)
 
     def analyse(self, depth: Depth) -> Analysis:
@@ -272,7 +272,7 @@ class ReelRules(Tableless):
 
 
 def _outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
-    """Return what a game came to that won ``won`` credits, after ``rounds`` of double-up."""
+    """Return the outcome of a game that won ``won`` credits, after ``rounds`` of double-up."""
     first = tally.steps[0]
     display = {
         "stops": first.get("stops", []),
@@ -290,7 +290,7 @@ def _outcome(tally: Tally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
 
 
 def _telling(running: Running, tally: Tally, factor: int) -> Running:
-    """Ask what a run asks, and tell beside it what the game has come to: the screen shows that first."""
+    """Forward a run's decisions with the game's results so far added, which the screen shows first."""
     try:
         decision = next(running)
         while True:

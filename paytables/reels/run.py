@@ -1,4 +1,4 @@
-"""One run of a stage: what it came to, and what its exact analysis is made of."""
+"""The interface of one run of a stage: its result, and the parts of its exact analysis."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
@@ -12,7 +12,7 @@ from paytables.reels.automaton import Award
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """One prize of a run: its credits at level 1 with the stage's multiplier, and where it was made."""
+    """One prize of a run: its credits at level 1 with the stage's multiplier, and its cells."""
 
     name: str
     credits: int
@@ -20,7 +20,7 @@ class Paid:
 
 
 class Run(NamedTuple):
-    """What one run of a stage came to; ``display`` is its step of the outcome's display."""
+    """The result of one run of a stage; ``display`` is its step of the outcome's display."""
 
     paid: tuple[Paid, ...]
     awards: tuple[Award, ...]
@@ -29,7 +29,7 @@ class Run(NamedTuple):
 
 Running: TypeAlias = Generator[Decision, Choice | None, Run]
 
-#: What a run gave, sorted: the part of its result that decides what is played next.
+#: The awards of a run, sorted: the part of its result that decides what is played next.
 Given: TypeAlias = tuple[Award, ...]
 
 
@@ -37,11 +37,10 @@ Given: TypeAlias = tuple[Award, ...]
 class Table:
     """One run of a stage, as the chain of stages needs it.
 
-    With X the credits of a run at level 1: ``mean`` is E[X], and ``rates[award]`` how often a run gives that
-    award
-    on average. ``odds[given]`` is the probability of all that a run gives together (empty where that was not
-    worked
-    out); ``parts[given]``, E[X; given], and ``second``, E[X^2], are there where variances were asked for.
+    With X the credits of a run at level 1: ``mean`` is E[X], and ``rates[award]`` is the mean number of times
+    a run gives that award. ``odds[given]`` is the probability of each combination of awards (empty if it was
+    not computed); ``parts[given]``, E[X; given], and ``second``, E[X^2], are present if variances were
+    requested.
     """
 
     rates: Mapping[Award, Fraction]
@@ -53,7 +52,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class PrizeRate:
-    """One prize's part of a run: how many equally likely cases of the cycle win it, and what they pay."""
+    """One prize's share of a run: the number of equally likely cases of the cycle that win it, and its pay."""
 
     name: str
     credits: int
@@ -63,41 +62,41 @@ class PrizeRate:
 
 
 class Stage(Protocol):
-    """Anything a game can run: reels, a pick, a wheel, hold-and-spin."""
+    """The interface of anything a game can run: reels, a pick, a wheel, hold-and-spin."""
 
     @property
     def name(self) -> str:
-        """The stage's name in the definition."""
+        """Return the stage's name in the definition."""
 
     def run(self, draw: Draw) -> Run | Running:
-        """Play one run: what it came to, or the conversation that ends in it where the player is asked."""
+        """Play one run: return its result, or a generator of the player's decisions that returns it."""
 
     def table(self, *, second: bool) -> Table:
-        """Return the exact table of one run; ``parts`` and ``second`` only where asked for."""
+        """Return the exact table of one run; ``parts`` and ``second`` only if requested."""
 
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
-        """Return the exact distribution of (credits, what was given)."""
+        """Return the exact distribution of (credits, awards given)."""
 
     def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
-        """Return, for all that a run may give, the most credits with it and how likely those are."""
+        """Return, for each combination of awards, the most credits with it and their probability."""
 
     def prizes(self) -> list[PrizeRate]:
         """Return the prizes of a run, for the PAR sheet."""
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return how many levels and merchandise prizes, by (kind, name), a run gives on average."""
+        """Return the mean number of levels and merchandise prizes, by (kind, name), that a run gives."""
 
     @property
     def worst(self) -> Fraction | None:
-        """E[X] of a run for whoever decides worst, None where the run asks for no decision."""
+        """Return E[X] of a run with the worst decisions, or None if the run asks for no decision."""
 
 
-#: What can be given that decides what is played next. Levels and merchandise do not.
+#: The awards that decide what is played next. Levels and merchandise do not.
 CHAINED = frozenset({"stage", "step", "stick"})
 
 
 def given_of(awards: Iterable[Award]) -> Given:
-    """Return the awards that decide what is played next, in one order."""
+    """Return the awards that decide what is played next, in a fixed order."""
     return tuple(
         sorted((a for a in awards if a.kind in CHAINED), key=lambda a: (a.kind, a.name, a.times, a.size))
     )
@@ -114,7 +113,7 @@ def extras_of(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], 
 
 
 def table_of(law: Mapping[tuple[int, Given], Fraction]) -> Table:
-    """Return the table of a run whose whole distribution is known."""
+    """Return the table of a run whose complete distribution is known."""
     odds: dict[Given, Fraction] = defaultdict(Fraction)
     parts: dict[Given, Fraction] = defaultdict(Fraction)
     for (credits_, given), p in law.items():
@@ -125,7 +124,7 @@ def table_of(law: Mapping[tuple[int, Given], Fraction]) -> Table:
 
 
 def tops_of(law: Mapping[tuple[int, Given], Fraction]) -> dict[Given, tuple[int, Fraction]]:
-    """Return the tops of a run whose whole distribution is known."""
+    """Return the highest pays of a run whose complete distribution is known."""
     found: dict[Given, tuple[int, Fraction]] = {}
     for (credits_, given), p in law.items():
         if p and (given not in found or credits_ > found[given][0]):

@@ -2,7 +2,7 @@
 
 A game is a set of *stages* that start one another. ``[stage.base]`` is what a wager buys; any pay may *give*
 runs of another stage, a progressive level or a merchandise prize. Free games are a stage that gives itself
-more runs; a pick, a wheel and hold-and-spin are stages of their own kind. Nothing about a feature is in code.
+more runs; a pick, a wheel and hold-and-spin are other kinds of stages. No feature is hard-coded.
 """
 
 from fractions import Fraction
@@ -22,18 +22,17 @@ from paytables.definition import (
     Words,
 )
 
-#: A pay is one number of credits, or one a column where the bets choose a column (buy-a-pay, multi-coin
-#: pays).
+#: A pay is one number of credits, or one per column if the bets select a column (buy-a-pay, multi-coin pays).
 PayValue = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
 Count = Annotated[int, Field(ge=1, le=400)]
 #: The most cases a reel may have, all weights together: 8,000 times a usual virtual reel of 128.
 CASES_MAX: Final = 1 << 20
-#: A row a reel, or a ``[reel, row]`` a cell for lines that are not one cell a reel.
+#: One row per reel, or ``[reel, row]`` for each cell of lines that do not have exactly one cell per reel.
 Line = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
 
 
 def _may_inherit(schema: dict[str, Any]) -> None:
-    """Tell editors of ``like``: what such a stage does not say itself, it has from another."""
+    """Document ``like`` for editors: keys missing in such a stage come from another stage."""
     schema["anyOf"] = [{"required": ["like"]}, {"required": schema.pop("required")}]
 
 
@@ -48,7 +47,7 @@ class Symbol(Strict):
 
 
 class Mode(Strict):
-    """One way to bet at level 1: what it costs, how many lines it plays, which pay column it reads."""
+    """One way to bet at level 1: its cost, the number of lines it plays, and the pay column it reads."""
 
     id: Identifier
     cost: PositiveInt
@@ -66,10 +65,10 @@ class Bets(Strict):
 
 
 class Award(Strict):
-    """What a prize gives beside credits; exactly one of stage, progressive, merchandise and step.
+    """An award in addition to credits: exactly one of stage, progressive, merchandise and step.
 
-    ``times`` is how many runs of the stage; ``size`` what it starts with (for hold-and-spin: coins already
-    locked). ``step`` moves the running series' multiplier up.
+    ``times`` is the number of runs of the stage; ``size`` its starting size (for hold-and-spin: coins already
+    locked). ``step`` increases the running series' multiplier.
     """
 
     stage: Identifier | None = None
@@ -197,7 +196,7 @@ class ReelsStage(Strict):
 
 
 class Item(Strict):
-    """One thing behind a pick, on a wheel or on a coin: credits and what else it gives."""
+    """The contents of one box, wheel segment or coin: credits and other awards."""
 
     credits: NaturalInt = 0
     count: PositiveInt = 1
@@ -208,10 +207,10 @@ class Item(Strict):
 
 
 class PickStage(Strict):
-    """The player opens boxes, one at a time, until ``picks`` are open or one that ends it.
+    """The player opens boxes, one at a time, until ``picks`` are open or an item ends the picking.
 
-    There is one box an item counted, and each is opened once. With ``boxes`` there are that many, and each
-    holds a draw of its own from the items, ``count`` being the weight: picks with replacement.
+    By default there is one box per item counted, and each is opened once. With ``boxes`` there are that many,
+    and each is an independent draw from the items with ``count`` as the weight: picks with replacement.
     """
 
     kind: Literal["pick"]
@@ -225,7 +224,7 @@ class PickStage(Strict):
 
 
 class WheelStage(Strict):
-    """A wheel of equal parts, spun once; an item's ``count`` is how many parts in a row show it."""
+    """A wheel of equal segments, spun once; an item's ``count`` is how many adjacent segments show it."""
 
     kind: Literal["wheel"]
     name: Text | None = None
@@ -236,8 +235,8 @@ class WheelStage(Strict):
 class HoldStage(Strict):
     """Hold-and-spin: coins stay, empty cells spin again, a new coin resets the respins.
 
-    Each empty cell lands a coin with probability ``coin[0] / coin[1]``; each coin is worth one of ``items``,
-    drawn with ``count`` as its weight. ``full`` is given when every cell holds a coin.
+    Each empty cell lands a coin with probability ``coin[0] / coin[1]``; each coin has the value of one of
+    ``items``, drawn with ``count`` as its weight. ``full`` is given if every cell holds a coin.
     """
 
     kind: Literal["hold"]
@@ -258,11 +257,11 @@ class HoldStage(Strict):
 
 
 class Progressive(Strict):
-    """A progressive level. What is in its meter, and paying it, is the cabinet's; the odds are the game's.
+    """A progressive level. The cabinet stores its meter and pays it; the game determines the odds.
 
     ``increment`` is the share of each bet that goes to the meter, as a fraction. A level is hit by a prize
-    that gives it, by chance ``one_in`` games of its own, or (``ceiling_credits``) when its meter reaches a
-    secret amount drawn uniformly between reset and ceiling.
+    that gives it, by a separate chance of 1 in ``one_in`` games, or (``ceiling_credits``) when its meter
+    reaches a secret amount drawn uniformly between reset and ceiling.
     """
 
     id: Identifier
@@ -282,9 +281,9 @@ class Progressive(Strict):
 
 
 class Merchandise(Strict):
-    """A prize in kind: it must be described (or shown) to the player; it counts in no return.
+    """A prize in kind: it must be described (or shown) to the player; no return includes it.
 
-    Being a thing and not credits, it is worth the same at every denomination and bet level.
+    Because it is not paid in credits, it has the same value at every denomination and bet level.
     """
 
     id: Identifier
@@ -296,20 +295,20 @@ class Merchandise(Strict):
 
 
 class DoubleUp(Strict):
-    """After a win the player may stake it: right doubles it, wrong loses it; both are equally likely."""
+    """After a win the player may stake it: a right guess doubles it, a wrong one loses it; both are equally likely."""
 
     most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]
     most_credits: PositiveInt
 
     def rounds(self, win_credits: int) -> int:
-        """Return how often a win can be doubled: while it is no more than the table allows."""
+        """Return how often a win can be doubled before it exceeds the table's limit."""
         found = 0
         while win_credits > 0 and found < self.most_rounds and 2 * win_credits <= self.most_credits:
             win_credits, found = 2 * win_credits, found + 1
         return found
 
     def most(self, win_credits: int) -> int:
-        """Return the most that any win of up to so many credits can come to, never too low."""
+        """Return an upper bound on what any win of up to ``win_credits`` can be doubled to."""
         return max(win_credits, min(self.most_credits, win_credits << self.most_rounds))
 
 
@@ -317,7 +316,7 @@ Stage = Annotated[ReelsStage | PickStage | WheelStage | HoldStage, Field(discrim
 
 
 class ReelsDefinition(Definition):
-    """A whole reel game."""
+    """The definition of a reel game."""
 
     bets: Bets
     symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]

@@ -1,4 +1,4 @@
-"""The plain way to run a reel stage: one spin, evaluated once; and what every way of running one shares."""
+"""The basic run of a reel stage, one spin that is evaluated once, and the base class of all kinds of runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ from paytables.reels.tops import tops
 
 @dataclass(frozen=True)
 class OnReels:
-    """What every way of running a reel stage shares."""
+    """Base class of every kind of run of a reel stage."""
 
     reels: Reels
     ids: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """The stage's name."""
+        """Return the stage's name."""
         return self.reels.name
 
     @property
     def worst(self) -> Fraction | None:
-        """None: a run asks for no decision, where its class does not say otherwise."""
+        """Return None: by default a run asks for no decision."""
         return None
 
     def names(self, window: Sequence[Column]) -> list[list[str]]:
@@ -46,7 +46,7 @@ class OnReels:
         return [[self.ids[s] for s in column] for column in window]
 
     def paid(self, window: Sequence[Column], hit: Hit, factor: int = 1) -> Paid:
-        """Return a prize of a window as it is paid and shown."""
+        """Return a won prize in the form in which it is paid and shown."""
         assert hit.end.prize is not None  # only components that won make a hit
         detail: dict[str, Json] = {
             "on": hit.component.kind,
@@ -69,13 +69,13 @@ class OnReels:
         return told
 
     def _shown(self, stops: Sequence[int]) -> dict[str, Json]:
-        """The stops, and the columns as they stop, before any symbol expands."""
+        """Return the stops, and the columns before any symbol expands."""
         shown = [list(named[stop]) for named, stop in zip(self._named_at, stops, strict=True)]
         return {"stops": list(stops), "window": shown}
 
     @cached_property
     def _named_at(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        """Reel by reel and stop by stop, the symbol ids a stop shows."""
+        """Return the symbol ids that each stop of each reel shows."""
         return tuple(tuple(tuple(self.ids[s] for s in column) for column in at) for at in self.reels.shown_at)
 
 
@@ -93,7 +93,7 @@ def cells_of(window: Sequence[Column], hit: Hit) -> list[tuple[int, int]]:
 
 
 def awards_of(hits: Sequence[Hit]) -> tuple[Award, ...]:
-    """Return everything those prizes give."""
+    """Return the awards of those prizes."""
     return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
 
 
@@ -122,11 +122,11 @@ class Spin(OnReels):
 
     @cached_property
     def nothing(self) -> Mapping[Given, Fraction]:
-        """What a run gives that pays no credits, with its probability. Raises BeyondReach."""
+        """Return the probabilities of the awards of runs that pay no credits. Raises BeyondReach."""
         return {given: Fraction(n, self.reels.cycle) for given, n in run_nothing(self.reels).items()}
 
     def tops(self) -> Mapping[Given, tuple[int, Fraction]]:
-        """Return the most credits a run can pay with each of what it may give."""
+        """Return the most credits a run can pay with each combination of awards."""
         return self._tops
 
     @cached_property
@@ -155,7 +155,7 @@ class Spin(OnReels):
         return moments.run_table(self.reels, self._ends, second=True)
 
     def table(self, *, second: bool) -> Table:
-        """Return the table of a run by dynamic programming, or of its law where many lines give awards."""
+        """Return the table of a run by dynamic programming, or from its distribution if many lines give awards."""
         return self._moments if second else self._means
 
     def prizes(self) -> list[PrizeRate]:
@@ -163,5 +163,5 @@ class Spin(OnReels):
         return moments.prize_rates(self.reels, self._ends)
 
     def extras(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the levels and merchandise a run gives on average."""
+        """Return the mean number of levels and merchandise prizes that a run gives."""
         return moments.extra_rates(self.reels, self._ends)

@@ -1,4 +1,4 @@
-"""A reel stage made playable for one way to bet: strips, distinct columns, components and their tables."""
+"""A playable reel stage for one way to bet: strips, distinct columns, components and their tables."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from paytables.reels.components import Column, Component
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One prize won in a window: the component, where its walk ended, and the ways it was made in."""
+    """One prize won in a window: the component, its end, and the number of ways."""
 
     component: Component
     end: End
@@ -22,17 +22,17 @@ class Hit:
 
     @property
     def credits(self) -> int:
-        """Credits at level 1, before the stage's multiplier."""
+        """Return the credits at level 1, before the stage's multiplier."""
         return self.end.value * self.ways
 
 
 @dataclass(frozen=True)
 class Reels:
-    """One stage of one mode. ``strips`` are symbol numbers; ``weights`` sum to what is drawn from, a reel.
+    """One stage of one mode. ``strips`` are symbol numbers; the ``weights`` of a reel sum to its number of cases.
 
-    ``columns[x]`` are the distinct columns reel x can show (after expansion) and ``column_at[x][stop]`` says
-    which one a stop shows: stops that show the same are one case to the analysis. Where scatters are counted
-    before symbols expand, a column goes on below its window with what stood there before.
+    ``columns[x]`` are the distinct columns reel x can show (after expansion) and ``column_at[x][stop]`` is
+    the index of the one a stop shows: stops that show the same column are one case to the analysis. If
+    scatters are counted before symbols expand, a column contains the unexpanded symbols below its window.
     """
 
     name: str
@@ -46,22 +46,22 @@ class Reels:
     graph: Graph
     #: The prizes of the pay table: name, and credits at level 1 before the multiplier.
     promised: tuple[tuple[str, int], ...] = ()
-    #: Prizes a stage has only inherited and cannot win, by name: they are left out.
+    #: Names of inherited prizes that the stage cannot win and therefore omits.
     dropped: tuple[str, ...] = ()
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
-        """The number of equally likely cases of each reel."""
+        """Return the number of equally likely cases of each reel."""
         return tuple(sum(w) for w in self.weights)
 
     @cached_property
     def cycle(self) -> int:
-        """The number of equally likely windows, weights counted."""
+        """Return the number of equally likely windows, weights included."""
         return prod(self.totals)
 
     @cached_property
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
-        """How many of a reel's cases show each of its distinct columns."""
+        """Return how many of a reel's cases show each of its distinct columns."""
         found = []
         for columns, at, weights in zip(self.columns, self.column_at, self.weights, strict=True):
             counts = [0] * len(columns)
@@ -72,12 +72,12 @@ class Reels:
 
     @cached_property
     def starts(self) -> list[int]:
-        """First node of every component, as :func:`settle` reads it."""
+        """Return the first node of every component, as :func:`settle` reads it."""
         return [c.start for c in self.components]
 
     @cached_property
     def letters(self) -> list[list[tuple[int, ...]]]:
-        """``letters[x][column]``: what every component sees of that column."""
+        """Return ``letters[x][column]``: what every component sees of that column."""
         return [
             [tuple(c.letter_of(x, column) for c in self.components) for column in columns]
             for x, columns in enumerate(self.columns)
@@ -93,11 +93,11 @@ class Reels:
 
     @cached_property
     def _drawn(self) -> tuple[tuple[int, str, list[int] | None], ...]:
-        """Reel by reel: what is drawn below, for what, and which number ends each stop that has a weight."""
+        """Return, for each reel, the bound of its draw, the purpose, and the upper number of each weighted stop."""
         return tuple(zip(self.totals, self._purposes, self._cumulative, strict=True))
 
     def spin(self, draw: Draw) -> tuple[int, ...]:
-        """Draw one stop a reel, each by its own number."""
+        """Draw one stop for each reel, with one random number each."""
         return tuple(
             [
                 value if cumulative is None else bisect_right(cumulative, value)
@@ -117,7 +117,7 @@ class Reels:
 
     @cached_property
     def shown_at(self) -> tuple[tuple[Column, ...], ...]:
-        """``shown_at[x][stop]``: the column of reel x as it stops there, before any symbol expands."""
+        """Return ``shown_at[x][stop]``: the column of reel x at that stop, before any symbol expands."""
         return tuple(
             tuple(columns_of(strip, height, frozenset()))
             for strip, height in zip(self.strips, self.heights, strict=True)
@@ -136,7 +136,7 @@ class Reels:
 
     @cached_property
     def changes(self) -> bool:
-        """Whether any column is evaluated otherwise than it stops: a symbol expands, or is stuck."""
+        """Return whether any evaluated column differs from what stops: a symbol expands, or is stuck."""
         return any(
             column[: len(shown)] != shown
             for both in zip(self._evaluated_at, self.shown_at, strict=True)
@@ -149,7 +149,7 @@ class Reels:
 
     @cached_property
     def _read(self) -> list[dict[Column, tuple[int, ...]]]:
-        """What every component sees of columns that were read before, also of such as only falls make."""
+        """Return the cache of letters by column, for each reel. It includes columns that only falls produce."""
         return [dict(zip(*both, strict=True)) for both in zip(self.columns, self.letters, strict=True)]
 
     def evaluate(self, window: Sequence[Column]) -> tuple[int, list[Hit]]:
@@ -163,7 +163,7 @@ class Reels:
         return self._settle(letters, [x * count for x in range(len(window))])
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[Hit]]:
-        """As :meth:`evaluate`, for a window of the strips: its letters are already known."""
+        """Evaluate as :meth:`evaluate`, for a window of the strips, whose letters are already known."""
         letters: list[int] = []
         for known, at, stop in zip(self.letters, self.column_at, stops, strict=True):
             letters += known[at[stop]]
@@ -172,8 +172,8 @@ class Reels:
     def winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[Hit], int]]:
         """Yield the stops of every window with a hit, its hits, and its equally likely cases.
 
-        The reels are read from left to right: stops after which no component can win any more are not
-        followed further.
+        The reels are read from left to right: stops after which no component can win are not followed
+        further.
         """
         yield from self._winning_stops((), [(c, node, 1) for c, node in enumerate(self.starts)], 1)
 
@@ -203,7 +203,7 @@ class Reels:
 
     @cached_property
     def _edges(self) -> list[int]:
-        """Where the letters of each column begin, as :func:`settle` reads them."""
+        """Return the offsets of each column's letters, as :func:`settle` reads them."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
     def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[Hit]]:
@@ -243,7 +243,7 @@ def columns_of(
     """Return the column each stop of a strip shows, after stuck and expanding symbols.
 
     ``stuck`` is row -> symbol. An expanding symbol fills its reel where it shows, stuck or new. With ``both``
-    a column goes on below the window with what stood there before any symbol expanded.
+    a column also contains, below the window, the symbols before any expansion.
     """
     found = []
     for stop in range(len(strip)):

@@ -1,4 +1,4 @@
-"""The symbols of a game by number, and what each stands for."""
+"""The symbols of a game by number, and what each substitutes for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,13 +43,13 @@ class Symbols:
         return cls(ids, tuple(stands_for), tuple(s.multiplier for s in symbols), groups, file)
 
     def number(self, name: str, key: str) -> int:
-        """Return the number of a symbol. Raises :class:`DefinitionError` naming ``key``."""
+        """Return the number of a symbol. Raises :class:`DefinitionError` with ``key``."""
         if name not in self.ids:
             raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
         return self.ids.index(name)
 
     def element(self, name: str, key: str, *, multiply_own: bool) -> Element | None:
-        """Return what fits a cell of a pattern: a symbol, a group, ``"*"``, or ``"=symbol"`` (only it)."""
+        """Return the multipliers of a pattern cell: a symbol, a group, ``"*"``, or ``"=symbol"`` (only it)."""
         if name == ANY:
             return None
         exact = name.startswith("=")

@@ -1,8 +1,8 @@
-"""The most one run of the reels can pay, and in how many windows, without going through the cycle.
+"""The most one run of the reels can pay, and in how many windows, without enumerating the cycle.
 
-A depth-first search over the columns, reel by reel: what a window can still come to is at most the sum of
-what each component can, so a branch that cannot reach the best found is left. Exact integers, no laboratory
-package.
+A depth-first search over the columns, reel by reel: the sum of the maxima of all components bounds what a
+window can still pay, so a branch that cannot reach the best result so far is abandoned. It uses exact
+integers and no laboratory package.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,17 +14,17 @@ from paytables.reels.moments import JOINT_AWARDS_MAX, award_components, given_by
 from paytables.reels.run import Given
 from paytables.reels.stage import Reels
 
-#: Branches that are followed at most: some seconds.
+#: Maximum number of branches to follow: some seconds.
 BRANCHES_MAX = 400_000
 
-#: A component under way: its number, its node, and the weight of its win so far.
+#: A component in progress: its number, its node, and the weight of its win so far.
 Walk = tuple[int, int, int]
 
 
 def tops(reels: Reels) -> Mapping[Given, tuple[int, int]]:
-    """Return, for all that a run may give, the most credits it pays with it and how many cases pay that.
+    """Return, for each combination of awards, the most credits paid with it and the number of cases.
 
-    Raises :class:`BeyondReach` where too many prizes give awards, or too many branches stay open.
+    Raises :class:`BeyondReach` if too many prizes give awards, or too many branches stay open.
     """
     givers = award_components(reels)
     if len(givers) > JOINT_AWARDS_MAX:
@@ -40,7 +40,7 @@ def tops(reels: Reels) -> Mapping[Given, tuple[int, int]]:
 
 @dataclass(slots=True)
 class _Search:
-    """One stage's tables, and what was found on the way."""
+    """One stage's tables, and the results of the search so far."""
 
     reels: Reels
     givers: Sequence[int]
@@ -49,7 +49,7 @@ class _Search:
     _branches: int = 0
 
     def most(self, node: int) -> int:
-        """The most a component in ``node`` can still win, a unit of its weight."""
+        """Return the most that a component in ``node`` can still win per unit of its weight."""
         if node not in self._most:
             g = self.reels.graph
             first = g.row[node]
@@ -68,7 +68,7 @@ class _Search:
         return g.delta[k], g.gain[k]
 
     def given_from(self, x: int, nodes: tuple[int, ...]) -> frozenset[Given]:
-        """All that may be given together from these nodes of award-giving components on, before reel x."""
+        """Return all combinations of awards that are reachable from these nodes before reel x."""
         key = (x, nodes)
         if key not in self._given:
             if x == len(self.reels.strips):
@@ -82,7 +82,7 @@ class _Search:
         return self._given[key]
 
     def best(self, given: Given) -> tuple[int, int]:
-        """Return the most credits with exactly this given, and in how many cases of the cycle."""
+        """Return the most credits with exactly these awards, and the number of cases of the cycle."""
         best, cases = 0, 0
         totals = self.reels.totals
         starts, row_of = self.reels.starts, self.reels.graph.row
@@ -106,7 +106,7 @@ class _Search:
         return best, cases
 
     def _grow(self, branch: "_Branch", given: Given) -> "list[_Branch]":
-        """Return what each column of the next reel makes of a branch; those that come to the same, once."""
+        """Return the branches after each column of the next reel, equal ones combined."""
         x = branch.reel
         g = self.reels.graph
         row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
@@ -140,7 +140,7 @@ class _Search:
 
 @dataclass(slots=True)
 class _Branch:
-    """Windows alike as far as they are read: what they may come to, and in how many cases."""
+    """Windows that are alike in the reels read so far: the bound on their pay, and their number of cases."""
 
     bound: int
     reel: int

@@ -1,21 +1,17 @@
-"""The distribution of a whole game, features and all, bounded from below with what is missing stated.
+"""The distribution of a whole game with features, as lower bounds with the missing probability stated.
 
-Free games that can retrigger have no last win, and a thousand-fold convolution of fractions has no end
-either. So
-probabilities here are integers of 2**-SCALE, every rounding is downwards, wins of ``size`` credits and more
-are left
-out, and so is what has not ended after DEPTH generations of retriggers. Each count is then a true lower
-bound, and
-what all of them lack to one is the law's ``tail``: nothing is missing silently. Convolutions are products of
-big
-integers (Kronecker substitution).
+Free games that can retrigger have no last win, and a thousand-fold convolution of fractions is too slow.
+Therefore probabilities here are integer multiples of 2**-SCALE, every rounding is downwards, and two things
+are left out: wins of ``size`` credits and more, and what has not ended after DEPTH generations of retriggers.
+Each count is then a true lower bound, and the difference of their sum from one is the distribution's
+``tail``, so nothing is omitted silently. Convolutions are products of big integers (Kronecker substitution).
 """
 
 from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from paytables.analysis import Law
+from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
@@ -25,11 +21,11 @@ from paytables.reels.run import Given
 #: Probabilities are multiples of 2**-SCALE.
 SCALE = 64
 ONE = 1 << SCALE
-#: Generations of retriggers that are followed.
+#: Maximum number of generations of retriggers to follow.
 DEPTH = 400
 #: Generations that add less than 2**-PRECISION are not followed further.
 PRECISION = 44
-#: Credits a law is worked out to, at least.
+#: Minimum number of credits up to which a distribution is computed.
 SIZE = 2048
 
 Dist = list[int]
@@ -46,21 +42,21 @@ class Totals:
     _plain: dict[tuple[str, int], Dist] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
 
-    def law(self) -> Law:
+    def law(self) -> WinDistribution:
         """Return the distribution of the whole game."""
         dist = self.award(Award("stage", self.stages.mode.stage, 1, 0))
         counts = {win: n for win, n in enumerate(dist) if n}
-        return Law(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
+        return WinDistribution(ONE, counts, Fraction(ONE - sum(counts.values()), ONE))
 
     def award(self, award: Award) -> Dist:
-        """Return the distribution of what an award of runs pays in the end."""
+        """Return the distribution of the total pay of an award of runs."""
         memory = self.stages.memory[award.name]
         if memory.plain:
             return self._power(self._one(award.name, award.size), award.times)
         return self._walk(award.name, first_state(memory, award.times, award.size))
 
     def _one(self, stage: str, size: int) -> Dist:
-        """Return the law of one run of a plain stage and all it starts, generation by generation."""
+        """Return the distribution of one run of a plain stage and all it starts, generation by generation."""
         key = (stage, size)
         if key in self._plain:
             return self._plain[key]
@@ -138,7 +134,7 @@ class Totals:
         return result
 
     def _powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
-        """Return several powers, each from the one below it."""
+        """Return several powers, each computed from the one below it."""
         found: dict[int, Dist] = {0: [ONE]}
         below = 0
         for n in exponents:
@@ -149,12 +145,12 @@ class Totals:
         return found
 
     def _convolve(self, a: Dist, b: Dist) -> Dist:
-        """Return the law of the sum, rounded down and cut at ``size``."""
+        """Return the distribution of the sum, rounded down and cut at ``size``."""
         if a == [ONE]:
             return b
         if b == [ONE]:
             return a
-        width = (2 * SCALE + 24) // 8  # bytes a coefficient: both factors are at most ONE in sum
+        width = (2 * SCALE + 24) // 8  # bytes per coefficient: both factors sum to at most ONE
         big_a = int.from_bytes(b"".join(n.to_bytes(width, "little") for n in a), "little")
         big_b = int.from_bytes(b"".join(n.to_bytes(width, "little") for n in b), "little")
         length = len(a) + len(b) - 1
@@ -172,13 +168,13 @@ def _add(a: Dist, b: Dist) -> Dist:
 
 @dataclass(slots=True)
 class Tops:
-    """The highest possible win and its probability, stage by stage; None where there is no highest."""
+    """The highest possible win and its probability, stage by stage; None if there is no highest."""
 
     stages: ModeStages
     _known: dict[tuple[str, State], tuple[int, Fraction]] = field(default_factory=dict)
 
     def award(self, award: Award) -> tuple[int, Fraction] | None:
-        """Return the highest an award of runs can pay in the end, and how likely that is."""
+        """Return the highest total pay of an award of runs, and its probability."""
         memory = self.stages.memory[award.name]
         state = first_state(memory, award.times, award.size)
         found = self._walk(award.name, State(1, 0, 0, award.size) if memory.plain else state, ())
@@ -187,7 +183,7 @@ class Tops:
         return found[0] * award.times, found[1] ** award.times
 
     def _walk(self, stage: str, state: State, above: tuple[str, ...]) -> tuple[int, Fraction] | None:
-        """Return the best over what a run can pay and give. A plain stage that starts itself has no best."""
+        """Return the maximum over what a run can pay and give, or None for a plain stage that starts itself."""
         if state.left <= 0:
             return 0, Fraction(1)
         memory = self.stages.memory[stage]

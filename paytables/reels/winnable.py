@@ -1,4 +1,4 @@
-"""What a stage can win at all: a prize that no window shows, or only substitutes make, is refused."""
+"""Checks of what a stage can win: a prize that no window shows, or only substitutes make, is refused."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,37 +14,37 @@ _ALONE = "can only be won by substitutes alone: no reel shows a symbol of its ow
 
 
 class StageInMaking(Protocol):
-    """The builder of the stage, as far as it is asked here."""
+    """The part of the stage builder that is used here."""
 
     @property
     def table(self) -> ReelsStage:
-        """The stage's table."""
+        """Return the stage's table."""
 
     @property
     def dropped(self) -> list[str]:
-        """Inherited prizes that are left out, by name."""
+        """Return the names of inherited prizes that are omitted."""
 
     def refuse(self, key: str, reason: str) -> DefinitionError:
-        """Return the refusal of ``key``."""
+        """Return the error for ``key``."""
 
     def element(self, where: str, name: str) -> parts.Element:
-        """Return what fits a symbol or group."""
+        """Return the multipliers of a symbol or group."""
 
     def every_line(self) -> list[tuple[tuple[int, int], ...]]:
         """Return every line of the stage, cell by cell."""
 
     def with_own(self, where: str, pay: Pay, pattern: parts.Pattern) -> list[parts.Pattern]:
-        """Return the pattern with one symbol of its own, once a cell."""
+        """Return one copy of the pattern per cell, in which only the prize's own symbols fit that cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Winnable:
-    """Holds each prize of a stage against its strips."""
+    """The check of each prize of a stage against its strips."""
 
     _builder: StageInMaking
 
     def _cannot(self, where: str, prize: Prize, why: str) -> None:
-        """Refuse a prize that cannot be won; one that the stage only inherits is left out."""
+        """Refuse a prize that cannot be won; drop it if the stage only inherits it."""
         if self._builder.table.like is None:
             raise self._builder.refuse(where, f"{prize.name} {why}")
         self._builder.dropped.append(prize.name)
@@ -56,7 +56,7 @@ class Winnable:
         patterns: Sequence[parts.Pattern],
         columns: Sequence[Sequence[parts.Column]],
     ) -> list[parts.Pattern]:
-        """Return the patterns some window shows; refuse lines there are not, and prizes none ever shows."""
+        """Return the patterns some window shows; refuse unknown lines, and prizes that no window shows."""
         lines = self._builder.every_line()
         if pay.lines is not None and max(pay.lines) > len(lines):
             raise self._builder.refuse(f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}")
@@ -84,7 +84,7 @@ class Winnable:
         prizes: Mapping[int, Prize],
         columns: Sequence[Sequence[parts.Column]],
     ) -> dict[int, Prize]:
-        """Return the counts of a scatter some window shows."""
+        """Return the counts of a scatter that some window shows."""
         shown_in = parts.counter(tuple(min(m, 1) for m in element), once=pay.once_a_reel)
         most = sum(max(shown_in(column) for column in reel) for reel in columns)
         left = dict(prizes)
@@ -106,7 +106,7 @@ class Winnable:
         prizes: Mapping[int, Prize],
         columns: Sequence[Sequence[parts.Column]],
     ) -> dict[int, Prize]:
-        """Return the counts of a ways prize some window shows."""
+        """Return the counts of a ways prize that some window shows."""
         if pay.direction not in {"left", "right", "both"}:
             raise self._builder.refuse(f"{where}.direction", f"ways are not read {pay.direction}")
         if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
@@ -131,6 +131,6 @@ class Winnable:
         return left
 
     def _shows_own(self, where: str, pay: Pay, columns: Sequence[Sequence[parts.Column]]) -> bool:
-        """Whether any reel shows a symbol the prize is of, not only substitutes for it."""
+        """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
         own = self._builder.element(where, "=" + str(pay.of).removeprefix("="))
         return any(own[s] for reel in columns for column in reel for s in column)

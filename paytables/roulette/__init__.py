@@ -1,4 +1,4 @@
-"""The roulette family: a cylinder of pockets, a cloth of bets on them, one ball; boule is its smallest."""
+"""The roulette family: a cylinder of pockets, a layout of bets, and one ball; boule is the smallest variant."""
 
 from paytables.game import Family
 from paytables.roulette.build import build

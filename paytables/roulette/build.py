@@ -1,8 +1,8 @@
-"""A roulette made of its definition: the cylinder, the cloth, the forms, each held against the others."""
+"""Building of a roulette from its definition: the cylinder, the layout and the forms, checked against each other."""
 
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
-from paytables.layout import check_forms, check_whole
+from paytables.layout import check_forms, check_whole_credits
 from paytables.onedraw.table import Place
 from paytables.roulette.cloth import grounds
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
@@ -10,7 +10,7 @@ from paytables.roulette.spun import SpunTable
 
 
 def build(definition: RouletteDefinition, file: str) -> SpunTable:
-    """Make the rules. Raises :class:`DefinitionError` naming the key."""
+    """Build the rules. Raises :class:`DefinitionError` with the key."""
     cylinder = definition.cylinder
     places: list[Place] = []
     for n, bet in enumerate(definition.bet):
@@ -51,7 +51,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
 
 def _check(bet: BetGroup, key: str, file: str) -> None:
     odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
-    check_whole(key, bet, odds, file)
+    check_whole_credits(key, bet, odds, file)
     if bet.on_zero != "lost" and bet.step % 2:
         raise DefinitionError(file, f"{key}.step", f"{bet.step} has no half: zero gives the half back")
     if bet.on_zero != "lost" and bet.spins > 1:
@@ -61,7 +61,7 @@ def _check(bet: BetGroup, key: str, file: str) -> None:
 
 
 def _places(bet: BetGroup, cylinder: Cylinder) -> list[Place]:
-    """The places of a bet. Raises ValueError."""
+    """Return the places of a bet. Raises ValueError."""
     found = []
     for ground in grounds(bet, cylinder):
         if bet.spins > 1 and len(ground.covers) > 1:

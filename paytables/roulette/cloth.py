@@ -1,4 +1,4 @@
-"""The usual cloth of 36 numbers in three columns: the places of every bet, and what they are called."""
+"""The usual layout of 36 numbers in three columns: the betting spots of every bet, and the names of the bets."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from paytables.contract import Spot
 if TYPE_CHECKING:
     from paytables.roulette.schema import BetGroup, Cylinder
 
-#: What bets are called, by their ids: English, and French as in Québec and Monaco.
+#: The names of bets, by their ids: English, and French as in Québec and Monaco.
 NAMES: Final = {
     "straight": ("Straight", "Plein"),
     "split": ("Split", "À cheval"),
@@ -38,7 +38,7 @@ _LAST: Final = 36
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A place of the cloth: its id, the names it has by language, the pockets it covers."""
+    """A position on the layout: its id, its names by language, and the pockets it covers."""
 
     id: str
     names: dict[str, str]
@@ -46,7 +46,7 @@ class Ground:
 
 
 def grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
-    """Return every place of a bet. Raises ValueError for numbers that are no pockets of the cylinder."""
+    """Return every position of a bet. Raises ValueError for numbers that are not pockets of the cylinder."""
     if bet.places:
         found = [_named(bet, name, _numbers(text, cylinder)) for name, text in bet.places.items()]
     else:
@@ -60,7 +60,7 @@ def grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
 
 
 def called(bet: "BetGroup") -> dict[str, str]:
-    """Return what a bet is called, by language."""
+    """Return the name of a bet, by language."""
     if bet.name is not None:
         return bet.name.model_dump()
     english, french = NAMES.get(bet.id, (bet.id, bet.id))
@@ -115,7 +115,7 @@ def _dozen(first: int) -> tuple[int, ...]:
 
 
 _ROWS: Final = tuple((n, n + 1, n + 2) for n in range(1, _LAST + 1, 3))
-#: The places within the numbers, by the id of their bet.
+#: The positions within the numbers, by the id of their bet.
 _INSIDE: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
     "split": tuple(
         pair
@@ -127,7 +127,7 @@ _INSIDE: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
     "corner": tuple((n, n + 1, n + 3, n + 4) for n in range(1, _LAST - 3) if n % 3),
     "six-line": tuple((*a, *b) for a, b in pairwise(_ROWS)),
 }
-#: The places beside the numbers: their ids, how they are told apart, what they cover.
+#: The positions outside the numbers: their ids, the names that distinguish them, and the numbers they cover.
 _OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
     "dozen": tuple((f"dozen-{n}", f"{12 * n - 11}-{12 * n}", _dozen(n)) for n in (1, 2, 3)),
     "column": tuple((f"column-{n}", str(n), _column(n)) for n in (1, 2, 3)),
@@ -135,7 +135,8 @@ _OUTSIDE: Final[dict[str, tuple[tuple[str, str, tuple[int, ...]], ...]]] = {
     "columns": tuple((f"columns-{a}-{b}", f"{a}-{b}", _column(a) + _column(b)) for a, b in ((1, 2), (2, 3))),
 }
 
-#: The wagers on a part of the cylinder of 37, by name: chips on each place, by what it covers.
+#: The call bets on a section of the 37-pocket cylinder, by name: chips on each position, by the numbers it
+#: covers.
 _CALLS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]], ...]] = (
     (
         "voisins",
@@ -165,7 +166,7 @@ _SINGLE_ZERO: Final = 37
 
 
 def calls(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, object]]:
-    """The named wagers of a cylinder with one zero, as chips by spot; those whose every place it has."""
+    """Return the call bets of a cylinder with one zero, as chips by spot, if the layout has all their positions."""
     by_covers = {tuple(sorted(spot.covers, key=int)): spot.id for spot in spots if spot.covers}
     found: list[dict[str, object]] = []
     for name, (en, fr), chips in _CALLS if len(parts) == _SINGLE_ZERO else ():

@@ -1,4 +1,4 @@
-"""The model of a roulette's definition: the pockets, the bets of the cloth, the options of the house."""
+"""The model of a roulette's definition: the pockets, the bets of the layout, and the operator's options."""
 
 from typing import Annotated, Final, Literal
 
@@ -13,7 +13,7 @@ REVOLUTIONS_LEAST: Final = 7
 
 
 class Cylinder(Strict):
-    """The pockets clockwise, their colours, and when a spin counts. ``zeros`` are in no simple chance."""
+    """The pockets clockwise, their colours, and the condition for a valid spin. No even-money bet covers ``zeros``."""
 
     pockets: Strip
     red: Strip
@@ -66,10 +66,10 @@ class Cylinder(Strict):
 
 
 class BetGroup(Limits):
-    """One kind of bet: where it may be laid, its limits, what it pays.
+    """One kind of bet: its positions, its limits, and its pay.
 
-    The bets of the usual cloth of 36 numbers are known by their ``id`` (:mod:`paytables.roulette.cloth`).
-    ``also`` adds places by their numbers ("0-1"), ``places`` says all of them, by id, instead of the usual.
+    The bets of the usual layout of 36 numbers are known by their ``id`` (:mod:`paytables.roulette.cloth`).
+    ``also`` adds positions by their numbers ("0-1"); ``places`` replaces the usual positions, by id.
     """
 
     id: Identifier
@@ -90,7 +90,7 @@ class BetGroup(Limits):
 
 
 class Options(Strict):
-    """What a table may offer besides (Québec by-law, s. 72.1)."""
+    """Additional options of a table (Québec by-law, s. 72.1)."""
 
     double: bool = Field(default=False, description="a number twice in a row may be bet on")
     triple: bool = Field(default=False, description="a number three times in a row may be bet on")
@@ -98,14 +98,14 @@ class Options(Strict):
 
 
 class RouletteDefinition(TableDefinition):
-    """A whole roulette."""
+    """The definition of a roulette."""
 
     cylinder: Cylinder
     option: Options = Options()
     bet: Annotated[tuple[BetGroup, ...], Field(min_length=1)]
 
     def offered(self) -> dict[int, BetGroup]:
-        """Return the bets taken with the options as they are, at the odds they then have, by number."""
+        """Return the bets accepted under the current options, with their odds, by number."""
         option = self.option
         repeats = option.double or option.triple
         return {
@@ -119,6 +119,6 @@ class RouletteDefinition(TableDefinition):
         """Return what each bet pays, by language."""
         taken = self.offered().values()
         return {
-            "en": [f"{called(bet)['en']}: {bet.pays.words()['en']}" for bet in taken],
-            "fr": [f"{called(bet)['fr']} : {bet.pays.words()['fr']}" for bet in taken],
+            "en": [f"{called(bet)['en']}: {bet.pays.texts_by_language()['en']}" for bet in taken],
+            "fr": [f"{called(bet)['fr']} : {bet.pays.texts_by_language()['fr']}" for bet in taken],
         }

@@ -1,4 +1,4 @@
-"""A table with a wheel: what is drawn is one of its parts, each as likely as every other."""
+"""A table with a wheel: the draw is one of its segments, all equally likely."""
 
 from collections import Counter
 from collections.abc import Generator, Mapping
@@ -14,9 +14,9 @@ from paytables.roulette.cloth import calls
 class SpunTable(OneDrawTable):
     """The rules of a table with a wheel; ``parts`` are its results clockwise, some of them several times.
 
-    ``revolutions`` are the fewest turns of a valid spin; ``by_wheel``: a real wheel spins, and says where its
-    ball came to rest of a spin that it holds valid. ``looks`` is what the screen needs besides: colours of
-    parts, names of signs.
+    ``revolutions`` is the minimum number of turns of a valid spin; ``by_wheel``: a real wheel spins, and
+    reports where its ball came to rest in a spin that it considers valid. ``looks`` is additional screen
+    data: colours of segments, names of signs.
     """
 
     parts: tuple[str, ...] = ()
@@ -26,11 +26,11 @@ class SpunTable(OneDrawTable):
 
     @cached_property
     def weights(self) -> Mapping[str, int]:
-        """Every result, and how many parts of the wheel have it."""
+        """Return the number of segments of the wheel with each result."""
         return Counter(self.parts)
 
     def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
-        """Spin, or ask the wheel where its ball came to rest."""
+        """Spin, or ask the real wheel where its ball came to rest."""
         if not self.by_wheel:
             return self.drawn(draw)
         asked = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})
@@ -38,7 +38,7 @@ class SpunTable(OneDrawTable):
         return self._rests(self.parts.index(str(pocket)))
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
-        """Spin: the part where the ball or the pin ends."""
+        """Spin; return the segment at which the ball or the pin stops."""
         return self._rests(draw.below(len(self.parts), "spin"))
 
     def _rests(self, part: int) -> tuple[str, Cue, dict[str, object]]:

@@ -1,4 +1,4 @@
-"""The sic bo family: three dice, and bets on what they show together."""
+"""The sic bo family: three dice, and bets on their combination."""
 
 from paytables.game import Family
 from paytables.sicbo.schema import SicBoDefinition

@@ -1,4 +1,4 @@
-"""The model of a sic bo definition: the kinds of bet on three dice, their limits and what they pay."""
+"""The model of a sic bo definition: the kinds of bet on three dice, their limits and their pays."""
 
 from typing import Annotated, Final, Literal
 
@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from paytables.definition import Identifier, Strict
 from paytables.layout import Limits, Pay, TableDefinition
 
-#: What bets are called, by their kinds: English and French as the by-law has them (Québec, s. 95.22).
+#: The names of bets, by kind: English and French as in the by-law (Québec, s. 95.22).
 NAMES: Final = {
     "triple": ("Three of a kind", "Triplé"),
     "double": ("Two of a kind", "Doublé"),
@@ -38,18 +38,18 @@ class DiceBet(Limits):
 
     @property
     def odds(self) -> tuple[Pay, ...]:
-        """What it pays, by the dice that show its number where that counts."""
+        """Return its pays; a single has one for each number of matching dice."""
         return self.pays if isinstance(self.pays, tuple) else (self.pays,)
 
 
 class DiceOptions(Strict):
-    """What the text leaves open."""
+    """Options that the rules leave to the operator."""
 
     double_on_triple: bool = Field(default=True, description="a triple of its number wins a double as well")
 
 
 class SicBoDefinition(TableDefinition):
-    """A whole sic bo."""
+    """The definition of a sic bo game."""
 
     option: DiceOptions = DiceOptions()
     bet: Annotated[tuple[DiceBet, ...], Field(min_length=1)]
@@ -63,7 +63,7 @@ class SicBoDefinition(TableDefinition):
                 name = NAMES[bet.kind][n]
                 if bet.totals:
                     name += f" {f' {either} '.join(map(str, bet.totals))}"
-                pays = [odds.words()[code] for odds in bet.odds]
+                pays = [odds.texts_by_language()[code] for odds in bet.odds]
                 dice = ({"en": " die", "fr": " dé"}[code], {"en": " dice", "fr": " dés"}[code])
                 if len(pays) > 1:
                     pays = [f"{k} {dice[k > 1].strip()}, {each}" for k, each in enumerate(pays, 1)]

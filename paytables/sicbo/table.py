@@ -1,6 +1,6 @@
-"""Sic bo made playable: which throws of three dice win each bet, and the throw.
+"""Playable sic bo: the throws of three dice that win each bet, and the throw itself.
 
-Its results are what the dice show in ascending order, ``"2-4-4"``; each die is drawn by itself.
+Its results are the dice in ascending order, ``"2-4-4"``; each die is drawn separately.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import Final
 
 from paytables.contract import FACES, Cue, Draw, Spot, throw_dice
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, check_forms, check_whole
+from paytables.layout import Odds, check_forms, check_whole_credits
 from paytables.onedraw.table import OneDrawTable, Place
 from paytables.sicbo.schema import NAMES, DiceBet, SicBoDefinition
 
@@ -20,10 +20,10 @@ _DICE: Final = 3
 _FACES: Final = range(1, FACES + 1)
 _EACH: Final = tuple((face,) for face in _FACES)
 _ALONE: Final[tuple[tuple[int, ...], ...]] = ((),)
-#: Every throw, as a result, and how many of the 216 cases it is.
+#: Every throw, as a result, with its number of the 216 cases.
 _THROWS: Final = Counter("-".join(map(str, sorted(throw))) for throw in product(_FACES, repeat=_DICE))
-#: What each kind of bet is about (a total: what its definition says), and how often a throw wins it; a single
-#: is won once for each die.
+#: The numbers that each kind of bet covers (for a total: from its definition), and how often a throw wins it;
+#: a single is won once per matching die.
 _KINDS: Final[Mapping[str, tuple[Sequence[tuple[int, ...]], Callable[[list[int], tuple[int, ...]], int]]]] = {
     "triple": (_EACH, lambda dice, n: dice.count(n[0]) == _DICE),
     "double": (_EACH, lambda dice, n: dice.count(n[0]) > 1),
@@ -42,25 +42,25 @@ class SicBoTable(OneDrawTable):
 
     @cached_property
     def weights(self) -> Mapping[str, int]:
-        """Every result, and how many of the 216 throws have it."""
+        """Return how many of the 216 throws have each result."""
         return _THROWS
 
     def drawn(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
-        """Throw the dice, each for itself."""
+        """Throw the dice separately."""
         dice = list(throw_dice(draw, _DICE))
         shown = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
         return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), shown
 
     def pictured(self) -> dict[str, object]:
-        """Return how many dice there are."""
+        """Return the number of dice."""
         return {"dice": _DICE}
 
 
 def build(definition: SicBoDefinition, file: str) -> SicBoTable:
-    """Make the rules. Raises :class:`DefinitionError` naming the key."""
+    """Build the rules. Raises :class:`DefinitionError` with the key."""
     places: list[Place] = []
     for n, bet in enumerate(definition.bet):
-        check_whole(f"bet.{n}", bet, bet.odds, file)
+        check_whole_credits(f"bet.{n}", bet, bet.odds, file)
         places += _places(bet, double_on_triple=definition.option.double_on_triple)
     ids = Counter(place.spot.id for place in places)
     twice = next((name for name, count in ids.items() if count > 1), None)
@@ -78,7 +78,7 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
 
 
 def _places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[Place]:
-    """The places of a bet: one of each number, pair or total it is about, or one alone."""
+    """Yield the places of a bet: one for each number, pair or total it covers, or a single one."""
     about, wins = _KINDS[bet.kind]
     for numbers in about or [(total,) for total in bet.totals]:
         pays: dict[str, Odds] = {}

@@ -1,4 +1,4 @@
-"""The wheel family: a wheel of equal parts, a layout of areas, and a spin that counts after enough turns."""
+"""The wheel family: a wheel of equal segments, a layout of areas, and a minimum number of turns for a valid spin."""
 
 from paytables.game import Family
 from paytables.roulette.spun import SpunTable
@@ -8,7 +8,7 @@ from paytables.wheel.table import at_table
 
 
 def build(data: WheelDefinition, file: str) -> WheelRules | SpunTable:
-    """Make the rules, of a wheel by itself or at a table. Raises :class:`DefinitionError`."""
+    """Build the rules of a standalone wheel or of one at a table. Raises :class:`DefinitionError`."""
     check(data, file)
     return WheelRules(data) if data.table is None else at_table(data, data.table, file)
 

@@ -1,7 +1,7 @@
-"""The exact figures of a wheel game: every area by itself, every form, and any bets laid together.
+"""The exact figures of a wheel game: every single area, every form, and any combination of bets.
 
-A symbol that is spun again makes a short Markov chain: its states are the factors reached, which only grow up
-to the most there is, so the expected number of spins at each factor follows one after another.
+A symbol that is spun again makes a short Markov chain. Its states are the factors reached, which only grow up
+to the maximum, so the expected number of spins at each factor can be computed in ascending order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from paytables.wheel.schema import Form, WheelDefinition
 def analyse(
     definition: WheelDefinition, forms: Sequence[tuple[Form, Mapping[str, int]]], depth: Depth
 ) -> Analysis:
-    """Return the figures of every area at the least stake, and of every form of several areas."""
+    """Return the figures of every area at the minimum stake, and of every form of several areas."""
     least = min(definition.layout.stakes)
     bets = [analyse_bets(definition, {area.id: least}, area.id, depth) for area in definition.area]
     if depth in {Depth.HIGHEST, Depth.FULL}:
@@ -48,7 +48,7 @@ def spins(definition: WheelDefinition) -> dict[int, Fraction]:
 def analyse_bets(
     definition: WheelDefinition, stakes: Mapping[str, int], name: str, depth: Depth = Depth.FULL
 ) -> BetAnalysis:
-    """Return the figures of stakes laid together; ``stakes`` are credits by area."""
+    """Return the figures of combined stakes; ``stakes`` are credits by area."""
     parts = definition.wheel.parts
     at = spins(definition)
     areas = {area.id: area for area in definition.area}
@@ -89,7 +89,7 @@ def analyse_bets(
 
 
 def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:
-    """The spins after the first: how often there are any, how many then, and what they pay."""
+    """Return the figures of the spins after the first: how often they occur, their mean number, and their pay."""
     parts = definition.wheel.parts
     again = {s.id for s in definition.symbol if s.again is not None}
     rate = Fraction(sum(part in again for part in parts), len(parts))

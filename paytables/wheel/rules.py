@@ -16,17 +16,17 @@ from paytables.wording import counted
 
 @dataclass(frozen=True)
 class WheelRules(Tableless):
-    """A wheel game made playable."""
+    """A playable wheel game."""
 
     definition: WheelDefinition
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """What every form costs at every stake, in credits, ascending. Other bets may cost other sums."""
+        """Return the costs of every form at every stake, in credits, ascending. Other bets may cost other sums."""
         return tuple(sorted({sum(stakes.values()) for _, stakes in self._offers()}))
 
     def _offers(self) -> list[tuple[Form, dict[str, int]]]:
-        """Every form at every stake it may be bought at."""
+        """Return every form at every stake at which it may be bought."""
         offered = self.definition.layout
         return [
             (form, dict.fromkeys(form.areas, stake))
@@ -36,9 +36,9 @@ class WheelRules(Tableless):
         ]
 
     def wager(self, credits_: int, **asked: Json) -> Wager:
-        """Return the wager of ``credits_``: the ``bets`` asked for, credits by area, or the first such form.
+        """Return the wager of ``credits_``: the requested ``bets``, credits by area, or the first form of that cost.
 
-        ``form`` asks for a form by its id. Raises :class:`WagerError`.
+        ``form`` requests a form by its id. Raises :class:`WagerError`.
         """
         offered, wager = self.definition.layout, self._cloth.wager(credits_, **asked)
         stakes = wager.options["bets"]
@@ -53,7 +53,7 @@ class WheelRules(Tableless):
 
     @cached_property
     def _cloth(self) -> layout.Layout:
-        """The areas as the spots of a layout, every form at every stake."""
+        """Return the areas as the spots of a layout, with every form at every stake."""
         stakes, most = self.definition.layout.stakes, self.definition.layout.cost
         spots = tuple(
             Spot(
@@ -71,7 +71,7 @@ class WheelRules(Tableless):
         return layout.Layout(spots, layout.Table(most=most), forms)
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Spin until a part comes up that is not spun again, and pay every area that it wins."""
+        """Spin until a segment that is not spun again comes up, and pay every area that it wins."""
         stakes = self.wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel
         again = {s.id: s.again for s in self.definition.symbol if s.again is not None}
@@ -110,7 +110,7 @@ class WheelRules(Tableless):
     def _step(
         self, part: int, stakes: Mapping[str, int], factor: int, wins: tuple[Settlement, ...]
     ) -> dict[str, Json]:
-        """One spin: every part with what it would pay this player now, and the part at the pin."""
+        """Return one spin: every segment with its current pay for this player, and the segment at the pin."""
         parts = self.definition.wheel.parts
         worth = {s: sum(win.credits for win in self._wins(s, stakes, factor)) for s in set(parts)}
         return {
@@ -124,7 +124,7 @@ class WheelRules(Tableless):
         }
 
     def presentation(self) -> dict[str, Json]:
-        """Return the wheel in order, its symbols, the layout with its prizes, the turns of a valid spin."""
+        """Return the wheel in order, its symbols, the layout with its prizes, and the turns of a valid spin."""
         definition = self.definition
         return {
             "kind": "wheel",
@@ -145,7 +145,7 @@ class WheelRules(Tableless):
         }
 
     def explain(self) -> tuple[str, ...]:
-        """Return what each area pays, stake included, and on how many parts of the wheel."""
+        """Return what each area pays, stake included, and on how many segments of the wheel."""
         parts = self.definition.wheel.parts
         return tuple(
             f"{area.id}: "
@@ -156,7 +156,7 @@ class WheelRules(Tableless):
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what is legal in the definition and may surprise: a prize that only gives the stake back."""
+        """Return remarks on what is legal but may surprise: a prize that only returns the stake."""
         return tuple(
             Remark(f"area.{n}.pays.{symbol}", "pays 1, which only gives the stake back: pays include it")
             for n, area in enumerate(self.definition.area)
@@ -171,13 +171,13 @@ class WheelRules(Tableless):
         return figures.analyse(self.definition, forms, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any bets laid together."""
+        """Return the exact figures of any combination of bets."""
         stakes = self.wager(wager.credits, **wager.options).options["bets"]
         return figures.analyse_bets(self.definition, stakes, "bets")
 
 
 def check(definition: WheelDefinition, file: str) -> None:
-    """Check what the model alone cannot see. Raises :class:`DefinitionError` naming the key."""
+    """Check what the model alone cannot check. Raises :class:`DefinitionError` with the key."""
     try:
         _check_ids(definition)
         _check_parts(definition)

@@ -1,4 +1,4 @@
-"""The model of a wheel game's definition: the parts of the wheel, the areas of the layout, the bets."""
+"""The model of a wheel game's definition: the segments of the wheel, the areas of the layout, the bets."""
 
 from typing import Annotated, Literal
 
@@ -7,14 +7,14 @@ from pydantic import Field, field_validator, model_validator
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Strip, Text
 from paytables.layout import Limits, Odds, Table
 
-#: Québec by-law, s. 117: equal parts, at least 9 and at most 60.
+#: Québec by-law, s. 117: equal segments, at least 9 and at most 60.
 PARTS_LEAST, PARTS_MOST = 9, 60
 #: Québec by-law, s. 121; Monaco, arrêté 88-384, art. 7.
 REVOLUTIONS_LEAST = 3
 
 
 class Symbol(Strict):
-    """What a part shows. One that is spun ``again`` pays nothing: stakes stand and prizes are multiplied."""
+    """The symbol on a segment. One that is spun ``again`` pays nothing: stakes stand and prizes are multiplied."""
 
     id: Identifier
     name: Text
@@ -25,7 +25,7 @@ class Symbol(Strict):
 
 
 class Wheel(Strict):
-    """The parts in the order they pass the pin, and when a spin counts."""
+    """The segments in the order in which they pass the pin, and the condition for a valid spin."""
 
     parts: Strip
     widths: tuple[PositiveInt, ...] | None = Field(
@@ -61,7 +61,7 @@ class Wheel(Strict):
 
 
 class Area(Strict):
-    """A place for a stake: ``pays[symbol]`` credits for each credit staked, stake included."""
+    """A betting area: ``pays[symbol]`` credits for each credit staked, stake included."""
 
     id: Identifier
     name: Text
@@ -69,7 +69,7 @@ class Area(Strict):
 
 
 class Layout(Strict):
-    """What may be staked: one of some ``stakes`` on an area, or at a table what its ``limits`` let."""
+    """The permitted stakes: one of some ``stakes`` on an area, or at a table what its ``limits`` allow."""
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     limits: Limits = Limits()
@@ -84,7 +84,7 @@ class Layout(Strict):
 
 
 class Form(Strict):
-    """A bet the game itself offers: the same stake on each of some areas."""
+    """A bet offered by the game: the same stake on each of some areas."""
 
     id: Identifier
     name: Text
@@ -92,7 +92,7 @@ class Form(Strict):
 
 
 class WheelDefinition(Definition):
-    """A whole wheel game."""
+    """The definition of a wheel game."""
 
     wheel: Wheel
     symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
@@ -102,7 +102,7 @@ class WheelDefinition(Definition):
     form: Annotated[tuple[Form, ...], Field(min_length=1)]
 
     def pay_lines(self) -> dict[str, list[str]]:
-        """Return what each area pays, by language: at a table besides the stake, else with it."""
+        """Return what each area pays, by language: at a table without the stake, otherwise with it."""
         return {
             code: [f"{area.name.model_dump()[code]}{colon} {self._pays(area, code)}" for area in self.area]
             for code, colon in (("en", ":"), ("fr", " :"))
@@ -111,7 +111,7 @@ class WheelDefinition(Definition):
     def _pays(self, area: Area, code: str) -> str:
         names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
         said = {
-            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").words()[code]
+            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").texts_by_language()[code]
             for symbol, pay in area.pays.items()
         }
         if len({*said.values()}) == 1:

@@ -1,4 +1,4 @@
-"""A wheel of fortune at a table: its areas as the spots of a cloth, its parts as the results of a spin."""
+"""A wheel of fortune at a table: its areas are betting spots, its segments are the results of a spin."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from paytables.wheel.schema import Area, WheelDefinition
 
 
 def at_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
-    """Make the rules. Raises :class:`DefinitionError` naming the key."""
+    """Build the rules. Raises :class:`DefinitionError` with the key."""
     for symbol in definition.symbol:
         if symbol.again is not None:
             raise DefinitionError(
@@ -45,7 +45,7 @@ def at_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
 
 
 def _place(area: Area, definition: WheelDefinition) -> Place:
-    """An area pays by part, stake included, where an odds' text says what is won on top."""
+    """Convert an area, whose pays include the stake, to a place, whose odds are net of the stake."""
     pays = {part: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for part, pay in area.pays.items()}
     limits = definition.layout.limits
     spot = Spot(

@@ -128,7 +128,7 @@ def test_the_prize_table_is_whole(name):
         elif game.family == "keno":  # several cards on one draw: the prizes of one
             assert "the same" in bet.bet
         else:  # what a hand of blackjack comes to is decided by its play, and is in the distribution
-            assert (game.family, bet.beside) == ("blackjack", {})
+            assert (game.family, bet.required_bets) == ("blackjack", {})
     printed = game.presentation().get("pays")
     known = {(prize.name, spot) for bet in figures.bets for prize in bet.prizes for spot in (prize.where, "")}
     for row in printed if isinstance(printed, list) else []:

@@ -234,7 +234,7 @@ def machine_with_a_journal(count, tmp_path):
             await carrier._hear(Line("", [data]), link)
             link._link.tick(room.clock.ns)
             link._attend()
-            link._tell_found()
+            link._submit_found()
             link._show()
             room.clock.pass_seconds(1)
         await asyncio.sleep(0)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paytables import Depth, Law, analyse, game_from
+from paytables import Depth, WinDistribution, analyse, game_from
 from paytables.errors import AnalysisError
 from paytables.keno import bounds, figures, law
 from paytables.keno.joint import Joint, Part
@@ -314,9 +314,9 @@ def test_a_progressive_is_stated_apart_with_its_break_even():
 
 
 def test_a_law_is_capped_with_its_tail():
-    whole = Law(10, {0: 4, 3: 3, 7: 2, 20: 1})
+    whole = WinDistribution(10, {0: 4, 3: 3, 7: 2, 20: 1})
     assert whole.capped(7).counts == {0: 4, 3: 3, 7: 3}
-    cut = Law(10, {0: 4, 3: 3, 7: 2}, tail=Fraction(1, 10)).capped(5)
+    cut = WinDistribution(10, {0: 4, 3: 3, 7: 2}, tail=Fraction(1, 10)).capped(5)
     assert cut.tail == 0
     assert {win: Fraction(n, cut.total) for win, n in cut.counts.items()} == {
         0: Fraction(2, 5),

@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import functools
 import io
 import os
 import shutil
@@ -58,12 +57,15 @@ def initramfs_lines(how: str) -> list[str]:
 
 def program_in(esp: str, folder: Path) -> str:
     """The kernel and the initramfs of an EFI system partition, as mtools name it, into files; its command line."""
-    run = functools.partial(subprocess.run, check=True, capture_output=True)
     program = folder / "program"
-    run(("mcopy", "-n", "-i", esp, "::/EFI/BOOT/BOOTX64.EFI", str(program)))
+    _run("mcopy", "-n", "-i", esp, "::/EFI/BOOT/BOOTX64.EFI", str(program))
     for section, name in (("linux", "vmlinuz"), ("initrd", "initrd"), ("cmdline", "cmdline")):
-        run(("objcopy", "-O", "binary", f"--only-section=.{section}", str(program), str(folder / name)))
+        _run("objcopy", "-O", "binary", f"--only-section=.{section}", str(program), str(folder / name))
     return (folder / "cmdline").read_bytes().rstrip(b"\0").decode()
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
 
 
 class Cabinet:
@@ -89,16 +91,28 @@ class Cabinet:
     def answer(self):
         """Put the cabinet file of this test onto the first medium."""
         file, medium = Path(__file__).with_suffix(".toml"), self.folder / "medium"
-        where = builder.offsets()["egm-state-1"]
-        (disk, *_) = (one.split("file=")[1] for one in self.disks)
+        part = self._copy_first_medium(medium)
+        for request in (f"write {file} cabinet.toml", *(f"sif cabinet.toml {x}id 780" for x in "ug")):
+            _run("debugfs", "-w", "-R", request, str(medium))
+        _run("qemu-img", "convert", "-n", "-f", "raw", "--target-image-opts", str(medium), part)
+        medium.unlink()
+
+    def _copy_first_medium(self, file):
+        """Copy the first medium from the system disk into ``file``; return the partition in QEMU's image options."""
+        disk, where = self.disks[0].split("file=")[1], builder.offsets()["egm-state-1"]
         length = builder.LENGTHS["egm-state-1"] << 20
         part = f"driver=raw,offset={where},size={length},file.driver=qcow2,file.file.filename={disk}"
-        run = functools.partial(subprocess.run, check=True, capture_output=True)
-        run(("qemu-img", "convert", "-O", "raw", "--image-opts", part, str(medium)))
-        for request in (f"write {file} cabinet.toml", *(f"sif cabinet.toml {x}id 780" for x in "ug")):
-            run(("debugfs", "-w", "-R", request, str(medium)))
-        run(("qemu-img", "convert", "-n", "-f", "raw", "--target-image-opts", str(medium), part))
-        medium.unlink()
+        _run("qemu-img", "convert", "-O", "raw", "--image-opts", part, str(file))
+        return part
+
+    def move_first_medium(self):
+        """Move the first medium to a disk of its own, so that it can be plugged in; return its file (raw)."""
+        medium = self.folder / "first.img"
+        self._copy_first_medium(medium)
+        disk, where = self.disks[0].split("file=")[1], builder.offsets()["egm-state-1"]
+        # Without its superblock the partition has no label: the new disk is the only first medium.
+        _run("qemu-io", "-c", f"write -q -P 0 {where} 4096", "-f", "qcow2", disk)
+        return medium
 
     def on(self, *more):
         ports = {name: self.state.run / "dev" / name for name in PORTS}
@@ -151,6 +165,12 @@ class Cabinet:
         self.computer("blockdev-add", driver="raw", file=there, **{"node-name": "stick", **more})
         self.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
         time.sleep(30)
+
+    def plug_medium(self, file, image_format):
+        """Plug a disk with one of the two media into a USB port of the running computer."""
+        there = {"driver": "file", "filename": str(file)}
+        self.computer("blockdev-add", driver=image_format, file=there, **{"node-name": "late"})
+        self.computer("device_add", driver="usb-storage", id="late", bus="usb.0", drive="late")
 
     def unplug(self):
         """Take it out."""

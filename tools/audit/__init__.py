@@ -1,1 +1,1 @@
-"""The independent audit: what a journal says, derived again from its entries and the game definitions."""
+"""The independent audit: derive a journal's money and games again from its entries and the game definitions."""

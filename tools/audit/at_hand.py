@@ -1,4 +1,4 @@
-"""The definitions an audit has at hand: a shelf's, and those whose text the journal itself has kept."""
+"""The game definitions available to an audit: those of a shelf and those whose text the journal stores."""
 
 import binascii
 import zlib
@@ -12,35 +12,35 @@ from meters import StoredEntry
 from paytables import Game, PaytableError, game_from_text
 from tools.audit.games import Shelf
 
-#: Definitions made of kept texts that are remembered.
+#: The number of definitions compiled from stored texts that are cached.
 _MADE: Final = 16
 
 
 class GamesAtHand:
-    """Those of a shelf; and those whose text the journal itself has kept, a game of one's own for instance.
+    """Game definitions from a shelf, and from texts stored in the journal (custom games, for example).
 
-    A definition is its text, and an entry names it by digest: what the journal has kept is what was played.
-    Whether it is what was certified, only whoever has the certificate can say: ``is_kept_only`` tells which
-    to hold against it.
+    A definition is identified by its text, and an entry names it by digest: the text that the journal stores
+    is the game that was played. Whether it is the certified game can only be decided with the certificate;
+    ``is_kept_only`` names the definitions to compare with it.
     """
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._texts: dict[str, str] = {}
-        """As the journal keeps them, by digest."""
+        """Definition texts stored in the journal, by digest."""
 
     def see(self, entry: StoredEntry) -> None:
-        """Keep the definitions that an entry keeps."""
+        """Remember the definition texts that an entry stores."""
         for key, kept in entry.state.items():
             if key.startswith(PlayKey.DEFINITION) and isinstance(kept, str):
                 self._texts[key.removeprefix(PlayKey.DEFINITION)] = kept
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the very definition of that digest, or None where neither has it."""
+        """Return the definition with that digest, or None if neither the shelf nor the journal has it."""
         return self._shelf.find(game_id, digest) or self._of_journal(digest)
 
     def is_kept_only(self, game_id: str, digest: str) -> bool:
-        """Whether a definition is at hand from the journal alone."""
+        """Return whether a definition is available only from the journal."""
         return self._shelf.find(game_id, digest) is None and self._of_journal(digest) is not None
 
     def _of_journal(self, digest: str) -> Game | None:
@@ -51,7 +51,7 @@ class GamesAtHand:
 
 @lru_cache(maxsize=_MADE)
 def _made(kept: str) -> Game | None:
-    """The game of a kept text; None where it is none."""
+    """Return the game of a stored definition text, or None if the text is not a valid definition."""
     with suppress(PaytableError, ValueError, LookupError, TypeError, zlib.error, binascii.Error):
         return game_from_text(text_of(kept), "the journal")
     return None

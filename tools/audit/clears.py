@@ -1,7 +1,7 @@
-"""The beginning of a journal that an authorised clear began: every entry is the one that was authorised.
+"""The start of a journal created by an authorised clear: each carried-over entry must be the authorised one.
 
-The first entry names the claims, what was decided of each, and the entries that do it with their digests.
-They follow it at once, whole and in order; nowhere else may anything be carried over.
+The first entry names the claims, the decision on each, and the digests of the entries that carry it out.
+Those entries must follow immediately, all of them and in order; nothing may be carried over anywhere else.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,12 +22,12 @@ _ACTS: Final = ("carried", "paid", "ended")
 
 @lru_cache(maxsize=1024)
 def is_of_a_clear(kind: str) -> bool:
-    """Whether entries of this kind carry over or settle what a cleared journal owed."""
+    """Return whether entries of this kind carry over or settle what a cleared journal owed."""
     return kind.startswith(_OWN) or kind == CARRIED_GAME
 
 
 class ClearAudit:
-    """Follows the entries in order; ``fault`` is told of each that no clear authorised."""
+    """The check of carried-over entries, in order; ``fault`` is called for each that no clear authorised."""
 
     def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
         self._fault = fault
@@ -37,16 +37,18 @@ class ClearAudit:
 
     @property
     def pending(self) -> bool:
-        """Whether entries that the clear authorised have yet to come."""
+        """Return whether entries that the clear authorised are still missing."""
         return bool(self._due)
 
     def see(self, entry: StoredEntry) -> None:
-        """Take one entry of the journal."""
+        """Check one entry of the journal."""
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
             self._begun(entry)
         elif self._due:
-            if kind not in _MEMORY:  # else the power went in between, and the memory was mended
+            if (
+                kind not in _MEMORY
+            ):  # memory entries may come in between: power was lost, and the memory was repaired
                 self._opening(entry)
         elif is_of_a_clear(kind):
             self._fault(entry, "it carries over what no clear at the beginning of this journal named")
@@ -85,12 +87,12 @@ class ClearAudit:
             self._fault(entry, f"a clear {entry.phase}s nothing")
 
     def close(self) -> str:
-        """What is wrong at the end of the journal; nothing where everything was done."""
+        """Return what is wrong at the end of the journal, or an empty string if every authorised entry was found."""
         return f"{len(self._due)} entries that the clear authorised are missing" if self._due else ""
 
 
 def _at_most(claim: Mapping[str, Any]) -> Fraction:
-    """The credit a claim may bring over: its amount, or what it says the coins gone and held are."""
+    """Return the most credit a claim may bring over: its amount, or the coins it says were paid or held."""
     says = claim.get("says", {})
     return max(
         Fraction(claim["amount"]), Fraction(says.get("amount_cents", 0)), Fraction(says.get("held_cents", 0))

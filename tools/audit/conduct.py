@@ -1,7 +1,7 @@
-"""Every entry held against the table of rules: nothing moves, counts or is remembered that no rule lets.
+"""The check of every entry against the table of rules: whatever no rule allows is a finding.
 
-The chain proves that a journal is whole, and the books that its sums are right. Whether what it says may
-happen at all is the table's to know (:mod:`tools.audit.rules`).
+The chain proves that a journal is complete, and the ledger that its sums are right. Whether an entry may
+exist at all is decided by the table of rules (:mod:`tools.audit.rules`).
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +18,8 @@ from tools.audit.rules.pattern import place
 from tools.audit.rules.plain import PLAIN
 
 _MOVES_TOLD: Final = 4
-#: Entries that may name no position at any machine; the first of them are the journal's own, and never do.
+#: Entry kinds that never have to name a position. The journal itself writes the first two, which never name
+#: one.
 _OF_THE_JOURNAL: Final = frozenset({"machine.genesis", "checkpoint", "event"})
 _NO_POSITION: Final = _OF_THE_JOURNAL | {"clock.changed", "game.examined"}
 _CASH_OUTS: Final = frozenset({"voucher.request", "coins.request", "handpay.pending"})
@@ -28,15 +29,15 @@ _NOT_AS_BEFORE: Final = "it names its position, and the entries before it do not
 
 
 def _moved(entry: StoredEntry) -> str:
-    """The money that is at stake in it, as a finding tells it."""
+    """Return the money an entry moves, as text for a finding."""
     moved = (f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_TOLD])
     return f" (it moves {', '.join(moved)})" if entry.transfers else ""
 
 
 class ConductAudit:
-    """Follows the entries in order; ``fault`` is told of each that no rule lets be as it is.
+    """The check of each entry against its rules, in order; ``fault`` is called for each that no rule allows.
 
-    ``more``: the rules of features beside those of this house.
+    ``more``: the rules of features added to the standard ones.
     """
 
     def __init__(self, fault: Callable[[StoredEntry, str], None], more: Iterable[Rule] = ()) -> None:
@@ -44,16 +45,16 @@ class ConductAudit:
         self._more: Final = tuple(more)
         self.facts = Facts()
         self.used: set[int] = set()
-        """Rules that have let an entry pass, by ``id()``: what a test asks."""
+        """Rules that have accepted an entry, by ``id()``; read by tests."""
         self._odd: list[StoredEntry] = []
-        """Entries that name their position where those before do not, or the other way, in order."""
+        """Entries that name their position although earlier ones of the run do not, or the reverse, in order."""
         self._unknown: list[StoredEntry] = []
-        """Entries of positions that have not recorded their terms."""
+        """Entries of positions that have not recorded their terms yet."""
 
     def see(self, entry: StoredEntry, before: Ledger) -> bool:
-        """Take one entry of the journal; ``before``: the books as they stood before it.
+        """Check one entry of the journal against the ledger ``before`` it.
 
-        Whether it is a plain game's, which moves nothing but a wager or a win.
+        Return whether the entry belongs to a plain game, which moves nothing but a wager or a win.
         """
         plain = PLAIN.get(entry.transaction.kind)
         if plain is not None and self.facts.positions is not None:
@@ -61,7 +62,7 @@ class ConductAudit:
                 if plain(entry, before, self.facts):
                     return True
             except (KeyError, TypeError, ValueError, AttributeError):
-                pass  # its rule says what is wrong with it
+                pass  # the entry's rule reports what is wrong with it
         self._check_position(entry, before)
         self._check_converted(entry)
         why = ""
@@ -84,11 +85,11 @@ class ConductAudit:
 
     @staticmethod
     def _better(why: str, rule: Rule, entry: StoredEntry, told: str) -> str:
-        """Of the reasons no rule let it pass, the one of the rule that comes nearest."""
+        """Return the reason of the rule that comes nearest to the entry, out of the reasons of all its rules."""
         return told if not why or rule.phase is entry.phase else why
 
     def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
-        """It names a position that there is, wherever the entries of its run name theirs."""
+        """Check that the entry names an existing position if the entries of its run name theirs."""
         dims = entry.transaction.dims
         named = "position" in dims
         number = dims.get("position", 1)
@@ -110,11 +111,11 @@ class ConductAudit:
             self._name_odd()
         elif entry.transfers or entry.counts:
             self._fault(entry, _NOT_AS_BEFORE)
-        else:  # or the first of a run with another number of positions, before its power-up
+        else:  # or the first entry of a run with another number of positions, written before its power-up entry
             self._odd.append(entry)
 
     def _check_converted(self, entry: StoredEntry) -> None:
-        """Nonrestricted credit becomes cashable only when it is cashed out at once."""
+        """Check that nonrestricted credit becomes cashable only if it is cashed out immediately."""
         moves = entry.transfers or entry.phase is not Phase.POST
         if moves and position_of(entry) in self.facts.converted and entry.kind not in _CASH_OUTS:
             self._fault(entry, "nonrestricted credit was converted before it, and no cash-out followed")
@@ -125,17 +126,17 @@ class ConductAudit:
         self._odd.clear()
 
     def _follow_terms(self, entry: StoredEntry, before: Ledger, number: int) -> None:
-        """A position beyond the first has recorded its terms, or does so at this start of the machine."""
+        """Check that a position other than the first has recorded its terms, or does so at this start."""
         known, begun = PlayKey.RESIDUAL in before.state, IntegrityKey.BOOTS in before.state
         if entry.kind == _TERMS:
             self._unknown = [each for each in self._unknown if position_of(each) != number]
         elif entry.kind == _POWER_UP and not known and PlayKey.RESIDUAL not in entry.state:
-            self._unknown.clear()  # an earlier version, which recorded none
+            self._unknown.clear()  # an earlier version, which recorded no terms
         elif number > 1 and (known or not begun) and place(PlayKey.RESIDUAL, number) not in before.state:
             self._unknown.append(entry)
 
     def close(self, books: Ledger) -> None:
-        """At the end: an entry of a position that has never recorded its terms is of none."""
+        """Report, at the end, the entries of positions that never recorded their terms."""
         if PlayKey.RESIDUAL in books.state:
             for entry in self._unknown:
                 self._fault(entry, f"the machine has no position {position_of(entry)}")

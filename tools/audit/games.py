@@ -1,4 +1,4 @@
-"""Every game of a journal played again from its recorded draws, and its money compared; void ones as well."""
+"""The replay of every game of a journal, void ones included, from its recorded draws, and the check of its money."""
 
 import base64
 import binascii
@@ -42,7 +42,7 @@ from tools.audit.stakes import Games, StakeAudit, staked_by
 
 R = TypeVar("R")
 
-#: Accounts a game's win (progressives and bonuses apart) is paid from.
+#: Accounts that pay a game's win, without progressives and bonuses.
 _WIN_SOURCES: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 _DOUBLE_UP: Final = "game.double_up"
 _TEXT_MAX_BYTES: Final = 4_000_000
@@ -51,17 +51,17 @@ _WHEEL: Final = "wheel.number"
 _POWER_UP: Final = "power.up"
 _PRIZE_WON: Final = "merchandise.won"
 _VOID: Final = "game.void"
-#: The entries of a play after its beginning.
+#: Kinds of a play's entries after its first one.
 _GOES_ON: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, _DOUBLE_UP, PLAY_PUSH})
-#: Those that meters tell apart as its beginning; a void one counts of no game.
+#: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.
 _TOLD_APART: Final = _GOES_ON - {_VOID}
 
 
 class Shelf:
-    """The game definitions at hand: the library, and the TOML files of other folders.
+    """The available game definitions: the library, and the TOML files of other folders.
 
-    What a journal says chooses among them, by digest, and adds nothing to them: an id that is no game of the
-    library, be it a path, loads nothing.
+    The journal only chooses among them by digest and adds none. An id that is not a game of the library, a
+    path for instance, loads nothing.
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
@@ -71,10 +71,10 @@ class Shelf:
         self._missing: set[tuple[str, str]] = set()
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the very definition of that digest, or None when it is not at hand.
+        """Return the definition with that digest, or None if it is not available.
 
-        A definition is loaded when first asked for. A file that is no game is passed over: what needs it will
-        say what is missing.
+        A definition is loaded when it is first needed. A file that is not a valid game is skipped; the check
+        that needs the game reports it as missing.
         """
         found = self._by_digest.get(digest)
         if found is not None or (game_id, digest) in self._missing:
@@ -95,7 +95,7 @@ class Shelf:
 
 @dataclass(slots=True)
 class _Play:
-    """A play from its first entry on; ``game`` is None where what is recorded of it cannot be read."""
+    """A play from its first entry on; ``game`` is None if its record cannot be read."""
 
     start: StoredEntry
     game: GameRecord | None
@@ -103,12 +103,12 @@ class _Play:
 
     @property
     def entries(self) -> tuple[StoredEntry, ...]:
-        """Its entries so far."""
+        """Return the entries of the play so far."""
         return (self.start, *(entry for entry, _ in self.steps))
 
 
 class GameAudit:
-    """Follows the entries of games in order; ``fault`` is told of each that does not come out as recorded."""
+    """The replay of games in entry order; ``fault`` is called for each entry that differs from its replay."""
 
     def __init__(
         self,
@@ -118,7 +118,15 @@ class GameAudit:
         memory: Callable[[str], object] = lambda _: None,
         note: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
-        """``memory``: the value the machine's memory holds under a key; ``note`` takes notices."""
+        """Create the audit.
+
+        Args:
+            games: The available definitions.
+            fault: Takes findings.
+            may_play: Returns whether a position may start a game.
+            memory: Returns the value stored in the machine's memory under a key.
+            note: Takes notices.
+        """
         self._games = games
         self._fault = fault
         self._memory = memory
@@ -127,29 +135,29 @@ class GameAudit:
         self._won: dict[str, list[tuple[StoredEntry, PrizesWon]]] = {}
         """The prizes in kind in the register of wins, by play."""
         self._latest: dict[int, str] = {}
-        """The play that began last at each position."""
+        """The id of the most recently started play of each position."""
         self._doubled: dict[str, tuple[int, ...]] = {}
-        """What plays that are not over have posted of their double-up: the stakes, minor units."""
+        """The double-up stakes posted by open plays, in minor units."""
         self._rounds = RoundAudit(fault, may_play)
         self._carried_spin: WheelSpin | None = None
-        """The last spin of a real wheel before a clear, whose number a game may not have taken yet."""
+        """The last spin of a physical wheel before a clear, whose number a game may not have used yet."""
         self._stakes = StakeAudit(games, fault)
         self.replayed = 0
         self.voided = 0
 
     @property
     def open(self) -> int:
-        """Games begun and not ended where the journal stops."""
+        """Return the number of games that are still open at the end of the journal."""
         return len(self._open)
 
     def close(self) -> None:
-        """At the end: a play that is not over must have come out as recorded as far as it has come."""
+        """Check open plays at the end of the journal: their recorded steps must match the replay."""
         for play in self._open.values():
             if play.game is not None:
                 self._replayed(play, play.game)
 
     def see(self, entry: StoredEntry) -> GameRecord | None:
-        """Take one entry of the journal; return the game that begins with it, if it begins one."""
+        """Check one entry of the journal; return the game that it starts, or None."""
         kind = entry.transaction.kind
         if kind in _GOES_ON:
             self._rounds.has_begun()
@@ -186,7 +194,7 @@ class GameAudit:
         return None
 
     def _check_dims(self, entry: StoredEntry) -> None:
-        """What a play moves and counts is told apart in the meters as its beginning is."""
+        """Check that the transfers and counts of a play have the dims of its first entry."""
         play, dims = self._open.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
         if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
@@ -201,7 +209,7 @@ class GameAudit:
 
     def _begin(self, entry: StoredEntry) -> GameRecord | None:
         game = self._read(entry, GameRecord)
-        if game is not None and game.ended:  # carried over, for what a controller may yet say of it
+        if game is not None and game.ended:  # carried over because a controller may still report on it
             return game
         play_id = entry.id.rpartition(".")[0] if game is None else game.play_id
         if play_id in self._open:
@@ -223,16 +231,18 @@ class GameAudit:
         return game
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
-        """What a real wheel decides is the number that its reader told of that round, and was recorded."""
+        """Check that a physical wheel's result is the recorded number that its reader reported for the round."""
         told = self._number_of(start)
-        if told is None and entry.transaction.kind == CARRIED_GAME:  # it was told in the journal before
+        if (
+            told is None and entry.transaction.kind == CARRIED_GAME
+        ):  # its number was reported in the previous journal
             return
         if told is None or step.choice != str(told):
             what = "no number" if told is None else f"{told}"
             self._fault(entry, f"it ends with {step.choice}; of its spin the wheel told {what}")
 
     def _number_of(self, start: GameRecord) -> int | None:
-        """What a real wheel told of the round of a game, in this journal or in that before a clear."""
+        """Return the number a physical wheel reported for a game's round, in this journal or before a clear."""
         told, before = self._rounds.number_of(start.round_id), self._carried_spin
         return before.numbers.get(start.round_id) if told is None and before is not None else told
 
@@ -271,9 +281,9 @@ class GameAudit:
 
     # ------------------------------------------------------------------ what its numbers come to
     def _replayed(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
-        """The definition of a play and what its draws come to (None: not decided); None without definition.
+        """Return a play's definition and replayed outcome (None if undecided), or None without a definition.
 
-        Every step must have come out as it was recorded.
+        Report every step that differs from its record.
         """
         entry, named = play.start, start.game
         game = self._games.find(named.id, named.digest)
@@ -322,11 +332,11 @@ class GameAudit:
         if outcome != start.outcome:
             self._fault(entry, "its recorded draws give another outcome than the one recorded")
             return outcome
-        return start.outcome  # what it names a stake given back is the journal's own word
+        return start.outcome  # the names it gives to returned stakes are taken from the record
 
     def _step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
         conversation = Conversation(game, start.wager, start.table)
-        begun = len(start.steps)  # a game that was carried over begins with all its steps
+        begun = len(start.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, Step | GameChoice, Outcome | None]] = [
             (play.start, step, start.outcome if number == begun else None)
             for number, step in enumerate(start.steps, start=1)
@@ -350,13 +360,13 @@ class GameAudit:
                 return recorded
             if conversation.outcome != recorded:
                 self._fault(entry, "its recorded draws give another outcome than the one recorded")
-        _, _, said = steps[-1]  # what it names a stake given back is the journal's own word
+        _, _, said = steps[-1]  # the names it gives to returned stakes are taken from the record
         return said if conversation.outcome == said else conversation.outcome
 
     def _check_raise(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: Conversation
     ) -> None:
-        """A choice stakes what its decision says it costs, neither more nor less."""
+        """Check that a choice stakes exactly what its decision costs."""
         asked = conversation.decision
         due = 0 if asked is None else asked.adds(step.choice)
         moved_cents = sum(cents for _, cents in staked_by((entry,), start))
@@ -367,7 +377,7 @@ class GameAudit:
             )
 
     def _check_kept(self, start: StoredEntry, game: Game) -> None:
-        """A definition that the journal keeps is the very one it names."""
+        """Check that a definition text stored in the journal has the digest it is stored under."""
         state = start.transaction.state
         kept = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None
         if kept is None:
@@ -434,7 +444,7 @@ class GameAudit:
             self._fault(registered[0][0], f"the game that won it is {game.id}")
 
     def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, told: GameVoid) -> None:
-        """The rule lets persons declare it void, its money is right, and it says what the record held."""
+        """Check that the rules let staff void the game, that its money is right and its record complete."""
         game = self._games.find(start.game.id, start.game.digest)
         record = reduce(GameRecord.after, (choice for _, choice in play.steps), start)
         conversation = None
@@ -455,7 +465,7 @@ class GameAudit:
             was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
             if found.is_decided or was_at_hand:
                 self._fault(end, f"the play may not be void: {why_not}")
-            else:  # only journals of earlier versions lack the definition
+            else:  # only journals written by earlier versions lack the definition
                 self._note(end, f"the play is void and its definition not in the journal; with it, {why_not}")
         recorded, decided = told.recorded, record.outcome is not None or number is not None
         won_cents = None if record.outcome is None else record.returned_cents

@@ -1,7 +1,7 @@
-"""A verifier for the bench: asks a machine over GAT 3.50, as an inspector's terminal does.
+"""A GAT 3.50 verifier for the test bench: it queries a machine as an inspector's terminal does.
 
-Written from the protocol's description and not from the machine's encoder, so that the two are held against
-each other: it has its own packets, its own CRC and its own reading of every answer.
+It is written from the protocol description and shares no code with the machine's encoder, so that one checks
+the other: it has its own packets, its own CRC and its own parser of every reply.
 """
 
 import time
@@ -12,7 +12,7 @@ from typing import Final
 import serial
 
 _ANSWER_SECONDS: Final = 0.5
-"""How long an answer may take to begin; a verifier in the field gives up after about 0.2 s."""
+"""Seconds a reply may take to begin; a verifier in the field gives up after about 0.2 s."""
 _BETWEEN_SECONDS: Final = 0.01
 _LEVEL: Final = 0xBA
 _STATES: Final = ("requested", "finished", "calculating", "error")
@@ -20,12 +20,12 @@ _FRAMES_MAX: Final = 65535
 
 
 class GatError(Exception):
-    """The machine did not answer, or not as GAT has it: what was asked, and what came."""
+    """A missing or invalid GAT reply; the text names the query and what was received."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a machine says of itself; ``formats`` of ``text`` and ``xml``."""
+    """The machine's reported status; ``formats`` are those of ``text`` and ``xml`` that it offers."""
 
     version: str
     calculating: bool
@@ -35,7 +35,7 @@ class Status:
 
 
 def crc(data: bytes) -> int:
-    """Polynomial 8005 on reflected bits, from FFFF, one bit at a time."""
+    """Return the CRC: polynomial 8005 on reflected bits, initial value FFFF, one bit at a time."""
     register = 0xFFFF
     for byte in data:
         register ^= byte
@@ -54,7 +54,7 @@ class Verifier:
         self._port = port
 
     def status(self) -> Status:
-        """How the machine stands. Raises GatError."""
+        """Return the machine's status. Raises GatError."""
         answer = self._ask(0x01, b"")
         if len(answer) != 4:
             raise GatError(f"status: {answer.hex(' ')}: 4 bytes expected")
@@ -68,14 +68,14 @@ class Verifier:
         )
 
     def last(self) -> tuple[int, int]:
-        """Level of the last authentication, and seconds since. Raises GatError."""
+        """Return the level of the last authentication, and the seconds since then. Raises GatError."""
         answer = self._ask(0x02, b"")
         if len(answer) != 5:
             raise GatError(f"last authentication: {answer.hex(' ')}: 5 bytes expected")
         return answer[0], int.from_bytes(answer[1:], "big")
 
     def initiate(self, *parameters: str) -> None:
-        """Begin a special function. Raises GatError, also when the machine refuses."""
+        """Start a special function. Raises GatError, also if the machine refuses."""
         payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._ask(0x04, payload)
         if answer != b"\0":
@@ -83,7 +83,7 @@ class Verifier:
             raise GatError(f"{asked}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
 
     def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
-        """Poll until the calculation has ended. Raises GatError when it fails or takes longer."""
+        """Poll until the calculation has ended. Raises GatError if it fails or takes longer."""
         end = time.monotonic() + limit_seconds
         while (status := self.status()).calculating or status.state == "requested":
             if time.monotonic() > end:
@@ -93,7 +93,7 @@ class Verifier:
             raise GatError(f"the calculation ended in state {status.state}")
 
     def results(self, form: str) -> bytes:
-        """The last results, all frames, as ``text`` or ``xml``. Raises GatError."""
+        """Return the last results, all frames, as ``text`` or ``xml``. Raises GatError."""
         data = b""
         for frame in range(1, _FRAMES_MAX + 1):
             answer = self._ask(0x03, bytes((1 if form == "text" else 2,)) + frame.to_bytes(2, "big"))
@@ -107,13 +107,13 @@ class Verifier:
         raise GatError("results: no frame was the last")
 
     def run(self, parameters: Sequence[str], form: str, limit_seconds: float = 1200.0) -> bytes:
-        """A special function from its beginning to its results. Raises GatError."""
+        """Run a special function from its start to its results. Raises GatError."""
         self.initiate(*parameters)
         self.wait(limit_seconds)
         return self.results(form)
 
     def _ask(self, command: int, payload: bytes) -> bytes:
-        """Send one request and return the payload of its answer."""
+        """Send one query and return the payload of its reply."""
         body = bytes((command, len(payload) + 4)) + payload
         time.sleep(_BETWEEN_SECONDS)
         self._port.reset_input_buffer()

@@ -1,9 +1,9 @@
-"""Every progressive level derived again: its value at each wager, its mystery draws, its hits, their payment.
+"""The derivation of every progressive level: its value at each wager, its mystery draws, its hits, their payment.
 
-Nothing the machine says of an amount is believed: the terms come from the entry that opened the level, the
-share and the odds from the game's definition, the wager and the draws from the game's entry. What follows
-from them must be the transfers, the state and the awards the machine wrote. A mystery prize that a controller
-found won must have the secret this machine had heard the commitment to before.
+No amount the machine states is trusted: the terms come from the entry that opened the level, the share and
+the odds from the game's definition, the wager and the draws from the game's entry. The machine's transfers,
+state and awards must be the ones that follow from them. If a controller reports a mystery prize won, its
+secret must match the commitment that this machine received earlier.
 """
 
 from collections import Counter
@@ -63,7 +63,7 @@ class _Play:
 
 
 class LevelAudit:
-    """Follows the entries in order; ``fault`` is told of each that does not come out as recorded."""
+    """The derivation of levels in entry order; ``fault`` is called for each entry that differs from it."""
 
     def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
@@ -72,24 +72,24 @@ class LevelAudit:
         self._sequences: dict[str, int] = {}
         self._answers: dict[str, int] = {}
         self._seals: dict[tuple[str, int], str] = {}
-        """The commitment to each prize of a level, as it was heard first."""
+        """The commitment to each prize of a level, as first received."""
         self._registered: dict[str, list[tuple[StoredEntry, LevelHit]]] = {}
-        """What the register of wins has of a play."""
+        """The level hits in the register of wins, by play."""
         self._levelless: set[str] = set()
-        """Games that play for no level, by digest."""
+        """Games without levels, by digest."""
         self._late: dict[str, LevelHit] = {}
-        """The same of plays that were over, by the id of the line."""
+        """Level hits registered after their play had ended, by the id of the register line."""
         self._ruled: set[str] = set()
-        """Claims two persons have ruled on."""
+        """Claims on which two people have ruled."""
         self._wagers: dict[tuple[str, int], str] = {}
         """The play of each contribution to a controller's mystery level."""
         self._mysteries: dict[str, tuple[Fraction, int]] = {}
-        """What each wager adds to a controller's mystery level, and its ceiling, by the game's definition."""
+        """What each wager adds to a controller's mystery level, and the level's ceiling, from the game's definition."""
         self.levels: dict[str, Level] = {}
         self._stakes: dict[str, tuple[str, str, int]] = {}
 
     def see(self, entry: StoredEntry, begun: GameRecord | None = None) -> None:
-        """Take one entry of the journal; ``begun`` is the game that it begins, if it can be read as one."""
+        """Check one entry of the journal; ``begun`` is the game that it starts, if it can be read as one."""
         kind = entry.transaction.kind
         try:
             if kind == PLAY_START:
@@ -110,7 +110,7 @@ class LevelAudit:
             self._fault(entry, f"a progressive level cannot do what it says: {why}")
 
     def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
-        """Yield what is wrong between the levels as derived and the accounts they stand on."""
+        """Yield each difference between the derived levels and the balances of their accounts."""
         for pool, level in sorted(self.levels.items()):
             try:
                 posting.compare(pool, level, balance_cents)
@@ -130,7 +130,7 @@ class LevelAudit:
             self._carried(entry, kind, begun)
 
     def _carried(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
-        """What a clear has carried over: levels, contributions, claims, commitments, and open games."""
+        """Take over what a clear carried over: levels, contributions, claims, commitments, and open games."""
         for name, kept in entry.state.items():
             prefix, _, rest = name.partition(":")
             if prefix == "level":
@@ -171,7 +171,7 @@ class LevelAudit:
             self._heard(entry, kind)
 
     def _heard(self, entry: StoredEntry, kind: str) -> None:
-        """What a controller has said."""
+        """Process a message from a progressive controller."""
         if kind == _SEALED:
             heard = record_of(entry, HeardPrize)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
@@ -194,7 +194,7 @@ class LevelAudit:
             self._sequences[ahead.pool] = ahead.counted
 
     def _rule(self, entry: StoredEntry, told: LevelRuling) -> None:
-        """What two persons ruled of a claim that was not proved; of a game's own hit, what it is worth."""
+        """Process the ruling of two people on an unproved claim, or on the amount of a game's own hit."""
         if len(set(told.persons)) < 2 or not told.reason.strip():
             by = list(told.persons)
             self._fault(entry, f"claim {told.claim} was ruled on by {by}, for {told.reason!r}")
@@ -224,7 +224,7 @@ class LevelAudit:
         if game is not None and not game.every_level():
             self._levelless.add(game.digest)
         plays = () if game is None else self._plays(entry, game, begun)
-        if game is None or not plays:  # the audit of games says when a definition is missing
+        if game is None or not plays:  # the audit of games reports a missing definition
             return
         play = self._open[begun.play_id] = _Play(played.pools, game=game.id)
         moved, denomination_cents = _Moves(self.levels), begun.denomination_cents
@@ -257,7 +257,7 @@ class LevelAudit:
     def _fed_elsewhere(
         self, entry: StoredEntry, begun: GameRecord, play: LevelPlay, shares: Iterable[Share]
     ) -> None:
-        """The contributions to a controller's level: one, or one a stake; meters feed a broadcast one."""
+        """Check the contributions to a controller's level: one in all or one a stake, none if broadcast."""
         stake_credits = begun.bet_credits if play.fed_credits is None else play.stake_credits
         stake_cents = stake_credits * begun.denomination_cents
         for share in shares:
@@ -282,7 +282,7 @@ class LevelAudit:
         return tuple(each for each in plays if each.level in fed)
 
     def _check_terms(self, entry: StoredEntry, pool: str, play: LevelPlay, of: tuple[str, int]) -> None:
-        """The pool is that of this game, level and stake, and its terms are the definition's."""
+        """Check that the pool belongs to this game, level and stake, and has the definition's terms."""
         game_id, denomination_cents = of
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
             self._fault(entry, f"level {pool} is that of {self._stakes[pool]}")
@@ -293,7 +293,7 @@ class LevelAudit:
             self._fault(entry, f"level {pool} grows and starts by {kept[0]}, its game says {due}")
 
     def _contributed(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
-        """A linked level: the share is exact and its number the next, which is returned."""
+        """Check a linked level's share and contribution number, and return the number."""
         pool, sequence = share.pool, share.sequence
         due = self._sequences.get(pool, 0) + 1
         if sequence is None or sequence != due:
@@ -304,7 +304,7 @@ class LevelAudit:
         return sequence
 
     def _won(self, entry: StoredEntry, told: MysteryWon) -> None:
-        """A controller's mystery: by a wager of this machine, at the amount it had committed to, once."""
+        """Check a controller's mystery prize: won by this machine's wager, at the committed amount, once."""
         pool, claim, amount_cents = told.pool, told.claim, told.amount_cents
         play_id, late = str(told.play_id), told.late
         if self._wagers.get((pool, told.sequence)) != play_id:
@@ -352,7 +352,7 @@ class LevelAudit:
         moved: "_Moves",
         mysteries: list[tuple[str, str]],
     ) -> None:
-        """Lock what this step (play, outcome, recorded hits) hit: mysteries first, then the outcome's."""
+        """Lock the hits of a step (play, outcome, recorded hits): mysteries first, then the outcome's."""
         play_id, outcome, recorded = step
         play = self._open[play_id]
         named = () if outcome is None else outcome.progressives
@@ -403,7 +403,7 @@ class LevelAudit:
             self._fault(entry, f"the levels hit are worth {due}, and {paid} was paid")
 
     def _register(self, entry: StoredEntry, told: LevelHit) -> None:
-        """A line of the register of wins: of the open play, or of one that is over and is paid next."""
+        """Take a line of the register of wins: of the open play, or of an ended one that is paid next."""
         play = self._open.get(told.play_id)
         if play is None:
             self._late[entry.id] = told
@@ -416,7 +416,7 @@ class LevelAudit:
     def _check_register(
         self, end: StoredEntry, play_id: str, game_id: str, due: list[tuple[str, int | None]]
     ) -> None:
-        """The register of wins has each hit of a play, worth what it is paid, and the way it is paid."""
+        """Check that the register of wins lists each hit of a play, with its amount and the way it is paid."""
         way = "hand" if end.phase is Phase.RESERVE else "credit"
         told = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(due) + 1)]
@@ -449,7 +449,7 @@ def _into(entry: StoredEntry, account: str) -> int:
 
 
 class _Moves:
-    """Steps of levels and the transfers they make, in order."""
+    """Level changes and the transfers they make, in order."""
 
     def __init__(self, levels: dict[str, Level]) -> None:
         self._levels = levels
@@ -464,7 +464,7 @@ class _Moves:
 
 
 def _worth(hit: Hit) -> int | str:
-    """The claim of a hit, or what it was locked at. Raises ValueError where it says neither."""
+    """Return the claim of a hit, or its locked amount. Raises ValueError if it has neither."""
     worth = hit.amount_cents if hit.claim is None else hit.claim
     if worth is None:
         raise ValueError(f"a hit of {hit.pool} without amount or claim")
@@ -472,7 +472,7 @@ def _worth(hit: Hit) -> int | str:
 
 
 def _mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
-    """Whether a wager hit a mystery level; takes its number from the front of the recorded ones."""
+    """Return whether a wager hit a mystery level, and consume its number from the front of ``draws``."""
     if odds is None:
         return False
     favourable, bound = odds

@@ -1,7 +1,7 @@
-"""A log of the journal as a person reads it on a terminal: a headline an entry, and what it tells below it.
+"""The event log as text for a terminal: a headline for each entry, and its details below.
 
-Nothing of an entry is cut off or interpreted: long stories are wrapped, and what is not printable is shown as
-an escape.
+Nothing of an entry is shortened or interpreted: long details are wrapped, and unprintable characters are
+shown as escapes.
 """
 
 import json
@@ -13,13 +13,13 @@ from egm.terminal import printable
 
 _INDENT: Final = " " * 10
 _WIDTH_LEAST: Final = 40
-#: What stands in the headline; everything else an entry tells is its story.
+#: The fields shown in the headline; all other fields of an entry are its details.
 _HEAD: Final = ("entry", "time", "kind", "effect", "clear", "person")
 _UNTOLD: Final = frozenset({*_HEAD, "outcome", "sas"})
 
 
 def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """The lines of a log, none longer than ``width`` unless one word of it is; times are UTC."""
+    """Yield the lines of a log, none longer than ``width`` unless a single word is; times are UTC."""
     width = max(width, _WIDTH_LEAST)
     for row in rows:
         moment = str(row["time"]).partition("+")[0].replace("T", " ")
@@ -36,7 +36,7 @@ def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
 
 
 def _about(row: Mapping[str, Any]) -> Iterator[str]:
-    """What the event does, who may clear it, who did it: as far as there is anything to say."""
+    """Yield what the event does, who may clear it and who caused it, as far as they are known."""
     if row.get("effect") not in {None, "", "log"}:
         yield str(row["effect"]).replace("_", " ")
     clear = row.get("clear")

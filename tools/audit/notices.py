@@ -1,6 +1,6 @@
-"""What an audit points out that is not wrong: where the memory was mended or missed, and the clock moved.
+"""Audit notices that are not faults: the memory was repaired or unavailable, or the clock moved.
 
-Each is an entry the machine must write, and one that whoever reads the journal asks about: why then?
+The machine must write each of these entries, but a reader of the journal should ask for the reason.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ def _where(record: Mapping[str, Any]) -> str:
 
 
 def notice(entry: StoredEntry) -> str:
-    """The sentence on an entry about the memory or the clock; empty for any other."""
+    """Return a sentence on an entry about the memory or the clock, or an empty string for any other entry."""
     kind = entry.transaction.kind
     if kind != _EVENT and not kind.startswith(_PREFIXES):
         return ""

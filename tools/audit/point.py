@@ -1,7 +1,8 @@
-"""The point a verifier has reached: what it derived so far, so that the next day costs the day's entries.
+"""The saved state of a verifier, so that the next audit only has to process the entries written since.
 
-A file of the verifier's own, kept where he keeps his exports: it holds what he has proved himself, not what
-the machine says. It is written only after a run that found nothing wrong, and bound to its last entry.
+The file belongs to the verifier and is stored with the verifier's exports: it holds what the verifier proved,
+not what the machine states. It is written only after a run without findings, and bound to the last entry of
+that run.
 """
 
 import hashlib
@@ -36,7 +37,7 @@ _PLAIN: Final = {
 
 
 class _Writer(pickle.Pickler):
-    """Leaves out what the next run brings along: the game definitions, and where findings go."""
+    """A pickler that leaves out what the next run supplies: the game definitions and the findings callback."""
 
     def persistent_id(self, obj: object) -> str | None:
         if isinstance(obj, Shelf):
@@ -45,7 +46,7 @@ class _Writer(pickle.Pickler):
 
 
 class _Reader(pickle.Unpickler):
-    """Makes values of our own types and plain ones, and runs nothing else."""
+    """An unpickler that only creates plain values and values of the project's own types."""
 
     def __init__(self, data: bytes, auditor: Auditor, games: Shelf) -> None:
         super().__init__(io.BytesIO(data))
@@ -64,7 +65,7 @@ class _Reader(pickle.Unpickler):
 
 
 def save(auditor: Auditor, path: Path) -> None:
-    """Write the point ``auditor`` has reached to ``path``, whole or not at all."""
+    """Write the state of ``auditor`` to ``path`` atomically."""
     held = io.BytesIO()
     _Writer(held, protocol=5).dump(vars(auditor))
     data = held.getvalue()
@@ -80,9 +81,9 @@ def save(auditor: Auditor, path: Path) -> None:
 
 
 def go_on(path: Path, games: Shelf) -> Auditor:
-    """Return an auditor that stands at the point in ``path``, or at the beginning where there is none.
+    """Return an auditor with the state saved in ``path``, or a new one if there is no such file.
 
-    Raises :class:`JournalDamaged` when the file is not a point, or not of this program's release.
+    Raises :class:`JournalDamaged` if the file is not a saved state, or was written by another release.
     """
     auditor = Auditor(games)
     if not path.exists():

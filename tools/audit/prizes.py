@@ -1,7 +1,7 @@
-"""Every prize in kind followed from the game that won it to whoever was given it, or its value, once.
+"""The check that every prize in kind is won by a game and handed over once, or exchanged for its value.
 
-What a game owes comes from its replayed outcome and its definition; an exchange must reserve the very money
-the prize was stated to be worth, and give the prize up. What is neither is a prize that nobody won.
+What a game owes follows from its replayed outcome and its definition. An exchange must reserve exactly the
+stated value of the prize, and give the prize up. Any other movement concerns a prize that nobody won.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -35,18 +35,18 @@ def _moves_prizes(transfers: Iterable[Transfer]) -> bool:
 
 
 def due(stated: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
-    """What the end of a game must reserve for the prizes it won, ``stated`` their values by id."""
+    """Return what the end of a game must reserve for its prizes; ``stated``: their values by id."""
     prizes = [PrizeRecord(id=name, names={}, value_cents=stated[name]) for name in names]
     return _flows(merchandise.transfers(prizes))
 
 
 def owed_by(end: StoredEntry) -> list[Flow]:
-    """The prizes in kind the end of a game reserves."""
+    """Return the prizes in kind that the end of a game reserves."""
     return _in_kind(_flows(end.transfers)) if _moves_prizes(end.transfers) else []
 
 
 class PrizeAudit:
-    """Follows the entries in order; ``fault`` is told of each that moves a prize as none may be moved."""
+    """The check of prizes in entry order; ``fault`` is called for each entry that moves a prize wrongly."""
 
     def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
         self._fault = fault
@@ -56,7 +56,7 @@ class PrizeAudit:
         self._given_up: dict[str, list[Flow]] = {}
 
     def see(self, entry: StoredEntry) -> None:
-        """Take one entry of the journal."""
+        """Check one entry of the journal."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
         if phase is Phase.POST and kind != _ORPHAN and not _moves_prizes(transaction.transfers):
@@ -68,7 +68,7 @@ class PrizeAudit:
         elif transaction.transfers and _in_kind(flows := _flows(transaction.transfers)):
             if kind in {_ENDED, CARRIED} and phase is Phase.RESERVE:
                 self._owed[entry.id] = flows
-            elif kind != PAID:  # which a clear has authorised by name
+            elif kind != PAID:  # a clear has authorised that kind by name
                 self._fault(entry, "it moves a prize in kind that no game has won")
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed:
             self._close(entry, transaction.ref)
@@ -87,7 +87,7 @@ class PrizeAudit:
         self._replaced[older] = entry.id
 
     def _close(self, entry: StoredEntry, ref: str) -> None:
-        """A reservation with a prize ends: handed over, or given up to what replaces it."""
+        """Close a reservation with a prize: the prize was handed over, or replaced by something else."""
         flows = self._owed.pop(ref)
         if entry.phase is Phase.SETTLE and ref in self._replaced:
             self._fault(entry, f"the prize is handed over, and {self._replaced[ref]} pays its value as well")
@@ -97,7 +97,7 @@ class PrizeAudit:
             self._given_up[ref] = _in_kind(flows)
 
     def _orphan(self, entry: StoredEntry, flows: list[Flow]) -> None:
-        """What nobody claims goes back among the house's things, prize by prize."""
+        """Check that unclaimed prizes go back to the operator's stock, one by one."""
         given_up = self._given_up.pop(str(details(entry).get("id")), [])
         back = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in given_up

@@ -1,6 +1,6 @@
-"""The records of entries as types: the machine's own where it has one, else what only the audit reads again.
+"""Entry records as types: the machine's own type if there is one, otherwise a type used only by the audit.
 
-A type is the shape of a record and nothing more: what its values must come to, the audit derives itself.
+A type is only the shape of a record; the audit derives the expected values itself.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ from meters.transaction import JSON
 
 R = TypeVar("R")
 
-#: Of games, parts whose classes would read more than they write.
+#: Parts of game records that are read as plain JSON, because their classes accept more than they write.
 _OWN_JSON: Final = ("wager", "outcome")
 
 
 def record_of(entry: StoredEntry, kind: type[R]) -> R:
-    """Return the record of an entry. Raises RecordError, which says its kind and key."""
+    """Return the record of an entry as ``kind``. Raises RecordError, which names its kind and key."""
     data = entry.transaction.record
     found = from_json(kind, data, entry.transaction.kind)
     for name in _OWN_JSON:
@@ -34,7 +34,7 @@ def record_of(entry: StoredEntry, kind: type[R]) -> R:
 # ---------------------------------------------------------------------------------------------- games
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameEnd:
-    """What a game paid for its outcome, levels apart; its prizes in kind."""
+    """The end of a game: its payment without levels, and its prizes in kind."""
 
     play_id: str
     win_cents: int
@@ -44,7 +44,7 @@ class GameEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoidedOutcome:
-    """What the record of a void game held: whether it was decided, what it and its levels had won."""
+    """The result of a void game: whether it was decided, and what the game and its levels had won."""
 
     decided: bool
     win_cents: int | None
@@ -53,7 +53,7 @@ class VoidedOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameVoid:
-    """A game declared void: who ruled so and why, and what went back."""
+    """A game declared void: who ruled so and why, and what was returned."""
 
     play_id: str
     refund_cents: int
@@ -68,7 +68,7 @@ class GameVoid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StakesBack:
-    """Stakes that a game gave back before its end."""
+    """Stakes that a game returned before its end."""
 
     play_id: str
     push_cents: int
@@ -76,7 +76,7 @@ class StakesBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubleUpStakes:
-    """What a game put at stake again, round by round."""
+    """The double-up stakes of a game, round by round."""
 
     play_id: str
     stakes_cents: tuple[int, ...]
@@ -94,7 +94,7 @@ class PrizesWon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualPlayed:
-    """A rest of credit played off for ``prize_cents``."""
+    """Residual credit played off for ``prize_cents``."""
 
     amount_cents: int
     prize_cents: int
@@ -116,7 +116,7 @@ class LevelOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelChanged:
-    """The terms a level has from its next reset on."""
+    """The terms of a level from its next reset on."""
 
     pool: str
     terms: Terms
@@ -124,7 +124,7 @@ class LevelChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelMoved:
-    """What a level given up leaves to another."""
+    """The amount that an abandoned level transfers to another one."""
 
     source: str
     target: str
@@ -134,7 +134,7 @@ class LevelMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelHit:
-    """A line of the register of level wins; ``amount_cents`` is None where nobody knows it."""
+    """A line of the register of level wins; ``amount_cents`` is None if the amount is unknown."""
 
     machine: str
     play_id: str
@@ -148,7 +148,7 @@ class LevelHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAward:
-    """What a claim is worth: its controller says so, or, where nobody answered, a ``person``."""
+    """The amount of a claim, stated by its controller or, if it did not reply, by a ``person``."""
 
     claim: str
     pool: str
@@ -158,7 +158,7 @@ class LevelAward:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelsUndecided:
-    """Pools of a game that was let end without knowing whether it has won them."""
+    """Pools of a game that ended before it was known whether it had won them."""
 
     play_id: str
     pools: tuple[str, ...]
@@ -167,7 +167,7 @@ class LevelsUndecided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRuling:
-    """What persons ruled of a claim, and what of it was doubted."""
+    """The ruling of staff on a claim, and what was in doubt about it."""
 
     machine: str
     place: str
@@ -184,7 +184,7 @@ class LevelRuling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkAhead:
-    """How many contributions a controller has counted that this machine does not know of."""
+    """The number of contributions that a controller has counted and this machine has not recorded."""
 
     pool: str
     counted: int
@@ -192,7 +192,7 @@ class LinkAhead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelCarried:
-    """A level that a clear has carried over, and how it was opened, where that is known."""
+    """A level carried over by a clear, and how it was opened if that is known."""
 
     claim: str
     pool: str

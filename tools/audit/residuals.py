@@ -1,4 +1,4 @@
-"""Rests of credit played off: each decided again by its recorded draw, and its money compared."""
+"""The check of played-off residual credit: each is decided again from its recorded draw."""
 
 from collections.abc import Callable
 from typing import Final
@@ -12,7 +12,7 @@ _PLAYED: Final = "residual.played"
 
 
 def see(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
-    """Take one entry of the journal; ``fault`` is told where stake, draw and win do not agree."""
+    """Check one entry; call ``fault`` if stake, draw and win do not agree."""
     if entry.transaction.kind != _PLAYED:
         return
     try:

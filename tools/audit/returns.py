@@ -1,8 +1,8 @@
-"""What each game returned on the floor, held against its exact return by the volume it was played at.
+"""The actual return of each game in operation, compared with its exact return for the wagers played.
 
-A game's wagers are known to the last mark, so what they should have won and how far that may stray are sums
-of exact figures: the z-score is the difference over its standard deviation, as in ``egm simulate``. Levels
-and prizes in kind are apart, as they are in a game's return.
+Every wager of a game is known, so the expected win and its variance are sums of exact figures: the z-score is
+the difference divided by the standard deviation, as in ``egm simulate``. Levels and prizes in kind are left
+out, as in a game's return.
 """
 
 import math
@@ -26,14 +26,14 @@ from paytables import (
     game_from_text,
 )
 
-#: A return so many standard errors away is explained by chance: 99.9 % of honest ones are.
+#: The z-score up to which a return is explained by chance: 99.9 % of the returns of a correct game are.
 EXPLAINED_Z: Final = 3.290527
-#: The meters that make what a game has paid: by the machine, by hand, and what a double-up added or took.
+#: The meters that sum up to a game's payments: by the machine, by hand, and what a double-up added or took.
 _PAID: Final = (("coin_out", 1), ("att_jackpot", 1), ("double_up_won", 1), ("double_up_bet", -1))
 
 
 class Played(NamedTuple):
-    """What is told apart: a game's version, by the digest of its definition, and what a credit was worth."""
+    """A game version, by the digest of its definition, and the value of a credit."""
 
     game: str
     version: str
@@ -43,25 +43,26 @@ class Played(NamedTuple):
 
 @dataclass(slots=True)
 class _Sums:
-    """The ended games of one :class:`Played`: how often each wager was laid, and what came of them."""
+    """The ended games of one :class:`Played`: the count of each wager, and the amounts won."""
 
     games: int = 0
     staked_cents: int = 0
     won_cents: int = 0
     doubled: bool = False
     stands: bool = False
-    """Bets have stood from one of its games to the next."""
+    """Whether bets stayed on the table from one of its games to the next."""
     wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
     asked: dict[tuple[int, str], Wager] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Return:
-    """One game's return: ``staked_cents`` and ``won_cents`` of its ended games beside the exact figures.
+    """The return of one game: ``staked_cents`` and ``won_cents`` of its ended games, and the exact figures.
 
-    It is of each cent first staked: what answers have added is taken off what came back, pushes included.
-    ``coin_in_cents`` and ``paid_cents`` are the meters, where open and void games count too. ``z`` is against
-    the nearest return a player can have brought about (where decisions matter: from the worst to the best).
+    It is a share of the initial stakes: stakes added by later choices, and pushes, are subtracted from the
+    win. ``coin_in_cents`` and ``paid_cents`` are meters, which also count open and void games. ``z`` is
+    measured from the nearest return that a player can reach: if decisions matter, from the worst to the best
+    strategy.
     """
 
     played: Played
@@ -75,17 +76,17 @@ class Return:
     sigma_cents: float | None = None
     z: float | None = None
     why: str = ""
-    """Why there is no verdict."""
+    """The reason why there is no verdict."""
 
     @property
     def verdict(self) -> str:
-        """``explained`` by the volume, to ``investigate``, or ``unknown``."""
+        """Return ``explained`` (by chance at this volume), ``investigate``, or ``unknown``."""
         if self.z is None:
             return "unknown"
         return "explained" if abs(self.z) <= EXPLAINED_Z else "investigate"
 
     def to_json(self) -> dict[str, Any]:
-        """The line for scripts: returns as shares of what was staked."""
+        """Return the line for scripts, with returns as shares of the stakes."""
         return {
             **self.played._asdict(),
             "games": self.games,
@@ -104,10 +105,10 @@ class Return:
 
 
 def returns(view: JournalView) -> Iterator[Return]:
-    """The return of every game that was ended on a machine, by game, version and denomination."""
+    """Yield the return of every game that ended on a machine, by game, version and denomination."""
     reading = view.meters()
     for played, sums in sorted(_ended(view).items()):
-        if not sums.staked_cents:  # games for nothing, on bets that an earlier journal took
+        if not sums.staked_cents:  # games without a stake, on bets that an earlier journal took
             continue
         part = reading.where(
             paytable=f"{played.game}@{played.version}", denomination_cents=played.denomination_cents
@@ -127,7 +128,7 @@ def returns(view: JournalView) -> Iterator[Return]:
 
 
 def _ended(view: JournalView) -> dict[Played, _Sums]:
-    """The games that were ended, by what is told apart; open and void ones are left out."""
+    """Sum up the ended games by version and denomination; leave out open and void ones."""
     found: dict[Played, _Sums] = {}
     begun: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
@@ -145,7 +146,9 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
             doubled.add(play_id)
             continue
         start = begun.pop(play_id, None)
-        if start is None or entry.kind == "game.void":  # one begun before a clear is in another journal
+        if (
+            start is None or entry.kind == "game.void"
+        ):  # a game that started before a clear is in another journal
             continue
         game, cents = start["game"], start["denomination_cents"]
         sums = found.setdefault(Played(game["id"], game["version"], game["digest"], cents), _Sums())
@@ -169,7 +172,7 @@ def _game(view: JournalView, played: Played) -> Game:
 
 
 def _judged(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:
-    """Hold what was won against the mean and the variance of all wagers together."""
+    """Compare the win with the mean and the variance of all wagers together."""
     if sums.stands:
         raise LookupError("bets stand from one game to the next: no game's return is its own")
     best = least = variance = Fraction(0)
@@ -191,7 +194,7 @@ def _judged(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -
 
 
 def _variance(game: Game, bet: BetAnalysis) -> Fraction | None:
-    """The variance of whoever doubles as often as he may: of all ways to double, the widest."""
+    """Return the largest variance over all double-up strategies that the game allows, or None."""
     for each in analyse(game, Depth.FULL).bets:
         if each.options.items() <= bet.options.items() and each.doubled and each.doubled.variance is not None:
             return each.doubled.variance * (bet.cost_credits // each.cost_credits) ** 2

@@ -1,4 +1,4 @@
-"""The games of a round that several seats play, held to each other: one deal, one table, the same answers."""
+"""The comparison of the games of one shared round: they must have the same deal, table and replies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from egm.records.games import CARRIED_GAME, CHOICE
 from meters import StoredEntry
 from paytables import Bet, Decision
 
-#: Rounds without an open game that are remembered.
+#: The number of rounds without an open game that are remembered.
 _KEPT: Final = 1_000
 
 
 @dataclass(slots=True)
 class _Round:
-    """A round at one table: each step as first recorded and by which play, who plays it, what lies."""
+    """A round at one table: each step as first recorded and by which play, the players, the bets on the table."""
 
     id: str
     digest: str
@@ -25,14 +25,14 @@ class _Round:
     steps: list[Step] = field(default_factory=list)
     first: list[str] = field(default_factory=list)
     places: dict[int, int | None] = field(default_factory=dict)
-    """Where each position that plays it sits; None at a table that has no places."""
+    """The seat of each position that plays the round; None at a table without seats."""
     open: set[str] = field(default_factory=set)
-    """Its plays that have not ended: a seat may stay behind in it however long."""
+    """Its plays that have not ended; a seat may stay behind for any length of time."""
     number: int | None = None
-    """What a real wheel told of it."""
+    """The number that a physical wheel reported for it."""
 
     def who_may_sit_at(self, place: int) -> range:
-        """The positions a place can be of, by those that sit on either side of it."""
+        """Return the positions that a seat can belong to, given the occupied seats on either side."""
         sits = {seat: position for position, seat in self.places.items() if seat is not None}
         low = max((sits[seat] for seat in sits if seat < place), default=0)
         high = min((sits[seat] for seat in sits if seat > place), default=POSITIONS_MOST + 1)
@@ -40,9 +40,9 @@ class _Round:
 
 
 class RoundAudit:
-    """Follows rounds in common; ``fault`` is told of each entry that is otherwise than its round.
+    """The check of shared rounds; ``fault`` is called for each entry that disagrees with its round.
 
-    ``may_play``: whether a position could begin a game now, as the memory stands.
+    ``may_play``: returns whether the machine's memory allows a position to start a game now.
     """
 
     def __init__(
@@ -53,23 +53,23 @@ class RoundAudit:
         self._fault = fault
         self._may_play = may_play
         self._rounds: dict[str, dict[str, _Round]] = {}
-        """By its id, then by definition: one spin of a real wheel decides all tables that wait for it."""
+        """Rounds by id, then by definition: one spin of a physical wheel decides all tables that wait for it."""
         self._round_of: dict[str, tuple[str, str]] = {}
         """The round of each open play."""
         self._over: dict[tuple[str, str], None] = {}
         """Rounds without an open play, in the order in which they ended."""
         self._spin = ""
-        """The round that a real wheel closed last."""
+        """The round for which a physical wheel closed the bets last."""
         self._spin_number: int | None = None
         self._beginning: tuple[StoredEntry, _Round] | None = None
-        """The round whose games are just being begun, seat after seat, and the last beginning of them."""
+        """The round whose games are being started seat after seat, and the entry of the last start."""
 
     def closed(self, round_id: str) -> None:
-        """A real wheel takes no more bets: the games that wait for this spin are of this round."""
+        """Note that a physical wheel closed the bets; the games that wait for this spin belong to the round."""
         self._spin, self._spin_number = round_id, None
 
     def begins(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
-        """A game of a round begins with the numbers of the others, and the same bets around the table."""
+        """Check that a game of a round starts with the numbers and the table bets of the other games."""
         seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME
         laid = frozenset((*game.wager.bets, *game.wager.others) if seat is not None else ())
         tables = self._rounds.setdefault(game.round_id, {})
@@ -100,20 +100,21 @@ class RoundAudit:
             self._takes(entry, game, number, step, first="")
 
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, apart: bool) -> None:
-        """Another table plays in a round only of a real wheel; nobody begins once its number is told."""
+        """Check that only a physical wheel joins several tables, and no game starts after its number."""
         if apart and game.round_id != self._spin:
             self._fault(entry, f"other seats of the round {game.round_id} played it with another game")
         if game.round_id == self._spin and self._spin_number is not None:
             self._fault(entry, f"it begins when the number of its round is told: {self._spin_number}")
 
     def is_of_beginning(self, game: GameRecord) -> bool:
-        """Whether a game is of the round whose games are just being begun."""
+        """Return whether a game belongs to the round whose games are being started."""
         return self._beginning is not None and self._beginning[1] is self._round(game)
 
     def has_begun(self) -> None:
-        """Whatever else is played has come, and every seat that bets in the last round has begun its game.
+        """Check, before any other play, that every seat with a bet in the last round has started its game.
 
-        It has not where the machine could not: where the power went, or its position had stopped meanwhile.
+        A game is not required if the machine could not start it: power was lost, or its position had stopped
+        meanwhile.
         """
         if self._beginning is None:
             return
@@ -124,11 +125,11 @@ class RoundAudit:
                 self._fault(entry, f"seat {place} of the round {round_.id} has bet, and played no game of it")
 
     def was_cut(self) -> None:
-        """The power went: what was not begun never will be."""
+        """Note a power loss: games that were not started will not follow."""
         self._beginning = None
 
     def ends(self, play_id: str) -> None:
-        """A play is over; a round is forgotten some time after the last of its plays."""
+        """Note the end of a play; a round is forgotten some time after its last play."""
         key = self._round_of.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])
         if round_ is None:
@@ -143,18 +144,18 @@ class RoundAudit:
                 del self._rounds[round_id]
 
     def told(self, round_id: str, number: int | None) -> None:
-        """A real wheel has told the number of a round."""
+        """Record the number that a physical wheel reported for a round."""
         if round_id == self._spin:
             self._spin_number = number
         for table in self._rounds.get(round_id, {}).values():
             table.number = number
 
     def number_of(self, round_id: str) -> int | None:
-        """What a real wheel told of a round."""
+        """Return the number that a physical wheel reported for a round, or None."""
         return next((table.number for table in self._rounds.get(round_id, {}).values()), None)
 
     def goes_on(self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice) -> None:
-        """A step that every seat takes is the same in each game; another is said to be of no round."""
+        """Check that a step common to all seats is the same in each game; report a step of no round."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
             self._fault(entry, f"it says that it is of the round {choice.round_id!r}")
@@ -172,7 +173,7 @@ class RoundAudit:
     def _takes(
         self, entry: StoredEntry, game: GameRecord, number: int, step: Step, *, first: str | None = None
     ) -> None:
-        """A step of a round is recorded; ``first``: by which play, where it is not this one ("": unknown)."""
+        """Record a step of a round; ``first``: the play that recorded it, if not this one ("": unknown)."""
         round_ = self._round(game)
         if round_ is None:
             self._fault(entry, f"nobody has begun the round {game.round_id}")
@@ -187,7 +188,7 @@ class RoundAudit:
     def answers(
         self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, asked: Decision
     ) -> None:
-        """Whoever is not asked answers nothing but what is taken of who says nothing."""
+        """Check that a seat that is not queried only gives the default reply."""
         round_ = self._round(start)
         if start.wager.seat in {None, asked.seat} or round_ is None or entry.kind != CHOICE:
             return
@@ -197,5 +198,5 @@ class RoundAudit:
 
 
 def _in_order(round_: _Round) -> list[int]:
-    """The places that are taken, in the order of the positions."""
+    """Return the occupied seats in the order of the positions."""
     return [place for _, place in sorted(round_.places.items()) if place is not None]

@@ -1,7 +1,7 @@
-"""Stakes derived again: what each game staked, gave back and left standing, and what its table came to.
+"""The derivation of stakes: what each game staked, returned and left on the table, and the table's final state.
 
-A game begins with the table its predecessor left. What stood on it and what was staked in the game is decided
-by its settlements, or given back, or stands on; nothing else becomes of a stake.
+A game starts with the table that the previous game left. What was on it and what the game staked must be
+decided by its settlements, returned, or left on the table.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ _PUSHED = "game.push"
 
 
 def staked_by(entries: Iterable[StoredEntry], start: GameRecord) -> Staked:
-    """What the entries of a game stake, and of which credit; of a game carried over, what it says."""
+    """Return what the entries of a game stake, by credit account; for a carried-over game, what its record says."""
     flows: list[tuple[str, int]] = []
     for entry in entries:
         if entry.kind == CARRIED_GAME:
@@ -53,29 +53,29 @@ def _flows(entry: StoredEntry, source: str) -> Staked:
 
 
 class Games(Protocol):
-    """The definitions at hand."""
+    """A source of game definitions."""
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """The very definition of that digest, or None."""
+        """Return the definition with that digest, or None."""
 
 
 class StakeAudit:
-    """Follows what stands on tables; ``fault`` is told of each entry that does not come out as recorded."""
+    """The check of bets left on tables; ``fault`` is called for each entry that differs from the derivation."""
 
     def __init__(self, games: Games, fault: Callable[[StoredEntry, str], None]) -> None:
         self._games = games
         self._fault = fault
         self._tables: dict[str, TableRecord] = {}
-        """By the name the journal keeps them under."""
+        """Tables by their storage key."""
         self._shared: dict[str, TableInCommon] = {}
-        """What several positions have in common of a table, by its definition."""
+        """The part of a table that several positions share, by its definition."""
         self._before: dict[str, JSON] = {}
-        """The same as it was before the round that began last."""
+        """The shared part of each table before the most recently started round."""
         self._pushed: dict[str, tuple[StoredEntry, StakesBack]] = {}
 
     # ------------------------------------------------------------------ between games
     def see(self, entry: StoredEntry) -> None:
-        """Take an entry in, of whatever kind."""
+        """Take an entry of any kind."""
         kind = entry.transaction.kind
         if kind == _PUSHED:
             back = self._read(entry, StakesBack)
@@ -87,7 +87,7 @@ class StakeAudit:
             if TableKey.TABLE in name:
                 self._keep(entry, name, value)
             elif name.startswith(TableKey.SHARED):
-                with suppress(RecordError):  # what is wrong with it its rule says
+                with suppress(RecordError):  # the entry's rule reports what is wrong with it
                     self._shared[name.removeprefix(TableKey.SHARED)] = from_json(TableInCommon, value, name)
 
     def _keep(self, entry: StoredEntry, name: str, value: object) -> None:
@@ -137,7 +137,7 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ one game
     def begins(self, entry: StoredEntry, game: GameRecord) -> None:
-        """A game begins with the table that the one before it left, at what a credit was worth then."""
+        """Check that a game starts with the table that the previous one left, at the same value of a credit."""
         before = self._tables.get(_name(game.game.digest, _position(entry)))
         if entry.kind == CARRIED_GAME:
             return
@@ -149,7 +149,7 @@ class StakeAudit:
             self._fault(entry, f"bets stand at {was} cents a credit, it plays at {game.denomination_cents}")
 
     def goes_on(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
-        """What decides a round leaves its table to all who play there, unless another has begun since."""
+        """Update the shared table with the step that decides a round, unless another round has started since."""
         keys, last = self._keys(entry, start.game), self._shared.get(start.game.digest)
         due = None
         if keys.common and choice.outcome is not None and last is not None and last.round_id == _round(start):
@@ -162,10 +162,10 @@ class StakeAudit:
         self._leaves_in_common(entry, start, due)
 
     def _begins_in_common(self, entry: StoredEntry, game: GameRecord, mine: JSON) -> JSON:
-        """Return the table a game is to begin with; its beginning says which round is now the last there."""
+        """Return the table that a game must start with, and note its round as the last one at that table."""
         keys, digest = self._keys(entry, game.game), game.game.digest
         due, last = None, self._shared.get(digest)
-        if keys.bound and not game.round_id:  # it plays on by itself
+        if keys.bound and not game.round_id:  # it is played outside of any shared round
             self._leaves_in_common(entry, game, None)
             return joined(mine, None if last is None else last.table, keys)
         if keys.common:
@@ -186,7 +186,7 @@ class StakeAudit:
             self._fault(entry, f"it leaves the table to all as {found}, {due} was due")
 
     def _keys(self, entry: StoredEntry, named: GameName) -> Keys:
-        """The keys of a game's table; some are common at a machine of several positions."""
+        """Return the storage keys of a game's table; positions of a multi-player machine share some of them."""
         game = self._games.find(named.id, named.digest)
         positions = 2 if "position" in entry.transaction.dims else 1
         return Keys() if game is None else keys_of(game.rules, positions)
@@ -199,7 +199,7 @@ class StakeAudit:
         recorded: GameRecord | GameChoice,
         ended: tuple[StoredEntry, GameEnd],
     ) -> None:
-        """What was at stake is decided, given back or stands, each once; the table is left as it came to."""
+        """Check that each stake is decided, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, told) = found, ended
         name, unit_cents = _name(start.game.digest, _position(end)), start.denomination_cents
         before = self._tables.get(name)
@@ -257,14 +257,14 @@ class StakeAudit:
         conversation: Conversation | None,
         void: tuple[StoredEntry, GameVoid],
     ) -> None:
-        """Decided bets are paid; undecided stakes go back to where they came from, or none of them does."""
+        """Check a void game: decided bets are paid; undecided stakes are all returned, or none of them is."""
         end, told = void
         unit_cents, staked = start.denomination_cents, staked_by(entries, start)
         self._pushed.pop(start.play_id, None)
         decided = decided_bets(conversation)
         if list(map(_unnamed, told.settled)) != [_unnamed(each.to_json()) for each in decided]:
             self._fault(end, f"it says that {list(told.settled)} was decided; its draws decide {decided}")
-        else:  # what it names a stake given back is the journal's own word
+        else:  # the names it gives to returned stakes are taken from the record
             settled: Any = told.settled
             decided = tuple(map(Settlement.from_json, settled))
         over_cents = sum(each.staked for each in decided) * unit_cents
@@ -295,7 +295,7 @@ class StakeAudit:
             return None
 
     def _compare(self, entry: StoredEntry, name: str, due: TableRecord | None) -> None:
-        """The entry sets the table to what it came to."""
+        """Check that the entry stores the expected table."""
         if name not in entry.state:
             self._fault(entry, "it says nothing of its table")
             return
@@ -306,7 +306,7 @@ class StakeAudit:
 
 
 def _round(game: GameRecord) -> str:
-    """The round a game is of; one by itself is a round."""
+    """Return the id of a game's round; a game outside of a shared round is a round by its own id."""
     return game.round_id or game.play_id
 
 
@@ -326,6 +326,6 @@ def _table(before: TableRecord, left: JSON, standing: Staked) -> TableRecord:
 
 
 def _unnamed(settlement: Any) -> Any:
-    """A settlement without whether it is a row of pays, which older journals do not name."""
+    """Return a settlement without its pay-row mark, which older journals do not record."""
     known = isinstance(settlement, dict)
     return {key: value for key, value in settlement.items() if key != "pays"} if known else settlement

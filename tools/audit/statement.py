@@ -1,9 +1,9 @@
-"""The statements of a machine by day, month or year: what its meters moved, and what was counted.
+"""A machine's statements by day, month or year: what its meters moved, and what was counted.
 
-Recomputed from the journal's entries alone (FR69 (d); D-21), so the statement of an exported journal is that
-of the machine. An entry belongs to the gaming day that its own time falls into, also where a clock was set:
-in the time zone, and up to the hour, that the last power-up before it recorded (UTC and midnight where it
-recorded none).
+They are computed from the journal's entries alone (FR69 (d); D-21), so the statement of an exported journal
+equals that of the machine. An entry belongs to the gaming day of its own time, even if the clock was set: in
+the time zone, and with the day's first hour, that the last power-up before it recorded (UTC and midnight if
+it recorded none).
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,9 +14,9 @@ from meters import StoredEntry, read_meters
 from meters.ledger import Ledger
 
 Period: TypeAlias = Literal["day", "month", "year"]
-#: How much of an ISO 8601 date names a period.
+#: The number of characters of an ISO 8601 date that name a period.
 _LENGTH: Final = {"day": 10, "month": 7, "year": 4}
-#: The meters of a statement, in minor units or times.
+#: The meters of a statement, in minor units or counts.
 METERS: Final = (
     "games_played",
     "coin_in",
@@ -30,12 +30,12 @@ METERS: Final = (
     "money_in",
     "money_out",
 )
-#: What persons have counted, in minor units: the sum, what was metered of the same boxes, and the difference.
+#: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
 COUNTED: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 
 def statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str, int]]:
-    """What each period moved, oldest first: by meter, and what was counted of the collections in it."""
+    """Return each period's totals, oldest first: its meters, and the counts of the collections in it."""
     ledger, before = Ledger(), dict.fromkeys(METERS, 0)
     periods: dict[str, dict[str, int]] = {}
     now = ""
@@ -54,7 +54,7 @@ def statement(entries: Iterable[StoredEntry], by: Period) -> dict[str, dict[str,
 
 
 def _with_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, GamingDay]]:
-    """Yield each entry with the gaming day in force; what comes before the first power-up has that one's."""
+    """Yield each entry with the gaming day in force; entries before the first power-up use that one's."""
     waiting: list[StoredEntry] = []
     day: GamingDay | None = None
     for entry in entries:
@@ -70,7 +70,7 @@ def _with_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[StoredEntry, Ga
 def _close(
     periods: dict[str, dict[str, int]], period: str, ledger: Ledger, before: dict[str, int]
 ) -> dict[str, int]:
-    """Add what the meters have moved since ``before`` to a period; the meters as they are now."""
+    """Add what the meters have moved since ``before`` to a period; return the current meters."""
     values = read_meters(ledger).values
     after = {name: values[name] for name in METERS}
     for name in METERS if period else ():

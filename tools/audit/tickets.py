@@ -1,4 +1,4 @@
-"""The ticket ledger beside a journal, where it is at hand: the second book of the same money."""
+"""The ticket ledger stored with a journal, if it is available: a second record of the same money."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from meters import open_view
 
 
 def ticket_ledger_differs(folder: Path, second: Path) -> str:
-    """Why the ticket ledger in a state folder is not the one its journal knows; empty where it is.
+    """Return why a state folder's ticket ledger is not the one its journal knows, or an empty string.
 
-    A journal that has never seen a ledger is held against none. Every move of both copies is proved.
+    A journal that has never used a ledger is not compared with one. Every change in both copies is verified.
     """
     with open_view(folder) as view:
         try:

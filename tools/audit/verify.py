@@ -30,12 +30,12 @@ from tools.audit.vouchers import VoucherAudit
 
 _GAME_END: Final = "game.end"
 FINDINGS_MAX: Final = 100
-"""Findings reported one by one; the rest are counted. As many notices, the last."""
+"""The number of findings reported individually; more are only counted. Also the number of the last notices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing wrong, or worth a question: at which entry (0 for the file as a whole), and what."""
+    """One fault or notice: its entry (0 for the file as a whole), and its text."""
 
     sequence: int
     id: str
@@ -44,7 +44,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The hash of an entry, or its beginning, as somebody else knows it."""
+    """The hash of an entry, or its first digits, as known from outside the journal."""
 
     known: str
     whose: str
@@ -52,14 +52,14 @@ class _Head:
 
 @dataclass(slots=True)
 class Report:
-    """What was checked, in what time, and what is wrong."""
+    """The result of an audit: what was checked, how long it took, and what is wrong."""
 
     fingerprint: str = ""
     machine_id: str = ""
     key_compared: bool = False
-    """Whether the key was held against one known from elsewhere; else it may be anybody's."""
+    """Whether the signing key was compared with one known from elsewhere; otherwise it may be anybody's."""
     witnessed: int = 0
-    """Heads known from elsewhere that stand in the journal."""
+    """The number of externally known journal heads found in the journal."""
     entries: int = 0
     checkpoints: int = 0
     games: int = 0
@@ -74,21 +74,21 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     noted: int = 0
     notices: list[Finding] = field(default_factory=list)
-    """What is not wrong and worth a question: the last of it; ``noted`` counts all."""
+    """The last entries that are no faults but should be questioned; ``noted`` counts all."""
 
     def add(self, finding: Finding) -> None:
-        """Count a finding, and keep it while there are not too many."""
+        """Count a finding, and store it if there are not too many."""
         self.wrong += 1
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
 
     def note(self, entry: StoredEntry) -> None:
-        """Count what an entry says of the memory or the clock, and keep the last of it."""
+        """Add a notice if the entry is about the memory or the clock."""
         if why := notice(entry):
             self.point_out(entry, why)
 
     def point_out(self, entry: StoredEntry, why: str) -> None:
-        """Count what is worth a question, and keep the last of it."""
+        """Count a notice, and store it as the last one."""
         self.noted += 1
         self.notices.append(Finding(entry.sequence, entry.id, why))
         del self.notices[:-FINDINGS_MAX]
@@ -119,7 +119,7 @@ class Report:
 
 
 class Auditor:
-    """Takes the bodies of a journal's entries in order; :attr:`report` is what they prove."""
+    """The audit of a journal's entry bodies, in order; :attr:`report` holds the result."""
 
     def __init__(
         self,
@@ -128,11 +128,10 @@ class Auditor:
         witnesses: Iterable[tuple[int, str]] = (),
         rules: Iterable[Rule] = (),
     ) -> None:
-        """``games`` at hand; ``heads``: sequence -> hash of an earlier export.
+        """Create an audit with the available ``games``; ``heads``: sequence -> hash of an earlier export.
 
-        ``witnesses``: what was printed or sent away of the journal's head while it was written, as
-        (sequence, hash); the beginning of a hash is as good as the whole. ``rules``: of the entries of
-        features that a machine has beside those of this house.
+        ``witnesses``: journal heads that were printed or sent while the journal was written, as (sequence,
+        hash or its first digits). ``rules``: rules for the entries of features added to the standard ones.
         """
         self.report = Report()
         self._ledger = Ledger()
@@ -145,7 +144,7 @@ class Auditor:
         self._vouchers = VoucherAudit(self.fault)
         self._ids: set[str] = set()
         self._ids_of_plays: dict[str, set[str]] = {}
-        """The ids of each open game's entries, by that of its beginning."""
+        """The ids of each open game's entries, by the id of its first entry."""
         self._heads: dict[int, list[_Head]] = {}
         for sequence, known in (heads or {}).items():
             self._heads.setdefault(sequence, []).append(_Head(known, "an earlier export"))
@@ -156,11 +155,11 @@ class Auditor:
 
     @property
     def reached(self) -> tuple[int, str]:
-        """The last entry seen, and its hash."""
+        """Return the last entry's sequence number and hash."""
         return self._ledger.sequence, self._ledger.head_hex
 
     def run(self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None) -> Report:
-        """Check every entry; ``head`` is the last sequence and hash somebody else vouches for."""
+        """Check every entry; ``head`` is the expected last sequence number and hash, known from outside."""
         began = time.perf_counter()
         try:
             for body in bodies:
@@ -207,9 +206,10 @@ class Auditor:
         )
 
     def see(self, body: bytes) -> None:
-        """Check one entry: its place in the chain, its signature if it has one, its money, its game.
+        """Check one entry: its chain link, its signature if it has one, its money, its game.
 
-        Whatever a file makes of an entry is a finding that names it, and the next one is taken.
+        Any exception that an entry causes becomes a finding for it, and the audit continues with the next
+        entry.
         """
         self.report.entries += 1
         try:
@@ -234,7 +234,7 @@ class Auditor:
             self._check_checkpoint(entry)
         if entry.sequence in self._heads:
             self._check_heads(entry, self._heads[entry.sequence])
-        if is_of_a_clear(transaction.kind):  # what it may do, the clear has said
+        if is_of_a_clear(transaction.kind):  # checked against the clear's authorisation instead
             self._conduct.facts.see(entry)
             plain = False
         else:
@@ -242,7 +242,7 @@ class Auditor:
         self._apply(entry)
         if not plain:
             self._at_hand.see(entry)
-        if not plain or self._clears.pending:  # a plain game's accounts are none a clear carries over
+        if not plain or self._clears.pending:  # a clear never carries over a plain game's accounts
             self._clears.see(entry)
         begun = self._games.see(entry)
         self._levels.see(entry, begun)
@@ -255,7 +255,7 @@ class Auditor:
             self.report.note(entry)
 
     def may_play(self, position: int) -> bool:
-        """Whether nothing in the memory keeps a position from beginning a game."""
+        """Return whether the memory allows a position to start a game."""
         idle = state_of(self._ledger, position, self._conduct.facts) is State.IDLE
         return idle and place(PlayKey.REMINDER, position) not in self._ledger.state
 
@@ -264,7 +264,7 @@ class Auditor:
         return self._ledger.state.get(key)
 
     def _point_out(self, entry: StoredEntry, game: GameName) -> None:
-        """A game that is at hand from the journal alone, where it is first played."""
+        """Add a notice when a game is first played whose definition is only in the journal."""
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
         if first and self._at_hand.is_kept_only(game.id, game.digest):
             told = (
@@ -273,7 +273,7 @@ class Auditor:
             self.report.point_out(entry, f"{told} against its certificate")
 
     def _check_id(self, entry: StoredEntry) -> None:
-        """An id is used once. One that names its own place needs no remembering, nor one of an ended game."""
+        """Check that an id is used once; ids that contain their sequence, and ids of ended games, are not stored."""
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
             self.fault(entry, "its id was used before")
@@ -291,7 +291,7 @@ class Auditor:
         if play is not None and play[1] in self._ids_of_plays:
             self._ids_of_plays[play[1]].add(tx_id)
             if tx_id.endswith(".end"):
-                del self._ids_of_plays[play[1]]  # after it, nothing of the game can come: GameAudit says so
+                del self._ids_of_plays[play[1]]  # GameAudit reports any later entry of the game
         elif own_place(tx_id) == entry.sequence:
             if kind == PLAY_START:
                 self._ids_of_plays[tx_id] = set()
@@ -343,7 +343,7 @@ class Auditor:
             plan = self._ledger.plan(entry.transaction)
         except JournalError as why:
             self.fault(entry, f"its money cannot be moved: {why}")
-            # Go on in the chain all the same: later entries are judged by themselves.
+            # Continue with the chain: later entries are checked on their own.
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
             return
         self._ledger.commit(plan, entry)

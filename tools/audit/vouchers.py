@@ -1,9 +1,9 @@
-"""Every ticket followed by what the journal keeps of its number: it comes in once for each time it went out.
+"""The check of every ticket by its commitment: it is redeemed once for each time it was issued.
 
-The journal holds a commitment and no number (:mod:`egm.tickets.proof`), which tells one paper from
-another. A ticket this journal has not seen go out may come in once: an earlier journal, or another machine
-of the same ledger, printed it. And a machine goes by no ticket ledger that it went by before, and that two
-persons have replaced since: its tickets would all be money again.
+The journal stores a commitment instead of the number (:mod:`egm.tickets.proof`), which identifies the ticket.
+A ticket that this journal has not issued may be redeemed once: an earlier journal, or another machine of the
+same ledger, printed it. A machine must not go back to a ticket ledger that two people have replaced since,
+because its tickets could then be redeemed again.
 """
 
 from collections.abc import Callable
@@ -20,19 +20,19 @@ _IN: Final = ("voucher.in", "orphan.ticket", _RULED)
 
 
 class VoucherAudit:
-    """Follows the entries in order; ``fault`` is told of each ticket that is money a second time."""
+    """The check of tickets in entry order; ``fault`` is called for each ticket redeemed a second time."""
 
     def __init__(self, fault: Callable[[StoredEntry, str], None]) -> None:
         self._fault = fault
         self._out_cents: dict[str, int] = {}
-        """What is out, by commitment."""
+        """The amount of each issued ticket, by commitment."""
         self._taken: dict[str, int] = {}
-        """Which entry took a ticket in that has not gone out again."""
+        """The entry that redeemed each ticket not issued again since."""
         self._committed = False
         self._begun: list[str] = []
 
     def see(self, entry: StoredEntry) -> None:
-        """Take one entry of the journal."""
+        """Check one entry of the journal."""
         if STATE_KEY in entry.state:
             self._see_ledger(entry)
         kind = entry.transaction.kind
@@ -41,7 +41,7 @@ class VoucherAudit:
         record = details(entry)
         commitment = record.get("commitment")
         if commitment is None:
-            if self._committed and kind != _RULED:  # an old journal has none at all
+            if self._committed and kind != _RULED:  # an old journal has no commitments
                 self._fault(entry, "which ticket it is is not told, and of those before it was")
             return
         self._committed = True

@@ -1,8 +1,9 @@
-"""The ``egm`` command: a click group that loads each command's module when it is called.
+"""The ``egm`` command: a click group that imports each command's module when it is called.
 
-Before anything else is imported it starts itself again isolated (:mod:`egm.isolated`): neither ``PYTHONPATH``
-nor the working directory gives it a module. What the first interpreter ran until here (a ``sitecustomize``,
-another ``tools``) is whose who set its environment, who could have started anything else as well.
+Before any other import it restarts itself in isolated mode (:mod:`egm.isolated`), so that no module comes
+from ``PYTHONPATH`` or the working directory. What the first interpreter ran until then (a ``sitecustomize``,
+another ``tools``) was chosen by the person who set its environment, and who could have started any other
+program as well.
 """
 
 import os
@@ -25,19 +26,19 @@ from egm.collector import collector_paused
 from tools.cli.commands import COMMANDS
 from tools.cli.terminal import lines
 
-#: No command's output begins with a greeting of the screen's library.
+#: Keep the screen library's greeting out of every command's output.
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-#: No package of the environment changes how files are validated, and none is searched for one that would.
+#: Neither search for nor load packages that would change how files are validated.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 class CommandGroup(click.Group):
-    """A group whose commands are named by a table and imported on first use.
+    """A command group whose commands are listed in a table and imported on first use.
 
     ``table``: each command's module in ``package``, and its line in the help.
 
-    What a command cannot have is said in one line, by every command alike: a package that is not installed
-    with a cabinet, a file or folder the system refuses.
+    Every command reports what is missing in one line: a package that is not installed with a cabinet, or a
+    file or folder that the system refuses.
     """
 
     def __init__(self, *, table: Mapping[str, tuple[str, str]], package: str, **attributes: Any) -> None:
@@ -45,7 +46,7 @@ class CommandGroup(click.Group):
         self._table, self._package = table, package
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. Raises ClickException for what cannot be had."""
+        """Run a command. Raises ClickException for a missing package or a file error."""
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:
@@ -70,42 +71,44 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command. Raises NoSuchCommand, with the names of the table that are near."""
+        """Find the command. Raises NoSuchCommand with similar names from the table."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
             raise click.NoSuchCommand(error.command_name, possibilities=self._table, ctx=ctx) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        """The names of the table, sorted."""
+        """Return the names of the table, sorted."""
         return sorted(self._table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name, its module imported now."""
+        """Import and return the command with that name, or return None."""
         if cmd_name not in self._table:
             return None
         with collector_paused():
             module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
         for each in getattr(command, "commands", {}).values():
-            each.short_help = each.get_short_help_str(limit=_SENTENCE)  # whole: click would cut it at 45
+            each.short_help = each.get_short_help_str(
+                limit=_SENTENCE
+            )  # in full: click would cut it at 45 characters
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The lines of the table: nothing is imported for them."""
+        """Write the lines of the table, without importing any command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._table[name][1]) for name in sorted(self._table)])
 
 
 def _refused(error: OSError) -> str:
-    """What the system refused: the file where it is one, and why, without the number of the error."""
+    """Return the file name, if there is one, and the reason, without the error number."""
     why = error.strerror or str(error)
     return why if error.filename is None else f"{error.filename}: {why}"
 
 
-#: No first sentence of a help is longer, in characters.
+#: More characters than the first sentence of any help text has.
 _SENTENCE = 1_000
-#: Packages that are not installed with a cabinet: import name -> the extra that has it.
+#: Packages that are not installed with a cabinet: import name -> the extra that installs it.
 _EXTRA_OF = {
     "apsw": "dev",
     "hypothesis": "dev",
@@ -128,4 +131,4 @@ _EXTRA_OF = {
 )
 @click.version_option(package_name="open-egm", prog_name="egm")
 def main() -> None:
-    """An open electronic gaming machine."""
+    """Run an open electronic gaming machine."""

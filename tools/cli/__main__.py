@@ -1,4 +1,4 @@
-"""``python -m tools.cli``: the ``egm`` command where its script is not installed."""
+"""``python -m tools.cli``: the ``egm`` command for checkouts where its script is not installed."""
 
 import sys
 

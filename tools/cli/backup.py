@@ -1,8 +1,9 @@
-"""Backup of what a machine may be given back: cabinet file, staff, certificates; never its journal.
+"""Backups of a machine's restorable files: cabinet file, staff, certificates; never its journal.
 
-What has happened is in the journal, on two media, and goes on from where it is: an older one, or another
-machine's, would undo what was played and paid since. So a backup has none, and nothing else is taken from
-one. It is signed with the machine's key, and knows how far the journal had come when it was made.
+The journal is on two media and continues from its last entry: restoring an older journal, or another
+machine's, would undo games and payments made since. So a backup contains no journal, and a restore reads none
+from it. The backup is signed with the machine's key, and records the last journal entry at the time it was
+made.
 """
 
 import base64
@@ -26,17 +27,17 @@ from paytables.source import contents
 
 FORMAT: Final = 1
 CABINET, STAFF = "cabinet.toml", "people.json"
-#: What of a progressive link lies in files, by its key in the cabinet file.
+#: The parts of a progressive link that are stored in files, by their keys in the cabinet file.
 LINK: Final = ("authority", "certificate", "key")
-#: A journal's entries are numbered in 64 bits.
+#: Journal entries are numbered in 64 bits.
 _SEQUENCES: Final = 1 << 63
-#: All that a backup may hold.
+#: The names of all files that a backup may contain.
 NAMES: Final = frozenset({CABINET, STAFF, *LINK})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kept:
-    """A backup as it stands in its file; bytes of files in base 64, key and signature hexadecimal."""
+    """A backup in its file format: file contents in base 64, key and signature hexadecimal."""
 
     format: int
     machine: str
@@ -50,9 +51,9 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What was kept of a machine: the bytes of each file, by name.
+    """A machine's backed-up files: the bytes of each file, by name.
 
-    ``sequence`` and ``head``: the journal's last entry then, and its hash; ``at`` ISO 8601 UTC;
+    ``sequence`` and ``head``: the journal's last entry at that time, and its hash; ``at`` ISO 8601 UTC;
     ``public_key`` of the machine, hexadecimal.
     """
 
@@ -65,11 +66,13 @@ class Backup:
 
     @classmethod
     def of(cls, state: Path, cabinet: Path, at: str) -> Self:
-        """What there is of a machine. Raises OperatorError, JournalError, OSError."""
+        """Read a machine's files into a backup. Raises OperatorError, JournalError, OSError."""
         file, folder = load_cabinet(cabinet), StateFolder(state)
         found = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
-        if link is not None and link.key != LinkFolder.of(state).key:  # what the machine made never leaves it
+        if (
+            link is not None and link.key != LinkFolder.of(state).key
+        ):  # a key made by the machine never leaves it
             found |= {name: getattr(link, name) for name in LINK}
         files = {name: path.read_bytes() for name, path in found.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:
@@ -89,13 +92,13 @@ class Backup:
         }
 
     def text(self, key: MachineKey) -> str:
-        """The backup as a file, signed."""
+        """Return the signed backup as file text."""
         content = self._content()
         return json.dumps({**content, "signature": key.sign(canonical(content)).hex()}, indent=1) + "\n"
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """A backup, its signature checked. Raises OperatorError for what is none, or holds what none may."""
+        """Read a backup and check its signature. Raises OperatorError if it is not valid or has unknown files."""
         try:
             content = json.loads(contents(path))
             kept = from_json(_Kept, content, "it")
@@ -123,7 +126,7 @@ class Backup:
 
 
 def key_of(state: Path) -> MachineKey:
-    """The machine's key. Raises OperatorError where there is none, JournalError where it is damaged."""
+    """Return the machine's key. Raises OperatorError if there is none, JournalError if it is damaged."""
     key = MachineKey.load(DiskStorage(), state, state / SECOND_FOLDER)
     if key is None:
         raise OperatorError(f"{state}: no machine has been here: there is no key")

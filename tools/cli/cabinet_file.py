@@ -1,4 +1,4 @@
-"""A cabinet file written for somebody: every key with its meaning beside it, from the published schema."""
+"""A generated cabinet file: every key with its meaning as a comment, from the published schema."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from paytables.source import is_path
 from tools.lab.named import named
 
 _WIDTH: Final = 100
-#: Tables that are written out although nothing in them need be said.
+#: Tables that are written even if they have no values.
 _SHOWN: Final = frozenset({"[inventory]", "[memory]"})
 _GIVEN: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
 _LEVELS: Final = "[[progressives]]"
@@ -29,7 +29,7 @@ _LEVELS: Final = "[[progressives]]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the file is to say; empty or None: an example, or nothing."""
+    """The requested values for the file; empty or None: an example value, or none."""
 
     profile: Profile
     serial: str
@@ -42,10 +42,10 @@ class Asked:
 
 
 def written(asked: Asked, folder: Path) -> str:
-    """The file, to lie in ``folder``: definitions are named as they are found from there.
+    """Return the text of a file for ``folder``; definitions are named relative to it.
 
-    Without games, those of the library that the place admits, their levels the machine's own. Raises
-    :class:`DefinitionError` for a game that is refused.
+    If no games are requested, it offers the library games that the jurisdiction admits, with stand-alone
+    levels. Raises :class:`DefinitionError` for a game that is refused.
     """
     known = {part.header: part for part in parts()}
     games = [load_game(named(name)) for name in asked.games] or [*_admitted(asked.profile)]
@@ -76,7 +76,7 @@ def written(asked: Asked, folder: Path) -> str:
 
 
 def _from(folder: Path, name: str) -> str:
-    """A game as a cabinet file in ``folder`` names it."""
+    """Return a game's name as a cabinet file in ``folder`` writes it."""
     if not isinstance(named(name), Path):
         return name
     found = os.path.relpath(name, folder)
@@ -84,7 +84,7 @@ def _from(folder: Path, name: str) -> str:
 
 
 def _machine(asked: Asked) -> dict[str, str | None]:
-    """The keys of the machine's table; without a value: the example."""
+    """Return the keys of the machine's table; those without a value get an example."""
     given: dict[str, str | None] = {
         "serial": asked.serial,
         "operator_number": asked.operator_number,
@@ -101,9 +101,9 @@ def _machine(asked: Asked) -> dict[str, str | None]:
 
 
 def _table(part: Part, header: str, given: Mapping[str, str | None], *, first: bool = True) -> Iterator[str]:
-    """A table with what is given; the ``first`` of its kind has every other key as a comment.
+    """Yield the lines of a table; the ``first`` of its kind has every other key as a comment.
 
-    An example says that it is one, as what holds where nothing is said does.
+    Examples and default values are marked as such.
     """
     if first:
         yield from _comment(part.meaning)
@@ -127,7 +127,7 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def _admitted(profile: Profile) -> Iterator[Game]:
-    """Games of the library that the place admits: one of each title, and of the tables one of each family.
+    """Yield library games that the jurisdiction admits: one of each title, and one table of each family.
 
     A jurisdiction's own tables come first.
     """

@@ -1,7 +1,7 @@
-"""The cage of a machine opened at a terminal: persons with their PINs, the ticket ledger, and the journal.
+"""The cage of one machine, opened at a terminal: staff PINs, the ticket ledger, and the journal.
 
-The machine may be at work beside it. It finds a ledger that was put back, or a ticket nobody has paid for, at
-its start and at each door; the cage pays in between, so it looks for itself each time.
+The machine may be running. It only detects a restored old ledger, or a ticket without payment, at its start
+and when a door opens. The cage pays in between, so it checks the ledger each time.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 @contextmanager
 def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock: Clock) -> Iterator[Cage]:
-    """The ledger in the hands of enrolled persons, each of whom gives a PIN now.
+    """Open the ledger for enrolled staff, each of whom enters a PIN now.
 
-    Raises :class:`OperatorError` where the ledger is not the one the machine's journal knows; JournalError
-    where that journal is not what the machine wrote: nothing is paid by half of the books.
+    Raises :class:`OperatorError` if the ledger is not the one the machine's journal knows; JournalError if
+    that journal is not what the machine wrote: nothing is paid on incomplete books.
     """
     roster = roster_of(folder, medium)
     for number in filter(None, (person, second)):
@@ -56,16 +56,16 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
 
 
 def _is_accounted(view: JournalView, record: Record) -> bool:
-    """A journal that has never been held against the ledger says nothing of its tickets."""
+    """Return whether the journal accounts for a ticket; it does not if it was never compared with the ledger."""
     return view.state(STATE_KEY) is None or journal_knows(view, record)
 
 
 def ask_all(
     folder: Path, medium: Path | None, ask: Callable[[JournalView], T]
 ) -> tuple[list[T], tuple[str, ...]]:
-    """Ask every journal of this machine, cleared ones first; the answers, and which could not be read.
+    """Query every journal of this machine, cleared ones first; return the answers and the unreadable journals.
 
-    The present one is proved by the machine's key: it raises JournalError where it is not what was written.
+    The present one is verified with the machine's key. Raises JournalError if it is not what was written.
     """
     answers, unread = [], []
     for cleared in sorted(folder.glob("cleared/*/journal.sqlite")):
@@ -79,9 +79,9 @@ def ask_all(
 
 
 def taken_in_all(folder: Path, medium: Path | None = None) -> dict[str, str]:
-    """What all of this machine's journals took in (`egm.tickets.proof.taken_in`), cleared ones too.
+    """Return all tickets accepted in this machine's journals, cleared ones too (`egm.tickets.proof.taken_in`).
 
-    Raises JournalError where the present one is damaged; of a cleared one that is, a note says so.
+    Raises JournalError if the present one is damaged; a note names each damaged cleared one.
     """
     answers, unread = ask_all(folder, medium, lambda view: taken_in((view,)))
     for why in unread:

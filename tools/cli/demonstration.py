@@ -1,8 +1,8 @@
-"""The staff of a demonstration cabinet: one person a role, with PINs made at its first start.
+"""The staff of a demonstration cabinet: one person per role, with PINs made at its first start.
 
-Only for a cabinet all of whose ports are simulated, in a state folder that is new. The PINs lie there in
-clear, for its user only, so that ``egm run`` can tell them again; a real cabinet has no staff until somebody
-is enrolled, and refuses the state folder of a demonstration (:mod:`egm.people.demonstration`).
+Only for a cabinet whose ports are all simulated, in a new state folder. The PINs are stored there in clear,
+readable by its user only, so that ``egm run`` can print them again. A real cabinet has no staff until
+somebody is enrolled, and refuses the state folder of a demonstration (:mod:`egm.people.demonstration`).
 """
 
 import json
@@ -20,7 +20,7 @@ from meters.copies import SECOND_FOLDER, Place
 from meters.storage import DiskStorage
 
 _DIGITS: Final = 6
-#: The manager first: whoever enrols must be enrolled.
+#: The manager first, because only enrolled people can enrol others.
 _STAFF: Final = (
     (Role.MANAGER, "Morgan"),
     (Role.SUPERVISOR, "Sacha"),
@@ -33,7 +33,7 @@ _STAFF: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """What somebody of the demonstration needs to sign in."""
+    """The number and PIN with which a demonstration person signs in."""
 
     number: str
     name: str
@@ -42,11 +42,11 @@ class Badge:
 
 
 def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime) -> tuple[Badge, ...]:
-    """The badges of a demonstration cabinet, made at its first start; none for any other cabinet.
+    """Return the badges of a demonstration cabinet, made at its first start; none for any other cabinet.
 
-    A folder that has a journal or people already is nobody's demonstration: it may be a real machine's.
+    A folder that already has a journal or staff is not a demonstration: it may be a real machine's.
 
-    Raises OperatorError where the file of the PINs is not what was written.
+    Raises OperatorError if the PIN file was altered.
     """
     if not cabinet.devices or cabinet.real_ports:
         return ()

@@ -1,6 +1,6 @@
-"""Drive one real device without a machine: what a technician does on a service bench.
+"""The operation of one real device without a machine, as a technician does on a service bench.
 
-Nothing is recorded and nothing credited: the ledgers are in memory. A note is given back unless told to keep.
+Nothing is recorded or credited: the ledgers are in memory. Bills are returned unless the caller keeps them.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from egm.devices.line import SerialLine
 
 
 class ListenError(Exception):
-    """The device cannot be driven as asked: says why."""
+    """A device that cannot be operated as requested; the text is the reason."""
 
 
 @runtime_checkable
@@ -34,7 +34,7 @@ class _HasEscrow(Protocol):
 
 
 class Listener:
-    """One device on one port; ``tell`` hears every event."""
+    """One device on one port; ``tell`` receives every event."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class Listener:
         keep: bool = False,
         tap: Callable[[bytes, bool], None] | None = None,
     ) -> None:
-        """``accept``: denominations in cents; ``keep`` what is offered instead of giving it back.
+        """Create a listener; ``accept``: denominations in cents; ``keep``: do not return what is offered.
 
-        ``tap`` is told every portion of bytes, and whether it was sent.
+        ``tap`` receives every block of bytes, and whether it was sent.
         """
         self._protocol = protocol
         self._port = port

@@ -1,4 +1,4 @@
-"""The state folder a person names to a command that reads a machine's memory, and makes none."""
+"""The state folder named on the command line of a command that only reads a machine's memory."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ from egm.config.cabinet_file import default_state_dir
 
 
 def memory_in(state: Path | None, second: Path | None = None) -> Path:
-    """Return the folder; ``second``: where the second copy lies, which alone is enough.
+    """Return the folder; ``second``: the folder of the second copy, which alone is enough.
 
-    Raises ClickException where there is no such folder.
+    Raises ClickException if there is no such folder.
     """
     folder = state or default_state_dir()
     if not folder.is_dir() and (second is None or not second.is_dir()):

@@ -1,4 +1,4 @@
-"""A demonstration cabinet with one game alone, for whoever is making that game."""
+"""A demonstration cabinet with a single game, for game developers."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _FILE: Final = "cabinet.toml"
 def cabinet_with(name: str, folder: StateFolder) -> Path:
     """Write the cabinet file of a demonstration cabinet with this game alone into its state folder.
 
-    Raises OperatorError where the game is refused, by file, line, key and reason, or would not be offered.
+    Raises OperatorError if the game is refused, by file, line, key and reason, or would not be offered.
     """
     try:
         game = load_game(named(name))
@@ -36,9 +36,9 @@ def cabinet_with(name: str, folder: StateFolder) -> Path:
 
 
 def _file(game: Game, slot: str) -> str:
-    """The demonstration cabinet's file with this game, and each of its levels kept by the machine itself.
+    """Return the demonstration cabinet's file with this game, its levels all stand-alone.
 
-    Its metrics take any free port: the demonstration cabinet may run beside it.
+    Its metrics use any free port: the demonstration cabinet may be running too.
     """
     levels = dict.fromkeys(play.level for play in game.every_level())
     tables = [f"[[games]]\ngame = {json.dumps(slot)}\n"]

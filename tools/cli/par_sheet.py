@@ -16,7 +16,7 @@ from tools.lab.parsheet.forms import cell
 from tools.lab.parsheet.meter import Standing
 from tools.lab.parsheet.sheet import SIGNATURE, award_sheet, bet_sheet
 
-#: What the columns of the bands are.
+#: The columns of the bands.
 _BANDS_SAID: Final = (
     "bands hold the return after so many games with that likelihood; trade 90 % takes z 1.65, as PAR sheets "
     "round it, 90 % the exact 1.644853627"
@@ -24,7 +24,7 @@ _BANDS_SAID: Final = (
 
 
 def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> None:
-    """Print the sheet; ``rules`` say which odds are so long that the player is told them."""
+    """Print the sheet; ``rules`` say from which odds on the player must be informed of them."""
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
     for bet in analysis.bets:
@@ -145,7 +145,7 @@ def _progressives(bet: BetAnalysis) -> Table:
 
 
 def _merchandise(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Table:
-    """Prizes in kind, at their stated value: stated apart, for no return counts them."""
+    """Return the prizes in kind at their stated value: listed separately, because no return counts them."""
     apart = _right(*(f"apart, at {cents}" for cents in denominations_cents))
     rows = (
         (
@@ -160,7 +160,7 @@ def _merchandise(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> Tabl
 
 
 def standings(rows: list[Standing], unit: str) -> None:
-    """Print what levels return while their meters stand where they stand; ``unit`` of stakes and meters."""
+    """Print what levels return at their present meters; ``unit`` of stakes and meters."""
     columns: Columns = (
         "bet",
         "level",

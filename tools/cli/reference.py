@@ -1,4 +1,4 @@
-"""Every command of ``egm`` on a page, as click itself states them."""
+"""A reference page of every ``egm`` command, from click's own help."""
 
 import inspect
 from collections.abc import Iterator
@@ -13,19 +13,19 @@ _AS_IS: Final = "\b"
 
 
 def command_reference() -> str:
-    """Every command of ``egm`` with its help, usage and options, as click itself states them."""
+    """Return every command of ``egm`` with its help, usage and options, from click."""
     with click.Context(egm, info_name="egm") as context:
         return "\n\n".join(_command(context, egm))
 
 
 def _command(context: click.Context, command: click.Command) -> Iterator[str]:
-    """One command and, for a group, everything below it."""
+    """Yield one command and, for a group, all its subcommands."""
     usage = command.collect_usage_pieces(context)
     yield f"{'#' * (context.command_path.count(' ') + 2)} `{context.command_path}`"
     yield _help(command)
     yield f"```\n{' '.join([context.command_path, *usage])}\n```"
     records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
-    # click lists an argument among the options; without a text of its own it stands in the usage already
+    # click lists arguments among the options; those without a help text are already in the usage line
     options = [[f"`{name}`", text] for name, text in records if text and "--help" not in name]
     if options:
         yield table(["Option", "Meaning"], options)
@@ -39,7 +39,7 @@ def _command(context: click.Context, command: click.Command) -> Iterator[str]:
 
 
 def _help(command: click.Command) -> str:
-    """A command's help as a page has it: what click leaves as it is, its mark says, is an example."""
+    """Return a command's help in Markdown: text that click leaves unwrapped becomes an example."""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     told = (inspect.cleandoc(each) for each in paragraphs)
     return "\n\n".join(

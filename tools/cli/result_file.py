@@ -1,4 +1,4 @@
-"""A file a command writes its result to: whole or not at all, and in the place of a regular file only."""
+"""Result files of commands: written atomically, and only over a regular file."""
 
 import os
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from tools.cli.terminal import echo
 
 
 def replaceable(file: Path) -> Path:
-    """``file`` with its links resolved, which a rename may take the place of.
+    """Return ``file`` with its links resolved, so that a rename can replace it.
 
-    Raises ClickException where something stands there that is no regular file: a device, a pipe, a folder.
+    Raises ClickException if it exists and is not a regular file: a device, a pipe, a folder.
     """
     found = Path(os.path.realpath(file))
     if found.exists() and not found.is_file():
@@ -24,9 +24,9 @@ def replaceable(file: Path) -> Path:
 
 @contextmanager
 def result_file(file: Path) -> Iterator[BinaryIO]:
-    """Give a file to write, which becomes ``file`` when everything was written; else ``file`` is as it was.
+    """Yield a file that replaces ``file`` once everything is written; otherwise ``file`` stays unchanged.
 
-    Raises ClickException where ``file`` may not be replaced, and OSError.
+    Raises ClickException if ``file`` may not be replaced, and OSError.
     """
     target = replaceable(file)
     partial = target.with_name(target.name + ".partial")
@@ -41,9 +41,9 @@ def result_file(file: Path) -> Iterator[BinaryIO]:
 
 
 def write_result(file: Path, data: bytes | str, what: str = "") -> None:
-    """Write ``data`` to ``file``, whole or not at all, and say so with ``what`` it is (default: its size).
+    """Write ``data`` to ``file`` atomically, and print so with the description ``what`` (default: its size).
 
-    Raises ClickException where it cannot be written.
+    Raises ClickException if it cannot be written.
     """
     content = data.encode() if isinstance(data, str) else data
     try:

@@ -1,4 +1,4 @@
-"""The heading of a printed sheet: machine, rules of the place, currency, and how far its journal went."""
+"""The heading of a printed sheet: machine, jurisdiction rules, currency, and the journal's last entry."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from meters.recall import details
 
 
 def currency_of(rules: str) -> str:
-    """Return the currency of a profile, by its name in the journal; empty where it is not to be had here."""
+    """Return the currency of a profile, by its name in the journal, or an empty string for an unknown one."""
     try:
         return load_profile(rules).currency if rules else ""
     except OperatorError:
@@ -21,7 +21,7 @@ def currency_of(rules: str) -> str:
 
 @dataclass
 class SheetHead:
-    """What the entries of one journal say of the machine; an older journal does not say all of it."""
+    """The machine's data from the entries of one journal; older journals do not have all of it."""
 
     machine: str = ""
     rules: str = ""
@@ -32,7 +32,7 @@ class SheetHead:
 
     @classmethod
     def of(cls, view: JournalView) -> "SheetHead":
-        """The head of a machine's memory as it is now, from its first entry, last power-up and last entry."""
+        """Return the head of a machine's current memory, from its first entry, last power-up and last entry."""
         head = cls()
         last = view.entries(since=max(0, view.sequence - 1))
         powered = view.entries(("power.up",), newest_first=True, limit=1)
@@ -41,7 +41,7 @@ class SheetHead:
         return head
 
     def note(self, entry: StoredEntry) -> None:
-        """Take what an entry says; the last power-up says the rules in force."""
+        """Update the head with an entry; the last power-up names the rules in force."""
         self.sequence, self.last = entry.sequence, entry.time_utc
         self.first = self.first or entry.time_utc
         if entry.kind == "machine.genesis":
@@ -51,18 +51,18 @@ class SheetHead:
             self.day = GamingDay.recorded(entry.record)
 
     def watching(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
-        """The same entries, noted as they pass."""
+        """Yield the entries unchanged, and update the head with each."""
         for entry in entries:
             self.note(entry)
             yield entry
 
     @property
     def currency(self) -> str:
-        """The currency of the rules in force; empty where they are not to be had here."""
+        """Return the currency of the rules in force, or an empty string if they are unknown here."""
         return currency_of(self.rules)
 
     def text(self) -> str:
-        """One line: machine, rules, currency, entry and time."""
+        """Return one line: machine, rules, currency, entry and time."""
         said = (
             f"machine {self.machine}" if self.machine else "",
             f"rules {self.rules}" if self.rules else "",

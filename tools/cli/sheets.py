@@ -1,4 +1,4 @@
-"""Tables of a service page on paper: as text, and as an A4 PDF drawn with Pillow."""
+"""Service-page tables on paper: as text, and as an A4 PDF drawn with Pillow."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -13,13 +13,13 @@ import egm.screen
 from egm.kernel.service_pages import Table, Words
 from egm.screen.text import LOCALES, Texts
 
-#: ISO 4217's code for no currency, for tables that hold no amounts.
+#: ISO 4217's code for no currency, for tables without amounts.
 NO_MONEY: Final = "XXX"
 #: The option of a command that writes a sheet.
 LANGUAGE: Final = click.option(
     "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
 )
-#: A4 at 150 dots an inch.
+#: A4 at 150 dots per inch.
 _DPI: Final = 150
 _PAGE: Final = (1240, 1754)
 _MARGIN: Final = 100
@@ -31,12 +31,12 @@ _FONTS: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
 def worded(words: Words, texts: Texts, currency: str) -> str:
-    """One text of a page in a language. Raises CatalogueError for a text the catalogue has not."""
+    """Return one text of a page in a language. Raises CatalogueError for an unknown text."""
     return texts.worded(words, lambda cents: texts.money(cents, currency))
 
 
 def rows_of(table: Table, texts: Texts, currency: str) -> list[list[str]]:
-    """The table's cells in words, its column titles first where it has any."""
+    """Return the table's cells as text, its column titles first if it has any."""
     lines = [table.columns] if table.columns else []
     return [
         [worded(cell, texts, currency) for cell in line] for line in (*lines, *(r.cells for r in table.rows))
@@ -44,7 +44,7 @@ def rows_of(table: Table, texts: Texts, currency: str) -> list[list[str]]:
 
 
 def as_text(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> str:
-    """Title and tables as plain text, columns aligned."""
+    """Return title and tables as plain text with aligned columns."""
     lines = [title, "=" * len(title)]
     for table in tables:
         lines.append("")
@@ -60,7 +60,7 @@ def as_text(title: str, tables: Iterable[Table], texts: Texts, currency: str) ->
 
 
 def as_pdf(title: str, tables: Iterable[Table], texts: Texts, currency: str) -> bytes:
-    """Title and tables on as many A4 pages as they need, one bit a dot."""
+    """Return title and tables on as many A4 pages as they need, one bit a dot."""
     paper = _Paper(title)
     for table in tables:
         if table.title is not None:
@@ -78,7 +78,7 @@ def _font(name: str, dots: int) -> ImageFont.FreeTypeFont:
 
 
 class _Paper:
-    """Pages filled from the top; a line that does not fit begins a new page."""
+    """Pages filled from the top; a line that does not fit starts a new page."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -102,11 +102,11 @@ class _Paper:
         self._y = _MARGIN + 2 * _LINE
 
     def gap(self) -> None:
-        """An empty line."""
+        """Add an empty line."""
         self._y += _LINE // 2
 
     def line(self, cells: list[str], *, bold: bool = False) -> None:
-        """One row, its cells in columns of equal width, each wrapped within its own."""
+        """Add one row, its cells in columns of equal width, each wrapped within its column."""
         font = _font("Bold" if bold else "Regular", _TEXT)
         room = (_PAGE[0] - 2 * _MARGIN) // len(cells)
         wrapped = [list(_wrapped(cell, font, room - 16)) for cell in cells]
@@ -122,7 +122,7 @@ class _Paper:
             self._y += _LINE
 
     def pdf(self) -> bytes:
-        """All pages as one file."""
+        """Return all pages as one file."""
         stream = BytesIO()
         first, *rest = self._pages
         first.save(stream, "PDF", resolution=_DPI, save_all=True, append_images=rest, producer="open-egm")
@@ -130,7 +130,7 @@ class _Paper:
 
 
 def _wrapped(text: str, font: ImageFont.FreeTypeFont, room: int) -> Iterator[str]:
-    """The text in lines no longer than ``room`` dots; a word longer than a line is cut."""
+    """Yield the text in lines of at most ``room`` dots; a word longer than a line is cut."""
     line = ""
     for word in text.split(" "):
         rest = word

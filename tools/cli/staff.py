@@ -1,7 +1,8 @@
-"""Proving who one is at a terminal, against the roster of a machine."""
+"""The identification of staff at a terminal, against the roster of a machine."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -16,13 +17,14 @@ from egm.people.tries import WRONG_MAX, WrongPin, counted_as, wrong_pins
 from egm.staff.service.sign_in import STAFF_ROSTER
 from meters import Journal, Transaction
 from meters.copies import SECOND_FOLDER
+from meters.storage import Storage
 
 
 def roster_of(folder: Path, second: Path | None = None) -> Roster:
-    """The roster of a state folder, as its journal records it; ``second``: where its second copy lies.
+    """Return the roster of a state folder, as its journal records it; ``second``: the second copy's folder.
 
-    Raises ClickException where it cannot be read, or is not the one recorded: no PIN is skipped because the
-    file is gone.
+    Raises ClickException if it cannot be read, or is not the recorded one: a missing file does not bypass the
+    PINs.
     """
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
@@ -38,8 +40,8 @@ def roster_of(folder: Path, second: Path | None = None) -> Roster:
 def proved(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number. Raises ClickException unless it is right.
 
-    A wrong one is noted for the machine, which records it; after as many as
-    :data:`~egm.people.tries.WRONG_MAX` the number is locked at terminals for a while.
+    A wrong PIN is noted for the machine, which records it; after :data:`~egm.people.tries.WRONG_MAX` wrong
+    ones the number is locked at terminals for a while.
     """
     pin = click.prompt(f"{prompt} of {number}", hide_input=True)
     if roster.path is None:
@@ -67,14 +69,22 @@ def prove(roster: Roster, number: str, permission: Permission) -> Person:
     return person
 
 
-def carry_roster(roster: Roster, folder: Path, second: Path | None, machine_id: str) -> None:
-    """After a clear: the new journal goes on with the roster the old one recorded, under the present key."""
+def carry_roster(
+    roster: Roster,
+    folder: Path,
+    second: Path | None,
+    machine_id: str,
+    *,
+    now: Callable[[], datetime],
+    storage: Storage | None = None,
+) -> None:
+    """Continue the new journal after a clear with the recorded roster, under the present key."""
     if not roster.changes:
         return
     roster.written_to(StateFolder(folder).staff)
     last = roster.changes[-1]
     recorded = Recorded(last.number, roster.digest).to_json()
-    with Journal.open(folder, now=SystemClock().now, second_dir=second, machine_id=machine_id) as journal:
+    with Journal.open(folder, now=now, second_dir=second, machine_id=machine_id, storage=storage) as journal:
         journal.append(
             Transaction(
                 id=f"staff-{last.number}-{roster.digest[:16]}",
@@ -91,9 +101,9 @@ def carry_roster(roster: Roster, folder: Path, second: Path | None, machine_id: 
 
 
 def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) -> None:
-    """Begin without staff on a machine whose roster is lost; ``details`` says who does so, and why.
+    """Start without staff on a machine whose roster is lost; ``details`` name the people and the reason.
 
-    Raises JournalError, also while the machine runs. What is there of a roster is moved aside.
+    Raises JournalError, also if the machine is running. Remaining roster files are moved aside.
     """
     path = StateFolder(folder).staff
     with Journal.open(folder, now=SystemClock().now, second_dir=second) as journal:

@@ -1,10 +1,10 @@
-"""One table for every command: on a terminal at any width, in a pipe, as JSON and as CSV.
+"""Tables for every command: on a terminal of any width, in a pipe, as JSON and as CSV.
 
-A command makes :class:`Table` of the values themselves and gives it to :func:`show` with the form that
-:func:`forms` took from the command line. On a terminal a table wraps between words; where even so it does
-not fit, a table of figures goes on below with its ``naming`` columns again, and each row of any other
-becomes a block of ``column  value`` lines. Nothing is ever cut, and what a file or a journal says steers no
-terminal (:mod:`tools.cli.terminal`).
+A command makes a :class:`Table` of plain values and gives it to :func:`show` with the form that :func:`forms`
+took from the command line. On a terminal a table wraps between words. If it still does not fit, a table of
+figures continues below with its ``naming`` columns repeated, and each row of any other table becomes a block
+of ``column  value`` lines. Nothing is ever cut, and values from files or journals cannot send control
+sequences to the terminal (:mod:`tools.cli.terminal`).
 """
 
 import csv
@@ -26,7 +26,7 @@ from tools.cli.terminal import Terminal, echo, json_text, lines, printable
 
 Form = Literal["text", "json", "csv"]
 Style = dict[str, Any]
-"""How a cell is set apart on a terminal: what ``click.style`` takes."""
+"""The style of a cell on a terminal: arguments for ``click.style``."""
 
 Columns = Sequence["Column | str"]
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -39,7 +39,7 @@ BAD: Final[Style] = {"fg": "red", "bold": True}
 
 
 def shown(value: Any) -> str:
-    """A value as people read it in a cell."""
+    """Return a value as text for a cell."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -52,7 +52,7 @@ def shown(value: Any) -> str:
 
 
 def _in_a_cell(value: Any) -> str:
-    """A value in a cell of a spreadsheet. What has names inside keeps them, as JSON."""
+    """Return a value for a spreadsheet cell; nested values as JSON."""
     parts = value if isinstance(value, list | tuple) else (value,)
     named = any(isinstance(part, dict) for part in parts)
     return json_text(value) if named else shown(value)
@@ -60,9 +60,9 @@ def _in_a_cell(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. ``key``: its name in JSON and CSV; the title with underscores where none is given.
+    """One column. ``key``: its name in JSON and CSV; by default the title with underscores.
 
-    ``text``: a value as a terminal shows it; JSON and CSV carry the value itself.
+    ``text``: returns a value as a terminal shows it; JSON and CSV contain the value itself.
     """
 
     title: str
@@ -71,38 +71,38 @@ class Column:
     text: Callable[[Any], str] = shown
     style: Callable[[Any], Style | None] = lambda _: None
     most: int = _UNBOUNDED
-    """So wide at most, if its words allow, also where there is no end to a line: for lists of any length."""
+    """The largest width, if the words fit, even without a line limit: for lists of any length."""
 
     @property
     def name(self) -> str:
-        """Its name for programs."""
+        """Return its name in JSON and CSV."""
         kept = "".join(letter if letter.isalnum() else " " for letter in self.title.lower())
         return self.key or "_".join(kept.split()) or "value"
 
 
 def figure(value: Any) -> str:
-    """A whole number in threes, nothing as a dash, anything else as it is."""
+    """Return a whole number with thousands separators, None as a dash, anything else as text."""
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else shown(value)
 
 
 def whole(title: str, key: str = "") -> Column:
-    """A column of whole numbers, shown in threes."""
+    """Return a column of whole numbers, shown with thousands separators."""
     return Column(title, key, right=True, text=figure)
 
 
 @dataclass(slots=True)
 class Table:
-    """Columns and rows of values. A column given as text alone is :class:`Column` of that title."""
+    """Columns and rows of values. A column given as text becomes a :class:`Column` with that title."""
 
     columns: Columns
     rows: Iterable[Iterable[Any]] = ()
     title: str = ""
     empty: str = "none"
-    """What a terminal says of a table without rows."""
+    """The text a terminal shows for a table without rows."""
     headed: bool = True
-    """Whether a terminal shows the columns' titles; without, a table of facts."""
+    """Whether a terminal shows the column titles; without titles, it is a table of single facts."""
     naming: int = 0
-    """Of a table of figures: how many columns, from the first, say what a row is about."""
+    """For a table of figures: the number of leading columns that identify a row."""
     _columns: tuple[Column, ...] = field(init=False)
     _rows: list[tuple[Any, ...]] = field(init=False)
 
@@ -111,16 +111,16 @@ class Table:
         self._rows = [tuple(row) for row in self.rows]
 
     def __bool__(self) -> bool:
-        """Whether there is any row."""
+        """Return whether there is any row."""
         return bool(self._rows)
 
     def document(self) -> list[dict[str, Any]]:
-        """The rows for programs."""
+        """Return the rows for JSON."""
         names = [column.name for column in self._columns]
         return [dict(zip(names, row, strict=True)) for row in self._rows]
 
     def to_csv(self) -> str:
-        """The rows for spreadsheets, under the columns' names."""
+        """Return the rows as CSV, under the columns' names."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([column.name for column in self._columns])
@@ -128,7 +128,7 @@ class Table:
         return out.getvalue()
 
     def to_text(self, width: int = _UNBOUNDED) -> str:
-        """The table in lines of at most ``width`` columns, as far as its longest words let it."""
+        """Return the table in lines of at most ``width`` columns, if its longest words allow."""
         cells = [[lines(c.text(v)) for c, v in zip(self._columns, row, strict=True)] for row in self._rows]
         heads = [lines(column.title) for column in self._columns] if self.headed else []
         title = [lines(self.title)] if self.title else []
@@ -148,7 +148,7 @@ class Table:
         return "\n".join(drawn)
 
     def _parts(self, heads: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> list["Table"]:
-        """Tables that fit, each with the naming columns and some of the others; none where that cannot be."""
+        """Return tables that fit, each with the naming columns and some others; an empty list if impossible."""
 
         def fits(columns: Sequence[int]) -> bool:
             titles = [heads[i] for i in columns] if heads else ()
@@ -209,9 +209,10 @@ def _wrapped(cell: str, width: int) -> list[str]:
 def _widths(
     columns: Sequence[Column], heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
 ) -> list[int] | None:
-    """The width of each column so that all fit into ``width``, or None where they cannot.
+    """Return the column widths with which all columns fit into ``width``, or None if they cannot.
 
-    The widest give way first, none below its longest word, nor a column of figures below its longest figure.
+    The widest columns shrink first, none below its longest word, nor a column of figures below its longest
+    figure.
     """
     widths, least = [], []
     for i, column in enumerate(columns):
@@ -235,24 +236,24 @@ def _widths(
 
 
 def terminal_width() -> int:
-    """The columns there are: the terminal's, or what COLUMNS says; a pipe has no end."""
+    """Return the width of the terminal, or the value of COLUMNS; a pipe has no limit."""
     if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     return _UNBOUNDED
 
 
 def forms(command: _F) -> _F:
-    """Give a command ``--json`` and ``--csv``: its argument ``form``, for :func:`show`."""
+    """Give a command ``--json`` and ``--csv`` as its argument ``form``, for :func:`show`."""
     command = click.option("--csv", "form", flag_value="csv", type=str, help="For spreadsheets.")(command)
     command = click.option("--json", "form", flag_value="json", type=str, help="For scripts.")(command)
     return click.option("--text", "form", flag_value="text", type=str, default=True, hidden=True)(command)
 
 
 def show(form: Form, *tables: Table, document: Any = None, before: str = "", after: str = "") -> None:
-    """Print tables in a form. ``document``: what JSON says, where that is more than the (one) table's rows.
+    """Print tables in a form. ``document``: the JSON, if it contains more than the (one) table's rows.
 
-    ``before`` and ``after``: sentences around them, for people only. As CSV the tables follow each other, an
-    empty line between.
+    ``before`` and ``after``: sentences around them, for people only. In CSV the tables follow each other,
+    with an empty line between.
     """
     if form == "json":
         echo(json_text(tables[0].document() if document is None else document, indent=2))
@@ -261,20 +262,20 @@ def show(form: Form, *tables: Table, document: Any = None, before: str = "", aft
     else:
         width = terminal_width()
         body = "\n\n".join(table.to_text(width) for table in tables)
-        # each cell is shown as it is (tools.cli.terminal) before it is styled
+        # cells are escaped (tools.cli.terminal) before they are styled
         click.echo("\n".join(part for part in (lines(before), body, lines(after)) if part))
 
 
 def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
-    """A table of single facts: what, and its value."""
+    """Return a table of single facts: name and value."""
     return Table(("fact", "value"), rows, title=title, headed=False)
 
 
 @contextmanager
 def working(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Say on the terminal what takes its time, and how far it is: the function given is told what is done.
+    """Show a progress message on the terminal; the yielded function takes the number of steps done.
 
-    Shown on the standard error of a terminal alone, and taken away at the end: pipes and files stay clean.
+    It is shown only if standard error is a terminal, and removed at the end: pipes and files stay clean.
     """
     console = Terminal(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -1,4 +1,4 @@
-"""What commands show beside plain text: rich consoles and JSON, in which nothing steers a terminal either."""
+"""Rich consoles and JSON for commands, in which data cannot send control sequences to the terminal."""
 
 import json
 from typing import Any
@@ -12,21 +12,23 @@ __all__ = ["Terminal", "echo", "json_text", "lines", "plain", "printable"]
 
 
 def plain(value: object) -> str:
-    """The same for a rich console: its markup is shown, not followed."""
+    """Return a value escaped for a rich console: its markup is shown literally."""
     return escape(printable(value))
 
 
 class Terminal(Console):
-    """A rich console that prints texts as :func:`echo` does; markup of its caller's own is followed."""
+    """A rich console that prints texts as :func:`echo` does; the caller's own markup takes effect."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print ``objects``; what is data in a text with markup goes through :func:`plain` first."""
+        """Print ``objects``; data inside a text with markup must go through :func:`plain` first."""
         shown = (lines(each) if isinstance(each, str) else each for each in objects)
-        super().print(*shown, **{"soft_wrap": True, **options})  # the terminal wraps, and a pipe has no width
+        super().print(
+            *shown, **{"soft_wrap": True, **options}
+        )  # the terminal wraps lines, and a pipe has no width
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    """``value`` as JSON that a person can read as well: what is not printed is escaped as JSON does."""
+    """Return ``value`` as readable JSON; unprintable characters are JSON escapes."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if text.isprintable():
         return text

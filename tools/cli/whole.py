@@ -1,4 +1,4 @@
-"""Whole numbers of the command line: what memory and databases can hold, and no more."""
+"""A whole-number type for command lines, limited to what memory and databases can hold."""
 
 from typing import Any, Final
 
@@ -8,10 +8,10 @@ _MOST: Final = (1 << 63) - 1
 
 
 class Whole(click.IntRange):
-    """A whole number from ``min`` to what 64 bits hold."""
+    """A whole number from ``min`` to the largest 64-bit value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number. Raises click.BadParameter."""
+        """Convert the argument. Raises click.BadParameter."""
         number = super().convert(value, param, ctx)
         if number > _MOST:
             self.fail(f"{number} is too large: at most {_MOST}", param, ctx)

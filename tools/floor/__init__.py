@@ -1,1 +1,1 @@
-"""What stands on a server of a floor: the controller of linked levels, the house's registers, monitoring."""
+"""The server programs of a gaming floor: the controller of linked levels, the venue's registers, monitoring."""

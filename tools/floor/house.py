@@ -1,7 +1,8 @@
-"""The house's file of machines and bases, from the journal of every machine (Monaco arts 19.2 and 19.3).
+"""The venue's register of machines and bases, from the journal of every machine (Monaco arts 19.2 and 19.3).
 
-Nothing of it is kept apart: it says what the machines recorded, and so is never behind them. What must be one
-machine's alone (a base's number, given once for all, a serial number, the operator's number) is held to that.
+The register is not stored: it is derived from what the machines recorded, and so is always up to date. It
+checks that identifiers are unique: a base number (assigned once for all), a serial number, the operator's
+number.
 """
 
 from collections import defaultdict
@@ -13,7 +14,7 @@ from egm.gaming_day import GamingDay
 from egm.staff.inventory import KIND
 from meters import StoredEntry
 
-#: What no two machines of a house have in common.
+#: The fields that must differ for every machine of a venue.
 _ALONE: Final = ("base_number", "serial", "operator_number")
 _NAMED: Final = (
     "serial",
@@ -31,7 +32,7 @@ _WITHDRAWN, _RETURNED = "base.withdrawn", "base.returned"
 
 @dataclass(slots=True)
 class Machine:
-    """One machine: its ``entry`` in the inventory as it stands, and where its ``base`` is."""
+    """One machine: its current inventory ``entry``, and the location of its ``base``."""
 
     source: str
     """The memory or export it was read from, for messages."""
@@ -39,14 +40,14 @@ class Machine:
     base: str = _IN_PLACE
 
     def line(self) -> dict[str, Any]:
-        """Its line in the file."""
+        """Return its line in the register."""
         games = [f"{g['game']} {g['return']} % ({g['certified_on'] or '-'})" for g in self.entry["games"]]
         named = {name: self.entry[name] for name in _NAMED}
         return {"base_number": self.entry["base_number"], "base": self.base, **named, "games": games}
 
 
 def machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
-    """What a journal says of its machine."""
+    """Return the machine that a journal describes."""
     found, day = Machine(source), GamingDay()
     for entry in entries:
         record: Any = entry.record
@@ -63,7 +64,7 @@ def machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
 
 
 def clashes(machines: Iterable[Machine]) -> list[str]:
-    """What two machines of a house have in common and may not, in words."""
+    """Return a sentence for each identifier that two machines of a venue share."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for each in machines:
         for name in _ALONE:

@@ -1,1 +1,1 @@
-"""The cabinet as an installable system: a Debian package, with its user, its units and its devices' names."""
+"""The cabinet as an installable system: a Debian package with its user, its systemd units and its device names."""

@@ -1,10 +1,10 @@
-"""Debian package of the cabinet: ``make deb``.
+"""The Debian package of the cabinet: ``make deb``.
 
 Everything the cabinet runs is in ``/opt/open-egm``: an environment of Debian's own Python with the wheels
 that ``requirements.txt`` names by digest, and this project's. Wheels are for one minor version of Python, so
-there is one set for each Debian release in support. Nothing is fetched where the package is installed; its
-``postinst`` compiles the modules for the Python that is there, and again when that changes (a dpkg trigger).
-The same inputs give the same bytes: times are those of the last commit (or ``SOURCE_DATE_EPOCH``).
+there is one set for each supported Debian release. Nothing is downloaded where the package is installed; its
+``postinst`` compiles the modules for the installed Python, and again when that changes (a dpkg trigger). The
+same inputs give the same bytes: file times are those of the last commit (or ``SOURCE_DATE_EPOCH``).
 """
 
 import os
@@ -52,13 +52,13 @@ _PLACES: Final = {
 }
 _EXECUTABLE: Final = frozenset({"egm", "postinst", "prerm", "postrm"})
 _PIP: Final = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-#: The Pythons of the Debian releases in support, oldest first: 12 and 13.
+#: The Pythons of the supported Debian releases, oldest first: 12 and 13.
 _PYTHONS: Final = ("3.11", "3.13")
 
 
 @contextmanager
 def plain_umask() -> Iterator[None]:
-    """Whoever builds, the files of what is built can be read by everybody."""
+    """Set a umask that makes built files readable for everybody, whoever builds."""
     before = os.umask(0o022)
     try:
         yield
@@ -68,9 +68,9 @@ def plain_umask() -> Iterator[None]:
 
 @plain_umask()
 def build(out: Path, *, compression: str = "xz") -> Path:
-    """Build the package into the folder ``out``; return its file. Raises OperatorError where a step fails.
+    """Build the package into the folder ``out``; return its file. Raises OperatorError if a step fails.
 
-    ``compression`` is dpkg-deb's; ``none`` saves minutes where the package is only installed from.
+    ``compression`` is dpkg-deb's; ``none`` saves minutes if the package is only built for installation here.
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or said("git", "log", "-1", "--format=%ct")
     architecture = said("dpkg", "--print-architecture")
@@ -114,19 +114,19 @@ def build(out: Path, *, compression: str = "xz") -> Path:
 
 
 def version_at(epoch: str) -> str:
-    """The package's version: the project's, and the time of the commit, by which apt knows the later one."""
+    """Return the package's version: the project's, and the time of the commit, by which apt orders builds."""
     return f"{version(_NAME)}+{datetime.fromtimestamp(int(epoch), UTC):%Y%m%d%H%M%S}"
 
 
 def pages() -> list[Path]:
-    """The licence, the README and every page of the product it leads to, from the top of the checkout."""
+    """Return the licence, the README and every page of the product that it links, from the checkout's root."""
     own = {"docs", *(path.parent.name for path in _ROOT.glob("*/__init__.py"))} - {"tests"}
     found = [*_ROOT.glob("*.md"), *(page for name in own for page in (_ROOT / name).rglob("*.md"))]
     return [Path("LICENSE"), *sorted(page.relative_to(_ROOT) for page in found)]
 
 
 def _environment(home: Path, scratch: Path, epoch: str) -> None:
-    """Lay out an environment of Debian's Python; nothing in it names where it was made."""
+    """Lay out an environment of Debian's Python in which nothing names the build location."""
     (home / "bin").mkdir(parents=True)
     for name in ("python", "python3"):
         (home / "bin" / name).symlink_to("/usr/bin/python3")
@@ -147,7 +147,7 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
     run(*_PIP, *into, "--target", str(packages), *wanted, epoch=epoch)
     run(*_PIP, *into, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
-    # Both name the builder: the folder a wheel came from, and the Python of the scripts removed above.
+    # Both contain build paths: the folder of a wheel, and the Python of the scripts removed above.
     for told in packages.glob("*.dist-info/direct_url.json"):
         told.unlink()
     for record in packages.glob("*.dist-info/RECORD"):
@@ -166,7 +166,7 @@ def python_dependencies(pythons: Sequence[str]) -> str:
 
 
 def _after(python: str) -> str:
-    """The minor version of Python after this one."""
+    """Return the minor version of Python after this one."""
     major, minor = python.split(".")
     return f"{major}.{int(minor) + 1}"
 
@@ -178,15 +178,15 @@ def _put(source: Path, place: Path) -> None:
 
 
 def said(*command: str) -> str:
-    """What a command says, without the end of its line."""
+    """Return a command's output, without the trailing newline."""
     return run(*command).strip()
 
 
 def run(
     *command: str, epoch: str = "", stdin: IO[bytes] | None = None, more: Mapping[str, str] | None = None
 ) -> str:
-    """What a command says; ``more`` stands in its environment. Raises OperatorError with its last words."""
-    plain = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT keeps local times
+    """Return a command's output; ``more`` is added to its environment. Raises OperatorError with its last lines."""
+    plain = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT stores local times
     environment = {**os.environ, **plain, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {}), **(more or {})}
     try:
         return subprocess.run(
@@ -200,7 +200,7 @@ def run(
 
 
 def provide(packages: Sequence[str]) -> None:
-    """Install what of Debian's packages this computer lacks, and say so. Raises OperatorError."""
+    """Install missing Debian packages on this computer, and print them. Raises OperatorError."""
     form = "${Package} ${db:Status-Status}\n"
     told = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
     there = {line.split()[0] for line in told if line.endswith(" installed")}

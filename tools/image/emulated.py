@@ -1,8 +1,8 @@
-"""Emulated computer that a machine's image starts on: ``make image-boot``, and the tests of the image.
+"""An emulated computer on which a machine's image starts: ``make image-boot``, and the tests of the image.
 
-QEMU with UEFI firmware; the serial ports lead out of it to simulated devices (:mod:`egm.app.bench`), as they
-would to real ones. Emulation needs nothing of the computer below, and takes some twenty times as long. What
-it cannot show: a ninth bit or the pace of a line, a firmware that verifies what it starts, a real display.
+QEMU with UEFI firmware; the serial ports lead to simulated devices (:mod:`egm.app.bench`), as they would to
+real ones. The emulation needs no features of the host, and takes some twenty times as long. It cannot show: a
+ninth bit or the timing of a line, a firmware that verifies what it starts, a real display.
 """
 
 import json
@@ -26,15 +26,15 @@ from tools.image.image import MADE_OF
 
 _FIRMWARE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
 _VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
-#: The serial adapters, each with its name for a serial number; qemu/etc/open-egm/cabinet.toml names them so.
-#: (Cards would do as well, but this firmware takes what a device says on one for somebody at its set-up.)
+#: The serial adapters, each with its name as serial number, as named in qemu/etc/open-egm/cabinet.toml.
+#: (Cards would work too, but this firmware takes what a device sends on one for keys pressed in its setup.)
 PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
 
 
-#: What the computer is made of, whatever it runs.
+#: The computer's hardware, whatever it runs.
 _COMPUTER: Final = (
     *("-machine", "q35,smm=off"),
-    *("-accel", "tcg,thread=multi"),
+    *("-accel", "tcg"),
     *("-cpu", "max"),
     *("-smp", "2"),
     *("-m", "1536"),
@@ -51,7 +51,7 @@ _COMPUTER: Final = (
 
 
 class Emulated:
-    """One computer that is on. ``folder`` keeps what firmware remembers and the sockets."""
+    """One running computer. ``folder`` holds the firmware's variables and the sockets."""
 
     def __init__(
         self,
@@ -62,10 +62,12 @@ class Emulated:
         display: str = "none",
         more: Sequence[str] = (),
     ) -> None:
-        """``disks``: the system disk, then the second medium, in QEMU's words. ``ports``: a terminal each.
+        """Start it; ``disks``: the system disk, then the second medium, in QEMU's syntax. ``ports``: a terminal each.
 
-        Raises OperatorError where there is no QEMU.
+        Raises OperatorError if QEMU is missing.
         """
+        #: Time (UTC, seconds) and name of each QMP event received so far, in order: RESET, WATCHDOG ...
+        self.events: list[tuple[int, str]] = []
         variables = folder / "firmware"
         if not variables.exists():
             shutil.copyfile(_VARIABLES, variables)
@@ -112,12 +114,12 @@ class Emulated:
                 time.sleep(0.1)
             else:
                 stream = line.makefile("rw", encoding="utf-8")
-                line.close()  # the stream has it now
+                line.close()  # the stream owns it now
                 stream.readline()
                 return stream
 
     def __call__(self, command: str, **arguments: object) -> object:
-        """One QMP command, and what it returns. Raises OperatorError where QEMU refuses it."""
+        """Run one QMP command and return its result. Raises OperatorError if QEMU refuses it."""
         self._qmp.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._qmp.flush()
         while True:
@@ -126,35 +128,36 @@ class Emulated:
                 raise OperatorError(f"QEMU: {command}: {said['error']}")
             if "return" in said:
                 return said["return"]
+            self.events.append((said["timestamp"]["seconds"], said["event"]))
 
     def picture(self, file: Path, head: int = 0) -> Path:
-        """What a display shows now, as PNG."""
+        """Write what a display shows now to ``file`` as PNG, and return the file."""
         file.unlink(missing_ok=True)
         self("screendump", filename=str(file), format="png", device="card", head=head)
         return file
 
     def second_display(self, wide: int, high: int) -> None:
-        """Plug the second display in, with so many dots; none plug it out.
+        """Plug the second display in, with this size in dots; unplug it if the size is zero.
 
-        QEMU takes this from who looks at it (RFC 6143, and its extension for the size of a desktop).
+        QEMU takes this from a viewer (RFC 6143, and its extension for the size of a desktop).
         """
         with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as told:
             line.settimeout(60)
             line.connect(str(self._folder / "second"))
-            line.sendall(told.read(12))  # in its own version
-            told.read(*told.read(1))  # the ways to be let in, of which one is to be nobody in particular
+            line.sendall(told.read(12))  # reply with the server's own version
+            told.read(*told.read(1))  # the security types, one of which must be "None"
             line.sendall(b"\x01")
             told.read(4)
             line.sendall(b"\x01")
             told.read(20)
             told.read(int.from_bytes(told.read(4), "big"))
-            line.sendall(struct.pack(">BxHi", 2, 1, -308))  # sizes of a desktop are understood here
+            line.sendall(struct.pack(">BxHi", 2, 1, -308))  # declare support for desktop sizes
             line.sendall(struct.pack(">BxHHBxI4HI", 251, wide, high, 1, 0, 0, 0, wide, high, 0))
             line.shutdown(socket.SHUT_WR)
             told.read()
 
     def touch(self, x: float, y: float) -> None:
-        """A finger on the display, at these shares of its width and height."""
+        """Touch the display at these shares of its width and height."""
         where: list[dict[str, object]] = [
             {"type": "abs", "data": {"axis": axis, "value": round(share * 32767)}}
             for axis, share in (("x", x), ("y", y))
@@ -164,11 +167,11 @@ class Emulated:
             time.sleep(0.3)
 
     def keys(self, *names: str) -> None:
-        """Keys of a keyboard, held together, by QEMU's names."""
+        """Press keys of a keyboard together, by QEMU's names."""
         self("send-key", keys=[{"type": "qcode", "data": name} for name in names])
 
     def cut(self) -> None:
-        """Pull the plug."""
+        """Cut the power."""
         self.process.kill()
         self.process.wait()
         self._qmp.close()
@@ -193,7 +196,7 @@ def _button(*, down: bool) -> dict[str, object]:
     help="State folder of a running bench (python -m egm.app.bench), whose devices are joined.",
 )
 def main(image: Path, display: str | None, state: Path | None) -> None:
-    """Start the image in the folder IMAGE on an emulated computer; its disks keep what happens."""
+    """Start the image in the folder IMAGE on an emulated computer; its disks keep all changes."""
     ports = {} if state is None else {name: state / "run/dev" / name for name in PORTS}
     disks = [f"format=raw,file={image / name}" for name in ("open-egm.img", "second.img")]
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,9 +1,9 @@
-"""Image of a machine: ``make image``.
+"""The image of a machine: ``make image``.
 
 Builds, into one folder, ``open-egm.img`` (a disk: two system slots of which the first is filled, and the
 first state medium), ``second.img`` (the second state medium) and ``open-egm.bundle`` (the same release as a
-signed update). The same packages of Debian and the same commit give the same bytes. What it is made of stands
-in ``image.toml``. It needs root, or what ``mmdebstrap`` takes for it.
+signed update). The same Debian packages and the same commit give the same bytes. Its contents are listed in
+``image.toml``. It needs root, or what ``mmdebstrap`` accepts instead.
 """
 
 import os
@@ -28,7 +28,7 @@ _ROOT: Final = _HERE.parents[1]
 #: Packages, modules, units, the kernel's command line and the partitions.
 MADE_OF: Final[Mapping[str, Any]] = tomllib.loads((_HERE / "image.toml").read_text(encoding="utf-8"))
 _MIB: Final = 1 << 20
-#: Length in MiB of each partition, in their order.
+#: The size in MiB of each partition, in their order.
 LENGTHS: Final[dict[str, int]] = {one["name"]: one["mib"] for one in MADE_OF["partitions"]}
 _STATE_MIB: Final = 1024
 _UUID: Final = "0e6d0000-0000-4000-8000-00000000000{}"
@@ -39,7 +39,7 @@ _STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 
 
 def offsets() -> dict[str, int]:
-    """Where each partition of the disk begins, in bytes."""
+    """Return where each partition of the disk starts, in bytes."""
     at, found = _MIB, {}
     for name, mib in LENGTHS.items():
         found[name] = at
@@ -68,7 +68,7 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
 
 # ------------------------------------------------------------------ the root file system
 def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
-    """A Debian with the cabinet's package in it, as ``root.img``; its kernel and initramfs beside it."""
+    """Build a Debian with the cabinet's package as ``root.img``, and its kernel and initramfs next to it."""
     package = deb.build(work, compression="none")
     trusted = work / "trusted"
     (trusted / "usr/share/open-egm").mkdir(parents=True)
@@ -97,7 +97,7 @@ def _root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, de
 
 
 def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: bool) -> Iterator[str]:
-    """The shell script that makes a cabinet of a fresh Debian in ``$1``, by lines."""
+    """Yield the lines of the shell script that turns a new Debian in ``$1`` into a cabinet."""
     yield "#!/bin/sh"
     yield "set -e"
     yield f'cp {package} "$1/tmp/open-egm.deb"'
@@ -119,7 +119,7 @@ def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: boo
     yield f'cp "$1"/boot/initrd.img-* {work}/initrd'
     for name in MADE_OF["removed"]:
         yield f'rm -rf "$1"{name}'
-    yield 'rm -f "$1/etc/machine-id" && : > "$1/etc/machine-id"'  # empty: another at each start
+    yield 'rm -f "$1/etc/machine-id" && : > "$1/etc/machine-id"'  # empty: a new id at each start
     yield 'mkdir -p "$1/media/second" "$1/run" "$1/tmp" && chmod 1777 "$1/tmp"'
     if not debug:
         yield """sed -i 's,^root:[^:]*:,root:*:,' "$1/etc/shadow" """
@@ -129,7 +129,7 @@ def _customise(work: Path, package: Path, trees: tuple[Path, ...], *, debug: boo
 
 # ------------------------------------------------------------------ what is verified and what starts it
 def _verity(root: Path, epoch: str, *, debug: bool) -> str:
-    """Append the hash tree to the root; return the kernel's command line, which knows its hash."""
+    """Append the hash tree to the root; return the kernel's command line, which contains its hash."""
     length = root.stat().st_size
     fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
     told = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
@@ -139,7 +139,7 @@ def _verity(root: Path, epoch: str, *, debug: bool) -> str:
 
 
 def _esp(work: Path, command_line: str, epoch: str) -> None:
-    """An EFI system partition with one program: kernel, initramfs and command line, to be signed as one."""
+    """Build an EFI system partition with one program: kernel, initramfs and command line, to be signed as one."""
     (work / "cmdline").write_text(command_line, encoding="ascii")
     (work / "osrel").write_text('ID=open-egm\nNAME="Open EGM"\n', encoding="ascii")
     at, arguments = 0x20000, []
@@ -153,7 +153,7 @@ def _esp(work: Path, command_line: str, epoch: str) -> None:
         arguments += ["--add-section", f"{section}={work / source}"]
         arguments += ["--change-section-vma", f"{section}={at:#x}"]
         at += -(-(work / source).stat().st_size // 0x10000) * 0x10000
-    # (Else it writes the time it is made into the program.)
+    # (Otherwise it writes the build time into the program.)
     deb.run("objcopy", "--preserve-dates", *arguments, _STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
     esp = work / "esp.img"
     with esp.open("wb") as stream:
@@ -164,7 +164,7 @@ def _esp(work: Path, command_line: str, epoch: str) -> None:
 
 
 def _disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
-    """The disk: its table, the first slot filled as an update would, the second empty, an empty medium."""
+    """Build the disk: its table, the first slot filled as an update would, the second empty, an empty medium."""
     table = ["label: gpt", "label-id: " + _UUID.format(0), "first-lba: 2048"]
     for i, one in enumerate(MADE_OF["partitions"], 1):
         uuid = _UUID.format(i)
@@ -187,7 +187,7 @@ def _disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> Non
 
 
 def _medium(path: Path, label: str, number: int, epoch: str) -> None:
-    """An empty state medium."""
+    """Build an empty state medium."""
     path.unlink(missing_ok=True)
     with path.open("wb") as stream:
         stream.truncate(_STATE_MIB * _MIB)

@@ -1,10 +1,10 @@
-"""System slot: one release of the machine's software on the disk, and the bundle that carries it there.
+"""A system slot: one release of the machine's software on the disk, and the bundle that carries it there.
 
-A slot is two partitions: an EFI system partition with nothing in it but one kernel that knows the root file
+A slot is two partitions: an EFI system partition that only contains one kernel, which knows the root file
 system's verity hash, and that root file system. The last 64 KiB of the latter hold the *release*: one line of
-JSON that names the SHA-256 of both, signed (Ed25519) by whoever releases the software. A bundle is that line,
-followed by the bytes of both parts. The first sector of what the firmware would start is erased before an
-update writes anything, and written after all else is on the medium: until then the slot is empty.
+JSON that names the SHA-256 of both, signed (Ed25519) by the publisher of the software. A bundle is that line,
+followed by the bytes of both parts. The first sector of the EFI partition is erased before an update writes
+anything, and written after everything else is on the medium: until then the slot is empty.
 """
 
 import hashlib
@@ -22,16 +22,16 @@ from meters.keys import signed_by
 
 FORMAT: Final = "open-egm release 1"
 _PURPOSE: Final = b"open-egm release\0"
-#: Where the release is in a root partition: its last so many bytes.
+#: The size of the release at the end of a root partition.
 RELEASE_BYTES: Final = 64 * 1024
 _PIECE: Final = 1 << 20
-#: The sector without which nothing can be started: a medium writes it as a whole.
+#: The sector without which nothing can be started: a medium writes it atomically.
 _FIRST: Final = 512
 PARTS: Final = ("esp", "root")
 
 
 class SlotError(OperatorError):
-    """A bundle or a slot that is not what was released: which, and why."""
+    """A bundle or a slot that is not what was released; the text names it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What was released. ``number`` grows from release to release; ``line`` is the signed line as it came."""
+    """One release. ``number`` grows from release to release; ``line`` is the signed line as received."""
 
     number: int
     version: str
@@ -60,12 +60,12 @@ class Slot:
     root: Path
 
     def part(self, name: str) -> Path:
-        """The partition of a part."""
+        """Return the partition of a part."""
         return self.esp if name == "esp" else self.root
 
 
 def digest(stream: BinaryIO, length: int) -> str:
-    """SHA-256 of the next ``length`` bytes; fewer give another digest."""
+    """Return the SHA-256 of the next ``length`` bytes; if there are fewer, it is a different one."""
     seen = hashlib.sha256()
     while length > 0 and (piece := stream.read(min(length, _PIECE))):
         seen.update(piece)
@@ -74,7 +74,7 @@ def digest(stream: BinaryIO, length: int) -> str:
 
 
 def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
-    """The release line of these files."""
+    """Return the signed release line of these files."""
     lengths = {name: parts[name].stat().st_size for name in PARTS}
     measured = {
         name: {"length": length, "sha256": _digest_of(parts[name], length)}
@@ -102,7 +102,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
 
 
 def release_of(slot: Slot, public_key_hex: str) -> Release:
-    """The release a slot says it holds. Raises SlotError where it holds none that is signed."""
+    """Return the release a slot says it holds. Raises SlotError if it holds none that is signed."""
     with slot.root.open("rb") as stream:
         stream.seek(-RELEASE_BYTES, os.SEEK_END)
         block = stream.read()
@@ -110,7 +110,7 @@ def release_of(slot: Slot, public_key_hex: str) -> Release:
 
 
 def check(slot: Slot, public_key_hex: str) -> Release | None:
-    """Hold every byte of a slot against its release; None where it is empty. Raises SlotError."""
+    """Compare every byte of a slot with its release; return None if it is empty. Raises SlotError."""
     with slot.esp.open("rb") as stream:
         if not any(stream.read(_FIRST)):
             return None
@@ -122,7 +122,7 @@ def check(slot: Slot, public_key_hex: str) -> Release | None:
 
 
 def begin(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) -> Release:
-    """Read the beginning of a bundle: what it brings. Raises SlotError where it may not be installed."""
+    """Read the release at the start of a bundle. Raises SlotError if it may not be installed."""
     release = read_release(bundle.readline(RELEASE_BYTES), public_key_hex, where)
     if release.number <= newer_than:
         raise SlotError(f"{where}: release {release.number} is no newer than {newer_than}, which is here")
@@ -130,9 +130,9 @@ def begin(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) ->
 
 
 def require_whole(bundle: BinaryIO, release: Release, where: str) -> None:
-    """Read all that follows in a bundle, and come back to where it was. Raises SlotError where it is torn.
+    """Read the remainder of a bundle, and seek back. Raises SlotError if it is truncated.
 
-    A slot is what is fallen back on: nothing of it is given up for a release that is not all there.
+    The old slot content is the fallback, and is only overwritten by a release that is complete.
     """
     began = bundle.tell()
     for name in reversed(PARTS):
@@ -142,7 +142,7 @@ def require_whole(bundle: BinaryIO, release: Release, where: str) -> None:
 
 
 def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
-    """Write what follows in a bundle into a slot; a torn one leaves an empty slot. Raises SlotError."""
+    """Write the remainder of a bundle into a slot; a truncated one leaves an empty slot. Raises SlotError."""
     _write(slot.esp, 0, bytes(_FIRST))
     _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
     first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_FIRST)
@@ -157,7 +157,7 @@ def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
 
 
 def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 0) -> bytes:
-    """Write a part but for its first bytes, which it returns when all of it was there."""
+    """Write a part except its first bytes, which are returned once all of it was read."""
     seen, left, first = hashlib.sha256(), part.length, b""
     with to.open("r+b", buffering=0) as stream:
         while left and (piece := source.read(min(left, _PIECE))):
@@ -184,12 +184,14 @@ def _write(to: Path, where: int, data: bytes) -> None:
 
 def _digest_of(path: Path, length: int) -> str:
     with path.open("rb") as stream:
-        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # from the medium, not from memory
+        os.posix_fadvise(
+            stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED
+        )  # to read the medium, not the page cache
         return digest(stream, length)
 
 
 def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
-    """Write a bundle: the line, the root, and what starts it, in the order in which they are installed."""
+    """Write a bundle: the line, the root, and the EFI partition, in the order of installation."""
     with out.open("wb") as bundle:
         bundle.write(line)
         for name in reversed(PARTS):

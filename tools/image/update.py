@@ -1,11 +1,11 @@
-"""Slots of a running machine: ``python -I -m tools.image.update COMMAND``, as the image's units call it.
+"""The slots of a running machine: ``python -I -m tools.image.update COMMAND``, as called by the image's units.
 
-``check`` holds both slots and the media against what they must be, before the machine starts, and writes what
-is wrong where the machine reads it; ``late`` waits for each medium that was not there and goes on with it.
-``install`` takes a bundle into the slot that does not run, waits until nobody plays and nothing is owed, and
-starts it once. ``good`` makes the release that runs the one that starts as soon as the machine and its screen
-are up; one that does not get there starts the other again, which the firmware does by itself for one that
-never gets this far (``BootNext`` holds for one start).
+``check`` verifies both slots and the media before the machine starts, and writes what is wrong to where the
+machine reads it; ``late`` waits for each medium that was missing and then continues with it. ``install``
+writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed, and starts it
+once. ``good`` makes the running release the default as soon as the machine and its screen are up; if they do
+not come up, it starts the other one again, which the firmware does itself for a release that never gets this
+far (``BootNext`` holds for one start).
 """
 
 import os
@@ -32,17 +32,17 @@ _PARTITIONS: Final = Path("/dev/disk/by-partlabel")
 _TRUSTED: Final = Path("/usr/share/open-egm/release.pub")
 _STATE: Final = Path("/var/lib/open-egm")
 _TROUBLE: Final = Path("/run/open-egm/trouble")
-#: By its label, the medium without which nothing is opened, and where it is mounted.
+#: The medium, by label, without which no memory can be opened, and its mount point.
 _MEDIA: Final = {"egm-state-1": _STATE}
 #: The medium of the second copy: without it the machine runs, out of service.
 _SECOND_LABEL: Final = "egm-state-2"
 _SECOND: Final = Path("/media/second")
-#: Between two looks for one that was not there.
+#: Seconds between two checks for a missing medium.
 _LATE_S: Final = 5.0
-#: Between two tries to mount one that is there and cannot be mounted.
+#: Seconds between two attempts to mount a medium that is present and cannot be mounted.
 _AGAIN_S: Final = 60.0
-#: How long nobody must have played before the machine is started anew; how long a new release must be up
-#: to be kept (a screen that dies again and again lives for less), and how long it has to get there.
+#: How long nobody must have played before the machine is restarted; how long a new release must be up to be
+#: kept (a screen that crashes repeatedly lives for less), and how long it may take to get there.
 _IDLE_S: Final = 30.0
 _UP_S: Final = 120.0
 _PATIENCE_S: Final = 900.0
@@ -54,12 +54,12 @@ _RESTING_S: Final = 5.0
 
 
 def slots() -> dict[str, Slot]:
-    """The slots of this computer's disk, by name."""
+    """Return the slots of this computer's disk, by name."""
     return {name: Slot(_PARTITIONS / f"egm-esp-{name}", _PARTITIONS / f"egm-root-{name}") for name in NAMES}
 
 
 def running() -> str:
-    """The slot that runs. Raises SlotError where none does."""
+    """Return the running slot. Raises SlotError if there is none."""
     mapped = Path("/dev/mapper/root").resolve().name
     under = {path.name for path in Path(f"/sys/block/{mapped}/slaves").glob("*")}
     for name, slot in slots().items():
@@ -70,7 +70,7 @@ def running() -> str:
 
 # ------------------------------------------------------------------ before the machine starts
 def faults(media: Mapping[str, Path], public: str) -> list[str]:
-    """What is wrong with this computer: code and detail of each, as the machine's screen has words for."""
+    """Return the faults of this computer: code and detail of each, as the machine's screen can show them."""
     found = []
     for name, slot in slots().items():
         try:
@@ -84,7 +84,7 @@ def faults(media: Mapping[str, Path], public: str) -> list[str]:
 
 
 def _mounted(path: Path) -> bool:
-    """Whether a medium is there; one that gives nothing back is not."""
+    """Return whether a medium is mounted and readable."""
     try:
         return path.is_mount()
     except OSError:
@@ -94,8 +94,8 @@ def _mounted(path: Path) -> bool:
 # ------------------------------------------------------------------ what the machine says
 @contextmanager
 def _as_owner(folder: Path) -> Iterator[None]:
-    """Reach into a folder with no more rights than its owner has: what lies there may be a link of theirs."""
-    if os.geteuid() != 0 or not folder.exists():  # before a first start there is nothing to reach into
+    """Access a folder with its owner's rights only, because its content may be a link made by the owner."""
+    if os.geteuid() != 0 or not folder.exists():  # before a first start there is no folder
         yield
         return
     owner = folder.stat()
@@ -120,7 +120,7 @@ class Machine:
         self._shown: dict[Path, Snapshot] = {}
 
     def look(self) -> list[Snapshot]:
-        """What each position shows now; of one that does not answer, nothing."""
+        """Return what each position shows now, without positions that do not reply."""
         with _as_owner(self._state):
             return self._look()
 
@@ -139,7 +139,7 @@ class Machine:
 
     @property
     def idle(self) -> bool:
-        """Nobody plays, nothing is owed, and no door or fault waits for anybody."""
+        """Return whether nobody plays, nothing is owed, and no door or fault needs attention."""
         shown = self.look()
         return bool(shown) and all(
             one.journal_sequence > 0
@@ -151,18 +151,18 @@ class Machine:
 
     @property
     def can_restart(self) -> bool:
-        """No game, payment or service is under way; a machine that shows nothing has none."""
+        """Return whether no game, payment or service is in progress; a machine that shows nothing has none."""
         return all(one.state in _RESTARTABLE for one in self.look())
 
     @property
     def up(self) -> bool:
-        """Its memory is open: it is no machine that only says what is wrong."""
+        """Return whether the machine has opened its memory, rather than only showing what is wrong."""
         shown = self.look()
         return bool(shown) and all(one.journal_sequence > 0 for one in shown)
 
 
 def held(what: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
-    """Wait until something has been so for a while without a break; False where it takes too long."""
+    """Wait until ``what`` has been true for ``seconds`` without a break; return False after ``within``."""
     began = since = time.monotonic()
     while (now := time.monotonic()) - since < seconds:
         if not what():
@@ -174,7 +174,7 @@ def held(what: Callable[[], bool], seconds: float, within: float | None = None) 
 
 
 def take(path: Path, public: str) -> tuple[str, Release]:
-    """Install the bundle at ``path`` beside the release that runs; the slot it is in. Raises SlotError."""
+    """Install the bundle at ``path`` into the slot that is not running; return it. Raises SlotError."""
     here = running()
     (other,) = set(NAMES) - {here}
     with path.open("rb") as bundle:
@@ -193,7 +193,7 @@ def _efi(*arguments: str) -> str:
 
 
 def entries() -> dict[str, str]:
-    """Slot -> the firmware's number for what starts it; made where the firmware has none."""
+    """Return the firmware's boot entry number of each slot, creating missing ones."""
     for name, slot in slots().items():
         if f"open-egm {name}" not in _efi():
             partition = slot.esp.resolve()
@@ -206,9 +206,9 @@ def entries() -> dict[str, str]:
 
 
 def comes_first(said: str, numbers: Mapping[str, str]) -> str | None:
-    """The slot that comes first in the order efibootmgr tells; None where none has come up yet.
+    """Return the slot that comes first in efibootmgr's boot order, or None if none is in it yet.
 
-    So it is of a computer that nobody has set up: whoever does has as long as it takes.
+    A computer that is not set up yet has none; its setup may take any time.
     """
     order = re.search(r"^BootOrder: (\S+)", said, re.MULTILINE)
     names = {number: name for name, number in numbers.items()}
@@ -216,7 +216,7 @@ def comes_first(said: str, numbers: Mapping[str, str]) -> str | None:
 
 
 def start_first(name: str) -> None:
-    """Have the firmware start this slot, and the other where it cannot."""
+    """Have the firmware start this slot, and the other if it cannot."""
     numbers = entries()
     (other,) = set(NAMES) - {name}
     _efi("-q", "-o", f"{numbers[name]},{numbers[other]}")
@@ -232,12 +232,12 @@ def _screen_is_up() -> bool:
 
 @click.group()
 def main() -> None:
-    """System slots of this computer."""
+    """Manage the system slots of this computer."""
 
 
 @main.command("check")
 def check_command() -> None:
-    """Say what is wrong with the slots and the media, where the machine reads it."""
+    """Write what is wrong with the slots and the media to where the machine reads it."""
     _check()
 
 
@@ -251,17 +251,17 @@ def _check() -> None:
 
 @main.command("late")
 def late_command() -> None:
-    """Wait for each medium that was not there, mount it, and start the machine on it."""
+    """Wait for each medium that was missing, mount it, and start the machine on it."""
     labels, machine = Path("/dev/disk/by-label"), Machine(_STATE)
     look_again(_MEDIA, labels, _check)
     take_second(labels / _SECOND_LABEL, _SECOND, lambda: held(lambda: machine.can_restart, _RESTING_S))
 
 
 def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], None]) -> None:
-    """Wait until each medium is mounted; ``checked`` says anew what is wrong when one was late.
+    """Wait until each medium is mounted; call ``checked`` to update the faults if one was late.
 
-    What runs meanwhile has the folder on which the medium is to be mounted, and what is mounted in it: it
-    only says what is missing, is stopped, and finds the medium when it is started again.
+    A machine started meanwhile has the folder on which the medium will be mounted, and all mounts inside it:
+    it only shows what is missing, is stopped, and finds the medium when it is started again.
     """
     late = {label: path for label, path in media.items() if not _mounted(path)}
     for label, path in late.items():
@@ -273,7 +273,7 @@ def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], No
             _systemctl("start", unit, within)
             if _mounted(path):
                 break
-            _systemctl("start", "open-egm.target")  # it cannot be used now: the screen goes on saying so
+            _systemctl("start", "open-egm.target")  # it cannot be used now: the screen still shows the fault
             time.sleep(_AGAIN_S)
     if late:
         subprocess.run(("systemd-tmpfiles", "--create", "open-egm.conf"), check=False)
@@ -284,7 +284,7 @@ def look_again(media: Mapping[str, Path], labels: Path, checked: Callable[[], No
 def take_second(device: Path, path: Path, may_restart: Callable[[], object]) -> None:
     """Wait until the second medium is mounted; if it was late, restart the machine after ``may_restart``.
 
-    A running machine does not see what is mounted after its start, because its unit has mounts of its own.
+    A running machine does not see media mounted after its start, because its unit has a mount namespace.
     """
     if _mounted(path):
         return
@@ -300,7 +300,7 @@ def take_second(device: Path, path: Path, may_restart: Callable[[], object]) -> 
 
 
 def _unit(path: Path) -> str:
-    """The unit that mounts this folder (systemd.unit(5): how a path is escaped)."""
+    """Return the unit that mounts this folder (systemd.unit(5) describes how a path is escaped)."""
     return str(path).strip("/").replace("-", "\\x2d").replace("/", "-") + ".mount"
 
 
@@ -319,7 +319,7 @@ def install_command(path: Path) -> None:
     echo(f"{release.version}, release {release.number}: in slot {name}; waits for an idle machine")
     machine = Machine(_STATE)
     held(lambda: machine.idle, _IDLE_S)
-    start_first(running())  # what is fallen back on, also where the firmware still has an order of its own
+    start_first(running())  # the fallback, also if the firmware still has another boot order
     _efi("-q", "-n", entries()[name])
     echo(f"slot {name}: starts once; it stays when it has come up")
     _reboot()
@@ -327,7 +327,7 @@ def install_command(path: Path) -> None:
 
 @main.command("good")
 def good_command() -> None:
-    """Keep the release that runs, when it has come up; else start the one before again, if there is one."""
+    """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
     machine, here = Machine(_STATE), running()
     before = comes_first(_efi(), entries()) not in {here, None}
     if held(lambda: machine.up and _screen_is_up(), _UP_S, within=_PATIENCE_S if before else None):

@@ -15,7 +15,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from paytables import Choice, Decision, Draw, Game, Law, Round, Wager, load_game
+from paytables import Choice, Decision, Draw, Game, Round, Wager, WinDistribution, load_game
 from paytables.contract import Json
 from tools.lab.named import named
 from tools.lab.rng.service import start_service
@@ -118,7 +118,7 @@ class Fit:
 EXPECTED_LEAST = 10
 
 
-def judge_distribution(tally: Tally, law: Law) -> Fit | None:
+def judge_distribution(tally: Tally, law: WinDistribution) -> Fit | None:
     """Hold the wins of a simulation against an exact distribution; None where too few games were played.
 
     Wins are put together, from the smallest on, until each class is expected often enough; what the exact

@@ -1,1 +1,1 @@
-"""First start: what a machine without a cabinet file asks the persons before it, and the file they sign."""
+"""First start: the questions that a machine without a cabinet file asks, and the file that two persons sign."""

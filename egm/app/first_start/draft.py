@@ -1,4 +1,4 @@
-"""Draft of a cabinet file: what has been answered so far, and the text it makes."""
+"""Draft of a cabinet file: the answers so far, and the resulting text."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from egm.tickets.templates import MANDATORY, load_template
 from paytables import Game, load_game
 from paytables import library as library_games
 
-#: Device kind -> the name its table is given.
+#: Device kind -> the name of its table.
 NAMES: Final[Mapping[str, str]] = {
     "bill_acceptor": "bill",
     "ticket_printer": "printer",
@@ -28,45 +28,45 @@ NAMES: Final[Mapping[str, str]] = {
     "io_board": "io",
     "wheel": "wheel",
 }
-#: What stands in for a device that was not found, where there are none at all.
+#: Protocols of the simulated devices offered if no device was found at all.
 SIMULATED: Final = ("id003", "tcl", "ioboard")
 
 
 @dataclass(slots=True)
 class Draft:
-    """What has been answered. ``seed``: tables of the builder's, which the answers are added to."""
+    """The answers so far. ``seed``: tables decided by the builder, to which the answers are added."""
 
     seed: Mapping[str, Any] = field(default_factory=dict)
     machine: dict[str, str] = field(default_factory=dict)
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
     placed: bool = False
-    """Whether the place has been chosen."""
+    """Whether the jurisdiction has been chosen."""
     devices: tuple[Answer, ...] = ()
     games: dict[str, Game] = field(default_factory=dict)
-    """Those the place admits, by the name the file gives each."""
+    """The games that the jurisdiction admits, by their names in the file."""
     chosen: list[str] = field(default_factory=list)
     denominations_cents: list[int] = field(default_factory=list)
     roster: Roster = field(default_factory=Roster)
     link: Facts | None = None
-    """The machine's certificate for the floor's link; None for a machine without."""
+    """The machine's certificate for the floor's link; None without a link."""
     link_table: Mapping[str, object] = field(default_factory=dict)
-    """The link as the file is to have it."""
+    """The link's table for the file."""
 
     @property
     def currency(self) -> str:
-        """The place's; empty before one is chosen: until then no amount is of any currency."""
+        """Return the jurisdiction's currency; empty until one is chosen."""
         return self.profile.currency if self.placed else ""
 
     @property
     def house_fields(self) -> tuple[str, ...]:
-        """What the place's tickets must say of the house, beside its name."""
+        """Return the venue data that the jurisdiction's tickets must print, besides its name."""
         must = MANDATORY[load_template(self.profile.id).ticket]
         return ("site", *(name for name in ("address", "licence_holder") if name in must))
 
     def examine(self) -> Iterator[str]:
-        """Find the games the place admits, one after the other; yields the name of the next to be looked at.
+        """Find the games that the jurisdiction admits, one at a time; yield the name of the next one to be examined.
 
-        A builder's own list of games is kept to; without one it is the whole library.
+        Only the builder's own list of games is used, if there is one; otherwise the whole library.
         """
         self.games = {}
         slots = [GameSlot(**slot) for slot in self.seed.get("games", ())]
@@ -79,15 +79,15 @@ class Draft:
 
     @property
     def offered_cents(self) -> list[int]:
-        """Every denomination that a chosen game has."""
+        """Return every denomination of the chosen games."""
         return sorted({cents for name in self.chosen for cents in self.games[name].denominations_cents})
 
     def of_game_cents(self, name: str) -> list[int]:
-        """What of the chosen denominations a game has; none where it would not be offered."""
+        """Return the chosen denominations that a game has; if empty, it would not be offered."""
         return [cents for cents in self.games[name].denominations_cents if cents in self.denominations_cents]
 
     def tables(self) -> dict[str, object]:
-        """The file as tables."""
+        """Return the file as tables."""
         seeded = {slot["game"]: slot for slot in self.seed.get("games", ())}
         played = [name for name in self.chosen if self.of_game_cents(name)]
         games = [{**seeded.get(name, {}), "game": name, **self._denominations(name)} for name in played]
@@ -96,14 +96,14 @@ class Draft:
             for name in played
             for slot in levels_of(self.games[name])
         ]
-        kept = self.seed.get("progressives", [])
-        known = {(level["game"], level["level"]) for level in kept}
+        given = self.seed.get("progressives", [])
+        known = {(level["game"], level["level"]) for level in given}
         more = [level for level in levels if (level["game"], level["level"]) not in known]
         devices = {NAMES[PROTOCOLS[found.protocol].kind]: found.table for found in self.devices}
         made = {
             "machine": {**self.seed.get("machine", {}), **self.machine, "profile": self.profile.id},
             "games": games,
-            "progressives": [*kept, *more],
+            "progressives": [*given, *more],
             "progressive_link": {**self.seed.get("progressive_link", {}), **self.link_table},
             "devices": {**self.seed.get("devices", {}), **devices},
         }
@@ -114,22 +114,22 @@ class Draft:
         return {} if chosen == [*self.games[name].denominations_cents] else {"denominations_cents": chosen}
 
     def text(self) -> str:
-        """The file."""
+        """Return the text of the file."""
         return "\n".join(_written(self.tables())) + "\n"
 
     def file(self) -> tuple[CabinetFile | None, list[Fault]]:
-        """The file as it would be read, or what is wrong in it."""
+        """Return the file as it would be read, or its faults."""
         return read(self.text(), CabinetFile)
 
 
 def levels_of(game: Game) -> tuple[LevelSlot, ...]:
-    """Its progressive levels, each kept by the machine itself."""
+    """Return a game's progressive levels, all managed by the machine itself."""
     levels = dict.fromkeys(play.level for play in game.every_level())
     return tuple(LevelSlot(game=game.id, level=level) for level in levels)
 
 
 def _written(tables: Mapping[str, object], at: str = "") -> Iterator[str]:
-    """Tables as TOML: what is plain first, then the tables of a table, then its lists of tables."""
+    """Yield tables as TOML lines: plain values first, then subtables, then lists of tables."""
     for name, value in tables.items():
         if not isinstance(value, Mapping) and not _tables_in(value):
             yield f"{name} = {value.isoformat() if isinstance(value, date) else toml(value)}"
@@ -143,5 +143,5 @@ def _written(tables: Mapping[str, object], at: str = "") -> Iterator[str]:
 
 
 def _tables_in(value: object) -> list[Mapping[str, object]]:
-    """The tables of a list of tables; none of anything else."""
+    """Return the tables of a list of tables; empty for any other value."""
     return [*value] if isinstance(value, list | tuple) and value and isinstance(value[0], Mapping) else []

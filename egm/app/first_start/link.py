@@ -1,7 +1,7 @@
-"""Enrolment with the floor's link at a first start: a request goes out on a stick, and its answer comes back.
+"""Enrolment with the floor's link during a first start: a request leaves on a stick, and the answer returns on it.
 
-Nothing of it is in force before two persons have signed the cabinet file that names it. The key that asks is
-kept over a power cut: the floor's answer to it is good still.
+It takes effect only when two persons have signed the cabinet file that names it. The key of the request
+survives a power loss, so the floor's answer remains valid.
 """
 
 from collections.abc import Callable
@@ -20,20 +20,20 @@ from egm.staff.service.words import pairs, plain, say
 
 @dataclass(slots=True)
 class Link(Step):
-    """The request, the answer, or neither: a machine without linked levels needs none."""
+    """The request and the answer; both are optional, since a machine without linked levels needs no link."""
 
     folder: LinkFolder
     stick: Stick
     now: Callable[[], datetime]
     id: str = "link"
-    told: Words | None = None
+    message: Words | None = None
 
     def enter(self) -> None:
-        """Nothing has been done yet."""
-        self.told = None
+        """Start the step with nothing done."""
+        self.message = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """The key that asks, the answer to it, and what comes next."""
+        """Return the request's key, the answer to it, and the next action."""
         steps = (Row(cells=(plain(n), say(f"first.link.step_{n}"))) for n in (1, 2, 3))
         tables: list[Table] = [Table(rows=tuple(steps))]
         enrolled: Facts | None = None
@@ -47,8 +47,8 @@ class Link(Step):
                 tables.append(fact_table(enrolled, "answer"))
         except OperatorError as error:
             tables.append(alarm(error))
-        if self.told is not None:
-            tables.append(Table(rows=(Row(cells=(self.told,), mark="good"),)))
+        if self.message is not None:
+            tables.append(Table(rows=(Row(cells=(self.message,), mark="good"),)))
         actions = (
             Action(id="request", label=say("service.link.link_request")),
             Action(id="answer", label=say("service.link.link_answer")),
@@ -59,13 +59,13 @@ class Link(Step):
         return self._page(*tables, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """One of the two ways of the stick; or on, with what is enrolled or without."""
+        """Write to or read from the stick; or continue, with or without an enrolment."""
         ways = {"request": self._ask, "answer": self._take, "next": self._go_on, "without": self._without}
         if action == "back":
             return Way.BACK
         if action not in ways:
             return refused("not_offered")
-        self.told = None
+        self.message = None
         try:
             return ways[action](draft)
         except (OperatorError, OSError) as error:
@@ -74,7 +74,7 @@ class Link(Step):
     def _ask(self, draft: Draft) -> Move:
         key = self.folder.ask()
         self.stick.ask(request_of(key, draft.machine["serial"]))
-        self.told = say("first.link.asked")
+        self.message = say("first.link.asked")
         return Way.STAY
 
     def _take(self, draft: Draft) -> Move:
@@ -96,7 +96,7 @@ class Link(Step):
         return Way.ON
 
     def _enrolled(self, draft: Draft) -> Facts | None:
-        """The answer taken, where it is this machine's. Raises EnrolmentError for one not good now."""
+        """Return the accepted answer's facts if it is this machine's. Raises EnrolmentError if it is not valid now."""
         facts = self.folder.facts()
         if facts is None or facts.serial != draft.machine.get("serial"):
             return None

@@ -1,9 +1,9 @@
-"""Probing of serial ports: which device answers where, asked by the drivers' own protocols.
+"""Probing of serial ports: which device replies on which port, queried with the drivers' own protocols.
 
-A driver with ledgers in memory asks as it would at its start; a device that says who it is has answered, and
-nothing is taken, paid or printed. Buses are asked first: one of a single wire gives every question back, and
-others would take that for an answer (an acceptor of ID-003 says that it idles by the very byte it is asked
-with). The printers, whose answers have no check, are asked last.
+A driver with in-memory ledgers sends the queries of its start-up; a device that identifies itself has
+replied, and nothing is accepted, paid or printed. Buses are probed first: a single-wire bus echoes every
+query, which other protocols would take for a reply (an idle ID-003 acceptor replies with the very byte of the
+query). Printers, whose replies have no checksum, are probed last.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import CommLost, CommUp, DeviceEvent, Identified
 from egm.devices.line import SerialLine
 
-#: In the order in which they are asked.
+#: The order in which protocols are tried.
 ORDER: Final = (
     "cctalk_bill",
     "cctalk_coin",
@@ -32,13 +32,13 @@ ORDER: Final = (
     "ithaca",
     "wheel",
 )
-#: A device that works answers its first question; one that starts up is asked again by the person.
+#: A working device replies to its first query; for one that is starting up, the person probes again.
 PATIENCE_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A device that answered on ``port``; ``bench`` is no port but the simulated twin."""
+    """A device that replied on ``port``; ``bench`` is not a port but a simulated device."""
 
     protocol: str
     port: str
@@ -46,21 +46,21 @@ class Answer:
 
     @property
     def table(self) -> dict[str, str]:
-        """As a cabinet file has it."""
+        """Return its table for a cabinet file."""
         return {"protocol": self.protocol, "port": self.port}
 
 
 def found_ports(more: Iterable[str] = ()) -> list[str]:
-    """The serial ports of this computer by their stable names, and ``more`` that are named."""
+    """Return the serial ports of this computer by their stable names, plus the named ones in ``more``."""
     return [*dict.fromkeys((*more, *(stable_name(port.device) for port in comports())))]
 
 
 async def probe(
-    ports: Iterable[str], doing: Callable[[str, str], None] = lambda _port, _protocol: None
+    ports: Iterable[str], on_progress: Callable[[str, str], None] = lambda _port, _protocol: None
 ) -> list[Answer]:
-    """Ask every port in every protocol. On a bus several may answer; any other port has one device.
+    """Probe every port with every protocol. On a bus several devices may reply; any other port has one.
 
-    ``doing`` is told each port and protocol before it is asked.
+    ``on_progress`` receives each port and protocol before it is probed.
     """
     found: list[Answer] = []
     kinds: set[str] = set()
@@ -70,7 +70,7 @@ async def probe(
             entry = PROTOCOLS[protocol]
             if entry.kind in kinds or (bus is not None and not (bus and entry.is_bus)):
                 continue
-            doing(port, protocol)
+            on_progress(port, protocol)
             identity = await _ask(port, protocol)
             if identity is not None:
                 found.append(Answer(protocol, port, identity))
@@ -80,7 +80,7 @@ async def probe(
 
 
 async def _ask(port: str, protocol: str) -> str | None:
-    """What the device on a port says it is, "" where it only answers; None where nothing does."""
+    """Return how the device on a port identifies itself, "" if it only replies; None if nothing replies."""
     answered = asyncio.Event()
     lost = asyncio.Event()
     identity = ""
@@ -100,7 +100,7 @@ async def _ask(port: str, protocol: str) -> str | None:
     waits = [asyncio.ensure_future(each.wait()) for each in (answered, lost)]
     try:
         await asyncio.wait((driver, *waits), timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
-        if answered.is_set() and not identity:  # it may say more of itself at once
+        if answered.is_set() and not identity:  # it may identify itself right after
             await asyncio.sleep(0.3)
     finally:
         for task in (driver, *waits):

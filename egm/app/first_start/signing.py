@@ -1,7 +1,7 @@
-"""Last steps of a first start: what the file would lack is shown, two persons sign it, and it is written.
+"""Last steps of a first start: the file's faults are shown, two persons sign it, and it is written.
 
-On a memory that holds a signed file already (a board was exchanged, or the file lost) the same two proofs
-bring that file back, and the journal says who did it.
+If the memory already has a signed file (a board was exchanged, or the file was lost), two persons restore
+that file instead, and the journal records who did it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from egm.app.preflight import preflight
 from egm.config.cabinet_file import StateFolder
 from egm.config.faults import Fault
 from egm.devices.catalogue import PROTOCOLS
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from egm.integrity.signed_file import FILE_NAME, Signature, digest_of, last_signed_file
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.kernel.timekeeping import Evidence, doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded, recorded_in
@@ -30,16 +30,17 @@ from meters.copies import SECOND_FOLDER, Place
 from meters.recall import details
 from meters.storage import DiskStorage
 
-#: What the journal says a file was signed for, where nobody typed a reason.
+#: Reasons recorded for a signature when nobody typed one.
 FIRST: Final = "first start"
 RESTORED: Final = "put back from the memory"
 
 
 @dataclass(slots=True)
 class Proofs(Step):
-    """So many persons prove by PIN who they are; then ``act`` is done.
+    """Authentication by the required number of persons, followed by ``act``.
 
-    ``roster`` says who there is; wrong PINs are counted in ``folder`` and lock a number, as at any terminal.
+    ``roster`` returns the persons; wrong PINs are counted in ``folder`` and lock a number, as at any
+    terminal.
     """
 
     id: str
@@ -51,23 +52,23 @@ class Proofs(Step):
     signs: bool = False
 
     def roster(self, draft: Draft) -> Roster:
-        """Who may prove himself. Raises OperatorError where nobody can be believed."""
+        """Return the roster used for authentication. Raises OperatorError if none can be trusted."""
         return draft.roster
 
     def act(self, draft: Draft) -> None:
-        """What follows from all the proofs. Raises OperatorError, OSError."""
+        """Execute what the persons have signed. Raises OperatorError, OSError."""
         raise NotImplementedError
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
-        """What the persons sign."""
+        """Return the facts that the persons sign."""
         raise NotImplementedError
 
     def may_sign(self, draft: Draft) -> bool:
-        """Whether there is anything to be signed."""
+        """Return whether there is anything to sign."""
         raise NotImplementedError
 
     def page(self, draft: Draft) -> ServicePage:
-        """What is to be signed; or the number or the PIN of the next person."""
+        """Return the facts to be signed; or the prompt for the number or PIN of the next person."""
         if not self.signs:
             sign = Action(id="sign", label=say("first.sign"), style="confirm", enabled=self.may_sign(draft))
             return self._page(*self.facts(draft), actions=(sign,))
@@ -76,11 +77,11 @@ class Proofs(Step):
         else:
             prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
         rows = tuple(Row(cells=(plain(f"{one.id}  {one.name}"),), mark="good") for one in self.proved)
-        asked = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
-        return self._page(Table(rows=(asked, *rows)), prompt=prompt)
+        missing = Row(cells=(say("first.signers", count=SIGNERS - len(self.proved)),))
+        return self._page(Table(rows=(missing, *rows)), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
-        """A number, then its PIN; with the last proof it is done."""
+        """Accept a number, then its PIN; after the last person, act."""
         if action == "back":
             return self._back()
         if not self.signs:
@@ -130,25 +131,25 @@ class Proofs(Step):
         return Way.ON
 
     def signature(self, text: str, reason: str) -> Signature:
-        """What the persons leave for the machine."""
+        """Return the persons' signature for the machine."""
         persons = tuple(person.id for person in self.proved)
         return Signature(digest_of(text), persons, reason, self.now().isoformat(timespec="seconds"))
 
 
 @dataclass(slots=True, kw_only=True)
 class Signing(Proofs):
-    """The whole file, what is wrong with it, and the two who sign it."""
+    """The whole file, its faults, and the two persons who sign it."""
 
     state: StateFolder
     file: Path
     faults: tuple[Fault, ...] | None = None
 
     def enter(self) -> None:
-        """Nothing is known of the file yet, and nobody has signed."""
+        """Start the step: the file is not checked yet, and nobody has signed."""
         self.faults, self.signs, self.proved, self.number = None, False, [], None
 
-    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
-        """Hold the file against this computer, its games and the place's rules, as the machine will."""
+    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:  # noqa: ARG002 (a step's)
+        """Check the file against this computer, its games and the jurisdiction's rules, as the machine will."""
         cabinet, faults = draft.file()
         if cabinet is None:
             self.faults = tuple(faults)
@@ -157,18 +158,18 @@ class Signing(Proofs):
             self.faults = tuple(await asyncio.to_thread(lambda: [*preflight(placed)]))
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
-        """No fault keeps the machine from starting."""
+        """Return whether no fault keeps the machine from starting."""
         return self.faults is not None and not any(fault.stops for fault in self.faults)
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:
-        """What was answered, and what is wrong with it."""
-        said, people = draft.machine, draft.roster.people.values()
+        """Return the answers, and the faults of the file."""
+        machine, people = draft.machine, draft.roster.people.values()
         rows = (
-            (say("first.machine.serial"), plain(said.get("serial", ""))),
-            (say("first.machine.operator_number"), plain(said.get("operator_number", ""))),
+            (say("first.machine.serial"), plain(machine.get("serial", ""))),
+            (say("first.machine.operator_number"), plain(machine.get("operator_number", ""))),
             (say("first.profile.title"), local(draft.profile.title)),
-            (say("first.house.site"), plain(said.get("site", ""))),
-            (say("first.time_zone.title"), plain(said.get("time_zone", ""))),
+            (say("first.house.site"), plain(machine.get("site", ""))),
+            (say("first.time_zone.title"), plain(machine.get("time_zone", ""))),
             (say("first.devices.title"), _kinds(draft)),
             (
                 say("first.games.title"),
@@ -192,7 +193,7 @@ class Signing(Proofs):
         return (pairs(rows), *([Table(title=say("first.faults"), rows=found)] if found else []))
 
     def act(self, draft: Draft) -> None:
-        """Write roster and signature, and last the file: a cut before it, and all is asked again."""
+        """Write roster and signature, and the file last: after a power loss before that, everything is asked again."""
         text = draft.text()
         for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
             path.unlink(missing_ok=True)
@@ -202,59 +203,60 @@ class Signing(Proofs):
 
 
 def _kinds(draft: Draft) -> Words:
-    """What each device is, side by side."""
+    """Return the kinds of the devices as a list."""
     named = {str(i): f"device.{PROTOCOLS[one.protocol].kind}" for i, one in enumerate(draft.devices)}
     return Words(kind="list", value=", ", values={**named})
 
 
 @dataclass(slots=True, kw_only=True)
 class PuttingBack(Proofs):
-    """The file that the memory says was signed last, put back by two persons of its own roster."""
+    """Restoring the file that was signed last, by two persons of the memory's own roster."""
 
     state: StateFolder
     file: Path
     text: str
-    told: tuple[tuple[str, str], ...]
+    known: tuple[tuple[str, str], ...]
 
     def roster(self, draft: Draft) -> Roster:  # noqa: ARG002 (a step's)
-        """The roster the journal records."""
+        """Return the roster that the journal records."""
         spare = self.state.root / SECOND_FOLDER / self.state.staff.name
         return load_recorded(self.state.staff, spare, recorded_in(self.state.root))[0]
 
     def may_sign(self, draft: Draft) -> bool:  # noqa: ARG002 (a step's)
-        """There is a file to be put back."""
+        """Return whether there is a file to restore."""
         return bool(self.text)
 
     def facts(self, draft: Draft) -> tuple[Table, ...]:  # noqa: ARG002 (a step's)
-        """Whose memory it is, and which file."""
-        rows = [(say(f"first.{name}"), plain(value)) for name, value in self.told]
+        """Return the machine of the memory, and the file."""
+        rows = [(say(f"first.{name}"), plain(value)) for name, value in self.known]
         return (pairs(rows), Table(rows=(Row(cells=(say("first.memory.about"),)),)))
 
     def page(self, draft: Draft) -> ServicePage:
-        """The first page: there is nowhere to go back to."""
+        """Return the page without a way back, because it is the first."""
         page = Proofs.page(self, draft)
-        kept = page.actions if self.signs else tuple(one for one in page.actions if one != BACK)
-        return page.model_copy(update={"actions": kept})
+        actions = page.actions if self.signs else tuple(one for one in page.actions if one != BACK)
+        return page.model_copy(update={"actions": actions})
 
     def act(self, draft: Draft) -> None:  # noqa: ARG002 (a step's)
-        """Leave the signature, then write the file."""
+        """Write the signature, then the file."""
         self.signature(self.text, RESTORED).write(self.state.root / FILE_NAME)
         replace_private(self.file, self.text)
 
 
 def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) -> PuttingBack | None:
-    """The one step there is where the state folder has a memory already; None where it is new.
+    """Return the only step for a state folder that already has a memory; None for a new one.
 
     Raises JournalError for a memory that cannot be read.
     """
     if not Place(DiskStorage(), state.root, state.root / SECOND_FOLDER).used:
         return None
-    text, told = "", [("machine.serial", "")]
+    text, known = "", [("machine.serial", "")]
     with suppress(StopIteration), open_view(state.root) as view:
-        told = [("machine.serial", str(details(next(view.entries(limit=1))).get("machine_id", "")))]
-        last = details(next(view.entries(KIND, limit=1, newest_first=True)))
-        text = last["text"]
-        told += [("file", last["digest"][:16]), ("signed_by", ", ".join(last["persons"]))]
+        known = [("machine.serial", str(details(next(view.entries(limit=1))).get("machine_id", "")))]
+        signed = last_signed_file(view)
+        if signed is not None:
+            text = signed.text
+            known += [("file", signed.digest[:16]), ("signed_by", ", ".join(signed.persons))]
     return PuttingBack(
         id="memory",
         folder=state.root,
@@ -263,5 +265,5 @@ def putting_back(state: StateFolder, file: Path, now: Callable[[], datetime]) ->
         state=state,
         file=file,
         text=text,
-        told=tuple(told),
+        known=tuple(known),
     )

@@ -1,6 +1,6 @@
-"""Steps of the first start: each a service page made from the draft, and what an answer makes of the draft.
+"""Steps of the first start: each creates a service page from the draft, and applies answers to the draft.
 
-Words: ``first.<id>.title``, ``first.<id>.about``, and for a field ``first.<id>.<field>``.
+Texts: ``first.<id>.title``, ``first.<id>.about``, and for a field ``first.<id>.<field>``.
 """
 
 import asyncio
@@ -17,13 +17,14 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin
+from egm.people.pins import PinDigest
 from egm.profiles import available, load_profile
 from egm.progressive.enrolment import EnrolmentError
 from egm.secret_files import medium_failure
 from egm.staff.form import Field, FieldError, FieldKind
 from egm.staff.service.words import BACK, coded, local, money, plain, say
 
-#: Persons who must stand behind a cabinet file: what no place asks more of.
+#: Persons who must sign a cabinet file: the most that any jurisdiction requires.
 SIGNERS: Final = 2
 _NEXT: Final = Action(id="next", label=say("first.next"), style="confirm")
 
@@ -41,12 +42,12 @@ Move = Way | Words
 
 
 def refused(reason: str) -> Words:
-    """Why an answer was refused: a code of ``service.refused``."""
+    """Return why an answer was refused: a code of ``service.refused``."""
     return say(f"service.refused.{reason}")
 
 
 def failed(error: Exception) -> Words:
-    """What could not be done, in words for whoever stands there; an OSError is of the machine's memory."""
+    """Return the text of an error for the person at the screen; an OSError concerns the machine's memory."""
     if isinstance(error, OSError):
         return say(f"notice.refused.{medium_failure(error)}", why=str(error))
     if isinstance(error, EnrolmentError):
@@ -55,25 +56,25 @@ def failed(error: Exception) -> Words:
 
 
 class Step:
-    """One step. ``enter`` is called when it is come to, then ``begin`` awaited beside the loop.
+    """One step. ``enter`` is called when it is reached; then ``begin`` runs beside the loop.
 
-    ``told`` has the page shown anew.
+    ``changed`` updates the page.
     """
 
     id: str
 
     def enter(self) -> None:
-        """Show that something is being found out, where ``begin`` does."""
+        """Show that the step is working, if ``begin`` does anything."""
 
-    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
-        """Find out what the page is about."""
+    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
+        """Gather what the page needs."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """What is shown now."""
+        """Return the current page."""
         raise NotImplementedError
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
-        """What a touch, or what was typed, leads to."""
+        """Process a touch or an input."""
         raise NotImplementedError
 
     def _page(
@@ -86,13 +87,13 @@ class Step:
 
 @dataclass(slots=True)
 class Welcome(Step):
-    """What will be asked."""
+    """List of the questions to come."""
 
     parts: tuple[str, ...]
     id: str = "welcome"
 
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
-        """The steps to come."""
+        """Return the steps to come."""
         rows = tuple(
             Row(cells=(plain(number), say(f"first.{part}.title"), say(f"first.{part}.about")))
             for number, part in enumerate(self.parts, 1)
@@ -102,83 +103,83 @@ class Welcome(Step):
         )
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """On."""
+        """Continue."""
         return Way.ON if action == "next" else refused("not_offered")
 
 
 @dataclass(slots=True)
 class Fields(Step):
-    """Fields filled in one after the other; ``asked`` says which, ``take`` puts them into the draft."""
+    """Fields filled in one after the other; ``fields_of`` returns which, ``take`` stores them in the draft."""
 
     id: str
-    asked: Callable[[Draft], tuple[Field, ...]]
+    fields_of: Callable[[Draft], tuple[Field, ...]]
     take: Callable[[Draft, dict[str, str]], None]
     values: dict[str, str] = field(default_factory=dict)
 
     def page(self, draft: Draft) -> ServicePage:
-        """What is filled in, and the next field."""
-        asked = self._next(draft)
+        """Return the fields entered, and the next one."""
+        wanted = self._next(draft)
         rows = tuple(
-            Row(cells=(say(f"first.{self.id}.{name}"), plain(told))) for name, told in self.values.items()
+            Row(cells=(say(f"first.{self.id}.{name}"), plain(value))) for name, value in self.values.items()
         )
         prompt = None
-        if asked is not None:
-            text = "serial" if asked.name in _CAPITALS else "text"
-            kind = "digits" if asked.kind is FieldKind.DIGITS else text
+        if wanted is not None:
+            text = "serial" if wanted.name in _CAPITALS else "text"
+            kind = "digits" if wanted.kind is FieldKind.DIGITS else text
             prompt = Prompt.model_validate(
                 {
-                    "label": say(f"first.{self.id}.{asked.name}"),
+                    "label": say(f"first.{self.id}.{wanted.name}"),
                     "kind": kind,
-                    "length_max": asked.length_max,
-                    "value": draft.machine.get(asked.name, ""),
+                    "length_max": wanted.length_max,
+                    "value": draft.machine.get(wanted.name, ""),
                 }
             )
-        actions = () if asked is not None else (_NEXT,)
+        actions = () if wanted is not None else (_NEXT,)
         return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: PLR0911 (a refusal each)
-        """Take a field in; back to the one before."""
-        asked = self._next(draft)
+        """Accept a field, or return to the previous one."""
+        wanted = self._next(draft)
         if action == "back":
             if not self.values:
                 return Way.BACK
             self.values.popitem()
             return Way.STAY
-        if action == "enter" and asked is not None:
+        if action == "enter" and wanted is not None:
             try:
-                read = asked.read(text.upper() if asked.name in _CAPITALS else text)
+                read = wanted.read(text.upper() if wanted.name in _CAPITALS else text)
             except FieldError as error:
                 return refused(error.reason)
             value = str(read or "")
-            if asked.name in _CAPITALS and not all(c.isascii() and (c.isalnum() or c == "-") for c in value):
+            if wanted.name in _CAPITALS and not all(c.isascii() and (c.isalnum() or c == "-") for c in value):
                 return say("first.refused.name")
-            self.values[asked.name] = value
+            self.values[wanted.name] = value
             return Way.STAY
-        if action == "next" and asked is None:
+        if action == "next" and wanted is None:
             self.take(draft, self.values)
             return Way.ON
         return refused("not_offered")
 
     def _next(self, draft: Draft) -> Field | None:
-        return next((each for each in self.asked(draft) if each.name not in self.values), None)
+        return next((each for each in self.fields_of(draft) if each.name not in self.values), None)
 
 
-#: Lines of a page on any screen.
+#: Lines of a page that fit on any screen.
 _SEEN: Final = 8
-#: Fields in capital letters, digits and hyphens.
+#: Fields of capital letters, digits and hyphens.
 _CAPITALS: Final = frozenset({"serial", "operator_number"})
 
 
 @dataclass(slots=True)
 class Pick(Step):
-    """One of several; of more than are seen at once, found by its letters."""
+    """Choice of one item, with a search if not all fit on the screen."""
 
     id: str
     options: Callable[[], list[tuple[str, Words]]]
     take: Callable[[Draft, str], None]
 
     def page(self, draft: Draft) -> ServicePage:  # noqa: ARG002 (a step's)
-        """A line each."""
+        """Return a page with one line per item."""
         rows = tuple(
             Row(cells=(words,), action=f"pick:{place}") for place, (_, words) in enumerate(self.options())
         )
@@ -186,7 +187,7 @@ class Pick(Step):
         return self._page(Table(rows=rows), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Take it."""
+        """Accept the choice."""
         _, _, place = action.partition("pick:")
         options = self.options()
         if action == "back":
@@ -199,39 +200,41 @@ class Pick(Step):
 
 @dataclass(slots=True)
 class Devices(Step):
-    """The serial ports are asked; what answered is shown, and may be asked again."""
+    """Probing of the serial ports; shows which devices replied, and can be repeated."""
 
     ports: Callable[[], list[str]]
     id: str = "devices"
     asking: tuple[str, str] | None = None
 
     def enter(self) -> None:
-        """Nothing is known yet."""
+        """Start the step with no result."""
         self.asking = ("", "")
 
-    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
-        """Ask every port in every protocol."""
+    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
+        """Probe every port with every protocol."""
 
-        def doing(port: str, protocol: str) -> None:
+        def on_progress(port: str, protocol: str) -> None:
             self.asking = (port, protocol)
-            told()
+            changed()
 
         try:
-            draft.devices = tuple(await probe(self.ports(), doing))
+            draft.devices = tuple(await probe(self.ports(), on_progress))
         finally:
             self.asking = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """What answered, of what was asked."""
+        """Return the devices that replied, and the ports probed."""
         if self.asking is not None:
             port, protocol = self.asking
-            asked = Row(cells=(say("first.devices.asking"), plain(f"{port}  {protocol}")))
-            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(asked,)),))
+            fields_of = Row(cells=(say("first.devices.asking"), plain(f"{port}  {protocol}")))
+            return ServicePage(id="", title=say("first.devices.title"), tables=(Table(rows=(fields_of,)),))
         rows = tuple(
             Row(
                 cells=(
                     coded("device", PROTOCOLS[found.protocol].kind),
-                    say("first.devices.is_simulated") if found.port == "bench" else plain(_told(found)),
+                    say("first.devices.is_simulated")
+                    if found.port == "bench"
+                    else plain(_identification(found)),
                 ),
                 mark="warning" if found.port == "bench" else "good",
             )
@@ -248,7 +251,7 @@ class Devices(Step):
         return self._page(Table(rows=rows), actions=(again, simulated, _NEXT))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """On with what there is; or simulated devices, where there is nothing at all."""
+        """Continue with the devices found; or with simulated ones if there are none at all."""
         if self.asking is not None:
             return refused("not_offered")
         if action == "simulated" and not self._real(draft):
@@ -260,13 +263,13 @@ class Devices(Step):
         return any(found.port != "bench" for found in draft.devices)
 
 
-def _told(found: Answer) -> str:
+def _identification(found: Answer) -> str:
     return "  ".join(part for part in (found.protocol, found.identity, found.port) if part)
 
 
 @dataclass(slots=True)
 class Toggle(Step):
-    """Several of a list; at least one."""
+    """Choice of several items of a list, at least one."""
 
     id: str
     options: Callable[[Draft], list[tuple[str, Words]]]
@@ -276,26 +279,26 @@ class Toggle(Step):
     examining: str | None = None
 
     def enter(self) -> None:
-        """Nothing is known yet."""
+        """Start the step with no result."""
         self.examining = ""
 
-    async def begin(self, draft: Draft, told: Callable[[], None]) -> None:
-        """Find out what there is to choose from, the loop turning meanwhile."""
+    async def begin(self, draft: Draft, changed: Callable[[], None]) -> None:
+        """Gather the items to choose from, without blocking the loop."""
         loop = asyncio.get_running_loop()
 
-        def doing(name: str) -> None:
+        def on_progress(name: str) -> None:
             self.examining = name
-            loop.call_soon_threadsafe(told)
+            loop.call_soon_threadsafe(changed)
 
         try:
-            await asyncio.to_thread(self.prepare, draft, doing)
+            await asyncio.to_thread(self.prepare, draft, on_progress)
             if not self.chosen(draft):
                 self.take(draft, [name for name, _ in self.options(draft)])
         finally:
             self.examining = None
 
     def page(self, draft: Draft) -> ServicePage:
-        """A line each, with a mark where it is chosen."""
+        """Return a page with one line per item, marked if chosen."""
         if self.examining is not None:
             row = Row(cells=(say(f"first.{self.id}.examining"), plain(self.examining)))
             return ServicePage(id="", title=say(f"first.{self.id}.title"), tables=(Table(rows=(row,)),))
@@ -309,32 +312,33 @@ class Toggle(Step):
         return self._page(Table(rows=rows), actions=(_NEXT.model_copy(update={"enabled": bool(chosen)}),))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """One more or one less."""
+        """Add or remove an item."""
         _, _, place = action.partition("toggle:")
         options, chosen = self.options(draft), self.chosen(draft)
         if action == "back":
             return Way.BACK
         if self.examining is None and place.isdigit() and int(place) < len(options):
             name = options[int(place)][0]
-            kept = set(chosen) ^ {name}
-            self.take(draft, [each for each, _ in options if each in kept])
+            now_chosen = set(chosen) ^ {name}
+            self.take(draft, [each for each, _ in options if each in now_chosen])
             return Way.STAY
         return Way.ON if action == "next" and chosen else refused("not_offered")
 
 
 @dataclass(slots=True)
 class Staff(Step):
-    """The first people, each with a PIN of his own choice; those who may sign the file among them."""
+    """Enrolment of the first staff members, each with a PIN of their choice, including those who sign the file."""
 
     now: Callable[[], datetime]
+    digest: Callable[[str], PinDigest] = PinDigest.of
     id: str = "staff"
     entry: list[str] | None = None
-    """What of a new person is typed in: number, name, role, PIN."""
+    """The fields entered for a new person: number, name, role, PIN."""
     before: list[Roster] = field(default_factory=list)
-    """The list as it was before each of its people: a mistake is taken back."""
+    """The list before each person was added, to undo a mistake."""
 
     def page(self, draft: Draft) -> ServicePage:
-        """Who is enrolled, or the next thing asked of somebody new."""
+        """Return the persons enrolled, or the next prompt for a new person."""
         if self.entry is not None:
             return self._asking(self.entry)
         people = draft.roster.people.values()
@@ -351,7 +355,7 @@ class Staff(Step):
         return self._page(enrolled, *self._missing(draft), actions=(add, *more, on))
 
     def _missing(self, draft: Draft) -> tuple[Table, ...]:
-        """How many must still be enrolled, and what they may be."""
+        """Return how many persons must still be enrolled, and their possible roles."""
         short = SIGNERS - self._signers(draft)
         if short <= 0:
             return ()
@@ -371,11 +375,11 @@ class Staff(Step):
             }
         )
         shown = zip(("number", "name"), entry[:2], strict=False)
-        rows = tuple(Row(cells=(say(f"first.staff.{label}"), plain(told))) for label, told in shown)
+        rows = tuple(Row(cells=(say(f"first.staff.{label}"), plain(value))) for label, value in shown)
         return self._page(*([Table(rows=rows)] if rows else []), prompt=prompt)
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:
-        """Take in somebody new, one thing after the other."""
+        """Enrol a new person, field by field."""
         if action == "back":
             if self.entry is None:
                 return Way.BACK
@@ -386,7 +390,7 @@ class Staff(Step):
         return self._typed(draft, self.entry, text.strip()) if action == "enter" else refused("not_offered")
 
     def _listed(self, draft: Draft, action: str) -> Move:
-        """One more, one less, or on."""
+        """Add a person, remove the last one, or continue."""
         if action == "add":
             self.entry = []
         elif action == "drop" and self.before:
@@ -406,12 +410,13 @@ class Staff(Step):
             del entry[3:]
             return refused("not_the_same")
         self.entry = None
-        kept = draft.roster
+        before = draft.roster
+        person = Person(number, name, Role(role))
         try:
-            draft.roster = kept.added(Person(number, name, Role(role)), pin, by="", at=self.now())
+            draft.roster = before.added(person, self.digest(pin), by="", at=self.now())
         except OperatorError as error:
             return say("first.refused.staff", why=str(error))
-        self.before.append(kept)
+        self.before.append(before)
         return Way.STAY
 
     def _signers(self, draft: Draft) -> int:
@@ -422,7 +427,7 @@ class Staff(Step):
 
 
 def _unfit(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0911 (a refusal each)
-    """Why what was typed is no number, name, role or PIN of somebody new; None where it is one."""
+    """Return why the text is not a valid number, name, role or PIN of a new person, or None."""
     if not text:
         return refused("missing")
     if place == 0 and not (text.isascii() and text.isdigit() and len(text) <= 8):
@@ -444,7 +449,7 @@ def _unfit(roster: Roster, place: int, text: str) -> Words | None:  # noqa: PLR0
 
 
 def _roles(permission: Permission) -> Words:
-    """The roles that may do something, side by side."""
+    """Return the roles with a permission, as a list."""
     able = [role for role in Role if Person("0", "-", role).may(permission)]
     return Words(
         kind="list", value=", ", values={str(i): f"manual.role.{role}" for i, role in enumerate(able)}
@@ -452,7 +457,7 @@ def _roles(permission: Permission) -> Words:
 
 
 def profiles() -> list[tuple[str, Words]]:
-    """The places there are rules for."""
+    """Return the jurisdictions that have a profile."""
     return [(name, local(load_profile(name).title)) for name in available()]
 
 
@@ -462,10 +467,10 @@ def time_zones() -> list[tuple[str, Words]]:
 
 
 def games(draft: Draft) -> list[tuple[str, Words]]:
-    """The games the place admits."""
+    """Return the games that the jurisdiction admits."""
     return [(name, local(game.title)) for name, game in draft.games.items()]
 
 
 def denominations(draft: Draft) -> list[tuple[str, Words]]:
-    """What a credit may be worth in the games chosen."""
+    """Return the denominations of the chosen games."""
     return [(str(cents), money(cents)) for cents in draft.offered_cents]

@@ -1,7 +1,7 @@
-"""First start on the screen: step after step, until a cabinet file is signed and written.
+"""First start on the screen: step by step, until a cabinet file is signed and written.
 
-No journal is open and no device is the machine's; the screen shows service pages as ever, and its answers
-come back as intents. What was answered is kept in memory alone: a power cut, and all is asked again.
+No journal is open and no device is in use; the screen shows service pages as usual, and its answers arrive as
+intents. Answers are only held in memory: after a power loss, everything is asked again.
 """
 
 import asyncio
@@ -42,24 +42,25 @@ from egm.kernel.service_pages import ServicePage, Words
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
 from egm.people import Permission
+from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.enrolment import STICK, Stick
 from egm.progressive.link_folder import LinkFolder
 from egm.staff.form import Field
 from paytables.source import contents, toml
 
-#: A file of the builder's beside the cabinet file that is to be: what no question is asked about.
+#: The builder's file beside the future cabinet file: its values are not asked.
 SEED_NAME: Final = "cabinet.seed.toml"
 
 
 class Wizard:
-    """The steps, where one stands in them, and the page shown; ``done`` is set with the file written."""
+    """The steps, the current one, and its page; ``done`` is set when the file is written."""
 
-    def __init__(self, steps: Sequence[Step], draft: Draft, told: Callable[[], None]) -> None:
-        """``told`` is called whenever the page is another."""
+    def __init__(self, steps: Sequence[Step], draft: Draft, changed: Callable[[], None]) -> None:
+        """Create the wizard. ``changed`` is called whenever the page changes."""
         self._steps = tuple(steps)
         self._draft = draft
-        self._told = told
+        self._on_change = changed
         self._at = 0
         self._turn = 0
         self._notice: Words | None = None
@@ -68,7 +69,7 @@ class Wizard:
 
     @property
     def page(self) -> ServicePage:
-        """The page open now."""
+        """Return the open page."""
         page = self._steps[self._at].page(self._draft)
         return page.model_copy(
             update={
@@ -80,7 +81,7 @@ class Wizard:
         )
 
     def hear(self, intent: Intent) -> None:
-        """An answer to the page that is open; any other is not heard."""
+        """Process an answer to the open page; ignore any other."""
         options = intent.options or {}
         if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
             return
@@ -99,7 +100,7 @@ class Wizard:
         self._changed()
 
     def close(self) -> None:
-        """End whatever is under way."""
+        """Cancel the current work."""
         if self._work is not None:
             self._work.cancel()
 
@@ -120,7 +121,7 @@ class Wizard:
 
     def _changed(self) -> None:
         self._turn += 1
-        self._told()
+        self._on_change()
 
 
 def steps_of(
@@ -129,8 +130,12 @@ def steps_of(
     clock: Clock,
     ports: Callable[[], list[str]],
     link: Sequence[Step] = (),
+    digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> tuple[Step, ...]:
-    """What is asked, in order; ``link``: where the machine is enrolled with the floor, if it is asked."""
+    """Return the steps in order; ``link``: the steps of enrolment with the floor, if it is asked.
+
+    ``digest`` creates the stored digest of a new PIN.
+    """
     name = partial(Field, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
 
@@ -141,7 +146,7 @@ def steps_of(
         draft.profile, draft.placed = load_profile(chosen), True
         draft.machine = {key: draft.machine[key] for key in draft.machine if key not in _HOUSE}
 
-    asked: tuple[Step, ...] = (
+    steps: tuple[Step, ...] = (
         Fields("machine", lambda _: machine, take),
         Pick("profile", profiles, place),
         Fields("house", lambda draft: tuple(Field(name=each) for each in draft.house_fields), take),
@@ -161,7 +166,7 @@ def steps_of(
             lambda draft, kept: setattr(draft, "denominations_cents", [int(each) for each in kept]),
         ),
         *link,
-        Staff(clock.now),
+        Staff(clock.now, digest),
         Signing(
             id="signing",
             folder=state.root,
@@ -171,15 +176,15 @@ def steps_of(
             file=file,
         ),
     )
-    return (Welcome(tuple(step.id for step in asked)), *asked)
+    return (Welcome(tuple(step.id for step in steps)), *steps)
 
 
 _HOUSE: Final = frozenset({"site", "address", "licence_holder"})
 
 
-def _examine(draft: Draft, doing: Callable[[str], None]) -> None:
+def _examine(draft: Draft, on_progress: Callable[[str], None]) -> None:
     for name in draft.examine():
-        doing(name)
+        on_progress(name)
 
 
 async def first_start(
@@ -189,14 +194,14 @@ async def first_start(
     clock: Clock,
     ports: Callable[[], list[str]] = found_ports,
     stick: Path = STICK,
+    digest: Callable[[str], PinDigest] = PinDigest.of,
 ) -> None:
-    """Ask for a cabinet file on the screen; ends with ``file`` written and signed.
+    """Ask for a cabinet file on the screen; returns once ``file`` is written and signed.
 
-    ``seed`` holds the tables that the builder has decided, where there is such a file.
-    ``stick`` is where one of the floor's is plugged in.
-    A state folder that has a memory already gives back the file signed last instead, by two of its own
-    persons. Raises OperatorError for a builder's file that is none, JournalError for a memory that cannot be
-    read.
+    ``seed`` contains the tables decided by the builder, if the file exists. ``stick`` is the device of a
+    plugged-in stick of the floor. If the state folder already has a memory, two of its own persons restore
+    the file signed last instead. Raises OperatorError for an invalid builder's file, JournalError for a
+    memory that cannot be read.
     """
     draft = Draft(seed=_seed(seed))
     back = putting_back(state, file, clock.now)
@@ -235,7 +240,7 @@ async def first_start(
         on_peer_error=lambda _: None,
     )
     wizard = Wizard(
-        (back,) if back is not None else steps_of(state, file, clock, ports, link),
+        (back,) if back is not None else steps_of(state, file, clock, ports, link, digest),
         draft,
         lambda: server.send(shown()),
     )
@@ -252,7 +257,7 @@ async def first_start(
 
 
 def _seed(path: Path) -> dict[str, object]:
-    """The builder's tables; none where there is no such file. Raises OperatorError."""
+    """Return the builder's tables; empty if there is no such file. Raises OperatorError."""
     try:
         return toml(contents(path).decode())
     except FileNotFoundError:

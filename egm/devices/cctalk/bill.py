@@ -1,12 +1,12 @@
-"""The ccTalk bill validator's driver.
+"""Driver of ccTalk bill validators.
 
-The validator reports events, numbered, the last five kept, and does not wait to be acknowledged. The place up
-to which they are handled is kept with the open escrow record (its ``mark``, see
-:mod:`egm.devices.cctalk.events`), so a machine that was killed reads the very events it missed. A validator
-that loses power forgets its events, not its life-time accept counter: before an ordered stacking is closed
-without credit, that counter is asked, and if it has moved the bill is in the box.
+The validator reports numbered events, stores the last five, and does not wait for an acknowledgement. The
+last processed event is stored with the open escrow record (its ``mark``, see
+:mod:`egm.devices.cctalk.events`), so a restarted machine reads exactly the events it has missed. A validator
+that loses power loses its events, but not its lifetime accept counter: before an ordered stacking is closed
+without credit, that counter is read, and if it has advanced the bill is in the box.
 
-An order that was recorded and perhaps not sent is sent again: the validator answers "escrow empty" when the
+An order that was recorded and possibly not sent is sent again: the validator replies "escrow empty" if the
 bill is already on its way.
 """
 
@@ -26,11 +26,11 @@ from egm.devices.line import SerialLine
 from egm.devices.worth import DOLLARS, ReportedWorth, Worth, currencies_of_country, minor_units
 
 _HOLD_SECONDS: Final = 4.0
-#: A bill's name has four digits, in units that its country's scaling says.
+#: A bill's name has four digits, in units of its country's scaling.
 _NAME_DIGITS: Final = 4
-#: A validator has dealt with what it found inside by so long after a reset.
+#: A validator has dealt with a bill found inside this long after a reset.
 _RESTART_SECONDS: Final = 6.0
-#: Escrow and stacker on.
+#: Escrow and stacker enabled.
 _MODE: Final = b"\x03"
 
 _FAULTS: Final[Mapping[int, FaultCode]] = {
@@ -54,7 +54,7 @@ _REJECTIONS: Final[Mapping[int, str]] = {
 
 
 class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
-    """A :class:`~egm.devices.interface.BillAcceptor` that speaks ccTalk."""
+    """A :class:`~egm.devices.interface.BillAcceptor` with the ccTalk protocol."""
 
     address = codec.BILL_ADDRESS
 
@@ -79,7 +79,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             currencies=currencies,
         )
         self._scaling: dict[str, tuple[int, int] | None] = {}
-        self._holds_paper = False  # whether its newest event says that a paper is in escrow
+        self._holds_paper = False  # whether its newest event reports an item in escrow
         self._mark: int | None = None
         self._applied: dict[Header, bytes] = {}
         self._identified = False
@@ -110,7 +110,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         await self._pause()
 
     async def _take(self, events: Events) -> bool:
-        """Handle what is new; False when the validator fell silent over it or was just then busy."""
+        """Process new events; return False if the validator stopped replying or was busy."""
         if self._mark is None or self._escrow.is_ordered() or not unchanged(self._mark, events):
             instant = await self._at_once(Header.READ_BILL_EVENTS)
             if instant is None:
@@ -139,9 +139,9 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return True
 
     def _counted(self, passed: int) -> None:
-        """The accept counter has moved while a paper was ordered, and no event says so: it is in the box.
+        """Handle an accept counter that has advanced during an order without an event: the bill is in the box.
 
-        Only one can have passed since; a counter that says otherwise is another validator's.
+        Only one bill can have passed; any other count comes from another validator.
         """
         if passed == 1:
             self._box_has_it()
@@ -150,20 +150,20 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             self._emit(Disputed(device=self.name, text=text))
 
     async def _see_path(self, events: Events, *, clear: bool, fresh: bool) -> None:
-        """What lies in escrow, or that nothing does; ``fresh``: there are events since the last look."""
+        """Determine what is in escrow, if anything; ``fresh``: there are events since the last call."""
         newest = events.pairs[0]
         self._holds_paper = bool(_in_escrow(newest) and events.counter)
         if not self._holds_paper:
             if clear:
                 self._clear("the validator's events show it empty")
             return
-        if self._escrow.is_ordered() and fresh:  # it came after the order: another paper
+        if self._escrow.is_ordered() and fresh:  # it arrived after the order: another item
             self._clear("another paper is in escrow")
         if not self._escrow.is_ordered():
             self._offered(await self._content(newest), bytes((newest.a, newest.b)))
 
     def _settled_after_restart(self, events: Events) -> bool:
-        """Whether a validator without events since its reset has had the time to deal with a bill inside."""
+        """Return whether a validator without events since its reset has had time to deal with a bill inside."""
         now = asyncio.get_running_loop().time()
         if events.counter:
             return False
@@ -172,7 +172,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         return now - self._restarted_at > _RESTART_SECONDS
 
     def _event(self, pair: Pair) -> bool:
-        """Handle one event; whether it shows the path clear."""
+        """Process one event; return whether it shows a clear path."""
         code = pair.b
         if pair.a or code == BillEvent.UNKNOWN_STACKED:
             self._present.pop(FaultCode.JAM, None)
@@ -210,8 +210,8 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         if answer is Answer.RETURN:
             await self._ask(Header.ROUTE_BILL, bytes((Route.RETURN,)))
         elif answer is Answer.STACK or ordered:
-            if self._since_asked() > FRESH_SECONDS:
-                return  # nobody has let this machine run since: it asks once more
+            if self._since_query() > FRESH_SECONDS:
+                return  # this process was not scheduled meanwhile: query once more
             await self._ask(Header.ROUTE_BILL, bytes((Route.STACK,)))
         elif answer is Answer.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_SECONDS
@@ -224,20 +224,20 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._wanted,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_at:  # lest it lost them unnoticed
+        if asyncio.get_running_loop().time() >= self._renew_at:  # in case it lost them unnoticed
             self._applied.clear()
         for header, data in wished.items():
             if self._applied.get(header) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            if not await self._tell(header, data):
+            if not await self._command(header, data):
                 return
             self._applied[header] = data
         if self._worth.is_known:
             self._show_ready(accepting=self._wanted)
 
     async def _ask_worth(self) -> None:
-        """Ask what one more kind of bill is worth: one in each cycle, so that no event waits for it."""
+        """Query the value of one more type of bill: one per cycle, so that no event waits for it."""
         kind = self._worth.next_channel
         if kind is None or (self._escrow.is_ordered() and not self._holds_paper):
             return

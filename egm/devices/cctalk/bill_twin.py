@@ -1,4 +1,4 @@
-"""A simulated ccTalk bill validator: it reports a bill stacked and goes on, acknowledged or not."""
+"""A simulated ccTalk bill validator: it reports a stacked bill and continues, with or without acknowledgement."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,7 +13,7 @@ _START_SECONDS: Final = 0.5
 
 
 class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
-    """See the module."""
+    """The simulated validator; see the module."""
 
     kind = "bill acceptor (ccTalk)"
     address = codec.BILL_ADDRESS
@@ -59,7 +59,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         return b""
 
     def _bill_worth(self, message: Frame) -> bytes:
-        """What a kind of bill is called, or how the values of a country are scaled: to minor units."""
+        """Return the name of a bill type, or the scaling of a country's values to minor units."""
         if message.header == Header.COUNTRY_SCALING:
             known = message.data == self._country.encode("ascii")
             return (100).to_bytes(2, "little") + b"\x02" if known else bytes(3)
@@ -99,21 +99,21 @@ class CctalkBillTwin(CctalkTwin, BillTwin[Frame]):
         super()._out()
 
     def memory(self) -> dict[str, object]:
-        """As of every acceptor, and the life-time count."""
+        """Return the memory of every acceptor, and the lifetime counter."""
         return {**super().memory(), "accepted": self._accepted}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """See :meth:`memory`."""
+        """Restore :meth:`memory`."""
         self._accepted = memory["accepted"]
         super().recall(memory)
 
     def power_lost(self) -> None:
-        """The paper stays where it is; events and inhibits are forgotten."""
+        """Lose events and inhibits; the item stays where it is."""
         self._events = EventMemory()
         self._mask, self._master = 0, False
 
     def power_restored(self) -> None:
-        """Bring a paper inside to where it belongs, without being asked."""
+        """Move an item inside to its destination, without an order."""
         self.power_lost()
         if self._stuck is not None:
             self._go(self._stuck)

@@ -1,15 +1,15 @@
-"""ccTalk in bytes: frames, headers, and the layouts of the answers used here. Pure.
+"""ccTalk in bytes: frames, headers, and the layouts of the replies used here. Pure.
 
 Frame: ``destination n source header data[n] checksum``; all bytes add up to 0 modulo 256. There is no start
-byte: a receiver that lost its place finds it again by the silence between messages. The line is 9600 8N1, one
-wire, so a host hears its own bytes first; the host's address is 1. An answer's header is 0; one without data
-is an acknowledgement.
+byte: a receiver resynchronises at the silence between messages. The line is 9600 8N1 on a single wire, so a
+host receives its own bytes first; the host's address is 1. A reply's header is 0; one without data is an
+acknowledgement.
 
 Known answer: simple poll to address 2 is ``02 00 01 FE FF``.
 
-Confidence: frame, common headers, coin and note events are seen in several independent public
-implementations; the hopper's headers, sorter paths, the layout of the accept counter (three bytes) and what
-is said of bar codes are general knowledge only. The CRC and encrypted variants are not implemented.
+Confidence: frame, common headers, coin and note events are in several independent public implementations; the
+hopper's headers, sorter paths, the layout of the accept counter (three bytes) and everything about bar codes
+are general knowledge only. The CRC and encrypted variants are not implemented.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ COIN_ADDRESS: Final = 2
 HOPPER_ADDRESS: Final = 3
 BILL_ADDRESS: Final = 40
 _OVERHEAD: Final = 5
-#: Pairs in an answer to a credit or bill event poll.
+#: Pairs in a reply to a credit or bill event poll.
 _EVENTS: Final = 5
 
 
 class Header(IntEnum):
-    """What a message is about."""
+    """The command or query of a message."""
 
     REPLY = 0
     RESET = 1
@@ -65,18 +65,19 @@ class Header(IntEnum):
 
 
 class Route(IntEnum):
-    """What to do with the bill in escrow, and how the validator refuses."""
+    """Orders for the bill in escrow, and the validator's refusals."""
 
     RETURN = 0
     STACK = 1
     EXTEND = 255
-    EMPTY = 254  # answer: nothing is in escrow
+    EMPTY = 254  # reply: nothing is in escrow
 
 
 #: The byte that arms a hopper.
 HOPPER_ARMED: Final = 0xA5
 
-#: Coin slot, and bill type, to minor units. Real devices are programmed: the cabinet file may differ.
+#: Default values of coin slots and bill types, in minor units. Real devices are programmed: the cabinet file
+#: may differ.
 COINS: Final[Mapping[int, int]] = {1: 5, 2: 10, 3: 25, 4: 1_00, 5: 2_00}
 BILLS: Final[Mapping[int, int]] = {1: 5_00, 2: 10_00, 3: 20_00, 4: 50_00, 5: 100_00}
 
@@ -85,7 +86,7 @@ PATH_DROP_BOX: Final = 2
 
 
 class CoinError(IntEnum):
-    """Coin event codes (first byte 0) that mean more than a refused coin."""
+    """Coin event codes (first byte 0) other than a refused coin."""
 
     REJECTED = 1
     INHIBITED = 2
@@ -133,7 +134,7 @@ IN_ESCROW: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One whole message whose checksum is right."""
+    """A complete message with a valid checksum."""
 
     destination: int
     source: int
@@ -141,7 +142,7 @@ class Frame:
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return its bytes on the line."""
         body = bytes((self.destination, len(self.data), self.source, self.header)) + self.data
         return body + bytes((-sum(body) & 0xFF,))
 
@@ -162,7 +163,7 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 # ---------------------------------------------------------------- layouts of answers
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One event: ``a`` is a coin slot or bill type and ``b`` its path or place; ``a`` 0: ``b`` is a code."""
+    """One event: ``a`` is a coin slot or bill type and ``b`` its path or position; if ``a`` is 0, ``b`` is a code."""
 
     a: int
     b: int
@@ -170,18 +171,18 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """A device's event buffer: its counter (0 after a reset, then 1 to 255 round) and pairs, newest first."""
+    """A device's event buffer: its counter (0 after a reset, then 1 to 255 cyclically) and pairs, newest first."""
 
     counter: int
     pairs: tuple[Pair, ...]
 
     def encode(self) -> bytes:
-        """As answer data."""
+        """Return it as reply data."""
         return bytes((self.counter, *(byte for pair in self.pairs for byte in (pair.a, pair.b))))
 
 
 def read_events(data: bytes) -> Events:
-    """An answer to READ_CREDITS or READ_BILL_EVENTS. Raises :class:`ProtocolError`."""
+    """Decode a reply to READ_CREDITS or READ_BILL_EVENTS. Raises :class:`ProtocolError`."""
     if len(data) != 1 + 2 * _EVENTS:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of events, not {1 + 2 * _EVENTS}", data)
     return Events(data[0], tuple(Pair(data[i], data[i + 1]) for i in range(1, len(data), 2)))
@@ -189,7 +190,7 @@ def read_events(data: bytes) -> Events:
 
 @dataclass(frozen=True, slots=True)
 class HopperStatus:
-    """``counter`` counts dispense orders (0 after a reset); the rest counts coins of the last one."""
+    """Status of a hopper. ``counter`` counts orders (0 after a reset); the others count coins of the last order."""
 
     counter: int
     remaining: int
@@ -197,12 +198,12 @@ class HopperStatus:
     unpaid: int
 
     def encode(self) -> bytes:
-        """As answer data."""
+        """Return it as reply data."""
         return bytes((self.counter, self.remaining, self.paid, self.unpaid))
 
 
 def read_hopper_status(data: bytes) -> HopperStatus:
-    """An answer to HOPPER_STATUS. Raises :class:`ProtocolError`."""
+    """Decode a reply to HOPPER_STATUS. Raises :class:`ProtocolError`."""
     if len(data) != 4:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of hopper status, not 4", data)
     return HopperStatus(*data)
@@ -210,7 +211,7 @@ def read_hopper_status(data: bytes) -> HopperStatus:
 
 @dataclass(frozen=True, slots=True)
 class HopperTest:
-    """What the hopper's self-test says: only what is acted upon."""
+    """The results of a hopper's self-test that are used here."""
 
     jammed: bool = False
     timed_out: bool = False
@@ -220,14 +221,14 @@ class HopperTest:
     disabled: bool = False
 
     def encode(self) -> bytes:
-        """As answer data."""
+        """Return it as reply data."""
         fraud, blocked = self.fraud, self.sensor_blocked
         flags = (self.jammed, self.timed_out, False, False, fraud, blocked, self.powered_up, self.disabled)
         return bytes((sum(flag << place for place, flag in enumerate(flags)),))
 
 
 def read_hopper_test(data: bytes) -> HopperTest:
-    """An answer to TEST_HOPPER; models answer one to three bytes. Raises :class:`ProtocolError`."""
+    """Decode a reply to TEST_HOPPER, one to three bytes by model. Raises :class:`ProtocolError`."""
     if not 1 <= len(data) <= 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of hopper test, not 1 to 3", data)
     bits = data[0]
@@ -241,46 +242,46 @@ def read_hopper_test(data: bytes) -> HopperTest:
     )
 
 
-#: Of an answer to HIGH_LOW: the upper sensor is covered, and there is one.
+#: Bit of a reply to HIGH_LOW: the upper sensor is fitted and covered.
 _HIGH_LEVEL: Final = 0x02
 _HIGH_FITTED: Final = 0x20
 
 
 def read_is_full(data: bytes) -> bool:
-    """An answer to HIGH_LOW: whether an upper level sensor is fitted and covered. Raises ProtocolError."""
+    """Decode a reply to HIGH_LOW: whether an upper level sensor is fitted and covered. Raises ProtocolError."""
     if len(data) != 1:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)
     return data[0] & (_HIGH_LEVEL | _HIGH_FITTED) == _HIGH_LEVEL | _HIGH_FITTED
 
 
 def encode_is_full(*, full: bool) -> bytes:
-    """The answer to HIGH_LOW of a hopper with an upper level sensor."""
+    """Encode the reply to HIGH_LOW of a hopper with an upper level sensor."""
     return bytes((_HIGH_FITTED | (_HIGH_LEVEL if full else 0),))
 
 
 def read_scaling(data: bytes) -> tuple[int, int]:
-    """An answer to COUNTRY_SCALING: the factor and the decimal places. Raises :class:`ProtocolError`."""
+    """Decode a reply to COUNTRY_SCALING: the factor and the decimal places. Raises :class:`ProtocolError`."""
     if len(data) != 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of country scaling, not 3", data)
     return int.from_bytes(data[:2], "little"), data[2]
 
 
 def read_name(data: bytes, digits: int) -> tuple[str, int | None]:
-    """What a coin or bill is called: its country, and its value in units of its country.
+    """Decode the name of a coin or bill: its country, and its value in units of its country.
 
-    A name is two letters, ``digits`` digits and an issue letter (``US025A``, ``EU0010B``); dots where nothing
-    is programmed, which is a value of 0. The value is None for any other name.
+    A name is two letters, ``digits`` digits and an issue letter (``US025A``, ``EU0010B``); dots if nothing is
+    programmed, which is a value of 0. The value is None for any other name.
     """
     name = data.decode("ascii", "replace")
     if name and not name.strip("."):
         return "", 0
     value = name[2 : 2 + digits]
-    whole = len(name) == digits + 3 and value.isascii() and value.isdigit()
-    return name[:2], int(value) if whole else None
+    is_name = len(name) == digits + 3 and value.isascii() and value.isdigit()
+    return name[:2], int(value) if is_name else None
 
 
 def read_count(data: bytes) -> int:
-    """Three bytes, low first: a serial number or a life-time count. Raises :class:`ProtocolError`."""
+    """Decode three bytes, low first: a serial number or a lifetime counter. Raises :class:`ProtocolError`."""
     if len(data) != 3:
         raise ProtocolError(PROTOCOL, f"{len(data)} bytes of a count, not 3", data)
     return int.from_bytes(data, "little")

@@ -1,11 +1,11 @@
-"""The ccTalk coin acceptor's driver.
+"""Driver of ccTalk coin acceptors.
 
-A coin that passed is in: there is no escrow. The acceptor counts its events and keeps the last five; the
-ledger keeps how far they are credited, moved in the same transaction as the credit, so a coin is counted once
-whatever dies when. An acceptor that lost power inhibits every coin until it is told otherwise, and it is told
-only after its reset has been seen: no coin can hide behind one. A coin that passed in the instant before a
-power loss, unreported, shows in the life-time accept counter and is a disputed amount, opened in the same
-transaction: between that of the smallest and the largest coins it can have been.
+There is no escrow: an accepted coin cannot be returned. The acceptor counts its events and stores the last
+five; the ledger stores how far they are credited, advanced in the same transaction as the credit, so a coin
+is counted once whatever fails. An acceptor that lost power inhibits every coin until it is enabled, which
+happens only after its reset has been detected: no coin can go unnoticed. A coin accepted just before a power
+loss and not reported shows in the lifetime accept counter and becomes a disputed amount in the same
+transaction, between the value of the smallest and the largest coins it can have been.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from egm.devices.worth import DOLLARS, ReportedWorth, Worth, currencies_of_count
 
 #: A coin's name has three digits, minor units.
 _NAME_DIGITS: Final = 3
-#: What an acceptor without a diverter says of where a coin fell.
+#: Path reported by an acceptor without a diverter.
 _PATH_UNTOLD: Final = 0
-#: How long a coin fault is shown after its event: the acceptor says when it begins, never when it ends.
+#: How long a coin fault is shown after its event: the acceptor reports its beginning, never its end.
 _FAULT_SECONDS: Final = 3.0
 
-#: A coin that was on its way when coins were refused arrives within this.
+#: A coin in flight when coins were disabled arrives within this time.
 _FLIGHT_SECONDS: Final = 2.0
 
 _FAULTS: Final[Mapping[int, FaultCode]] = {
@@ -47,7 +47,7 @@ _FAULTS: Final[Mapping[int, FaultCode]] = {
 
 
 class CctalkCoinDriver(CctalkDriver):
-    """A :class:`~egm.devices.interface.CoinAcceptor` that speaks ccTalk."""
+    """A :class:`~egm.devices.interface.CoinAcceptor` with the ccTalk protocol."""
 
     address = codec.COIN_ADDRESS
 
@@ -61,7 +61,7 @@ class CctalkCoinDriver(CctalkDriver):
         *,
         currencies: frozenset[str] = DOLLARS,
     ) -> None:
-        """``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
+        """Create the driver. ``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
         self._ledger = ledger
         self._coins = dict(coins)
@@ -80,7 +80,7 @@ class CctalkCoinDriver(CctalkDriver):
     # ------------------------------------------------------------ the machine's side
     @property
     def values_cents(self) -> frozenset[int]:
-        """The coins it can name, in minor units."""
+        """Return the coins that it can report, in minor units."""
         return frozenset(self._coins.values())
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
@@ -93,10 +93,13 @@ class CctalkCoinDriver(CctalkDriver):
         self.enable(frozenset())
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Where accepted coins go: the hopper, or the drop box in the base."""
+        """Set where accepted coins go: the hopper, or the drop box in the base."""
         path = codec.PATH_HOPPER if to_hopper else codec.PATH_DROP_BOX
         if path != self._path:
-            self._path, self._turned_at = path, math.inf  # until the acceptor has been told, and a while
+            self._path, self._turned_at = (
+                path,
+                math.inf,
+            )  # until the acceptor has the new setting, and a while longer
             self._wake.set()
 
     # ------------------------------------------------------------ the cycle
@@ -122,7 +125,7 @@ class CctalkCoinDriver(CctalkDriver):
         await self._pause()
 
     async def _ask_worth(self) -> None:
-        """Ask what one more slot takes: one in each cycle, so that no event waits for it."""
+        """Query the value of one more slot: one per cycle, so that no event waits for it."""
         slot = self._worth.next_channel
         if slot is None:
             return
@@ -139,7 +142,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._show_worth(self._worth)
 
     async def _take(self, events: codec.Events) -> bool:
-        """Record what is new; False when the acceptor fell silent over it or was just then busy."""
+        """Record new events; return False if the acceptor stopped replying or was busy."""
         position = self._ledger.position()
         if position is not None and unchanged(position, events):
             return True
@@ -165,7 +168,7 @@ class CctalkCoinDriver(CctalkDriver):
         passed = accepted_since(position, accepted)
         unseen = passed - sum(pair.a > 0 for pair in news.pairs)
         reported = coins
-        if unseen < 0:  # its own counter knows of fewer: believe the smaller, the first ones reported
+        if unseen < 0:  # its own counter shows fewer: use the smaller number, the first ones reported
             coins = coins[:passed]
         strange = sorted({pair.a for pair in news.pairs if pair.a and pair.a not in self._coins})
         doubt = self._doubt(unseen, news.lost, sum(cents for cents, _ in reported[len(coins) :]), strange)
@@ -179,12 +182,12 @@ class CctalkCoinDriver(CctalkDriver):
         return True
 
     def _path_of(self, pair: Pair) -> int:
-        """Where a coin fell; an acceptor that cannot say has no sorter, or it fell where it was sent."""
+        """Return where a coin fell; without a report, where it was sent."""
         sent = self._applied.get((Header.SORTER_PATH, pair.a))
         return pair.b or (self._path if sent is None else sent[1])
 
     def _doubt(self, unseen: int, lost: int, uncounted_cents: int, strange: list[int]) -> CoinDoubt | None:
-        """What cannot be credited: coins its counter has and no event, or the other way, or of no slot."""
+        """Return what cannot be credited: coins without an event, events beyond the counter, or unknown slots."""
         values = self._coins.values()
         least_cents = most_cents = 0
         why = []
@@ -212,7 +215,7 @@ class CctalkCoinDriver(CctalkDriver):
             self._emit(Rejected(device=self.name, reason=f"coin event {pair.b}"))
 
     def _look_at(self, pairs: tuple[Pair, ...]) -> None:
-        """Whether a coin that is in was refused then, or fell where it was not sent. It counts as ever."""
+        """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
         now = asyncio.get_running_loop().time()
         for pair in pairs:
             sent = self._applied.get((Header.SORTER_PATH, pair.a))
@@ -236,7 +239,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     # ------------------------------------------------------------ what it should be set to
     async def _apply(self) -> None:
-        """Make the acceptor's settings what they should be, the master inhibit last."""
+        """Apply the requested settings, the master inhibit last."""
         wanted = frozenset[int]() if self._worth.differs else self._denominations
         mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in wanted)
         accepting = bool(wanted)
@@ -245,14 +248,16 @@ class CctalkCoinDriver(CctalkDriver):
             (Header.INHIBIT_MASK, 0): mask.to_bytes(2, "little"),
             (Header.MASTER_INHIBIT, 0): bytes((accepting,)),
         }
-        if asyncio.get_running_loop().time() >= self._renew_at:  # lest it lost them unnoticed
+        if asyncio.get_running_loop().time() >= self._renew_at:  # in case it lost them unnoticed
             self._applied.clear()
         for setting, data in wished.items():
             if self._applied.get(setting) == data:
                 continue
             self._renew_at = asyncio.get_running_loop().time() + RENEW_SECONDS
-            taken = await self._tell(setting[0], data)
-            if not taken and setting[0] is not Header.SORTER_PATH:  # one without a sorter does not know it
+            taken = await self._command(setting[0], data)
+            if (
+                not taken and setting[0] is not Header.SORTER_PATH
+            ):  # a device without a sorter does not know it
                 return
             self._applied[setting] = data
         now = asyncio.get_running_loop().time()

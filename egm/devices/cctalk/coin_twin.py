@@ -13,7 +13,7 @@ _COUNT_RING: Final = 1 << 24
 
 
 class CctalkCoinTwin(CctalkTwin):
-    """See the module."""
+    """The simulated acceptor; see the module."""
 
     kind = "coin acceptor (ccTalk)"
     address = codec.COIN_ADDRESS
@@ -56,32 +56,32 @@ class CctalkCoinTwin(CctalkTwin):
         return b""
 
     def _coin_id(self, slot: int) -> bytes:
-        """What a slot takes: country, value of three digits, issue; dots where it takes nothing."""
+        """Return the coin of a slot: country, three-digit value, issue; dots if it accepts nothing."""
         cents = next((cents for cents, known in self._slots.items() if known == slot), None)
-        told = self._other_worth.get(slot, cents)
-        return b"......" if not told else f"{self._country}{told:03}A".encode("ascii")
+        name = self._other_worth.get(slot, cents)
+        return b"......" if not name else f"{self._country}{name:03}A".encode("ascii")
 
     def power_lost(self) -> None:
-        """Events and settings are forgotten, the life-time count is not."""
+        """Lose events and settings, but not the lifetime counter."""
         self._events = EventMemory()
         self._mask, self._master = 0, False
         self._paths.clear()
 
     def power_restored(self) -> None:
-        """Every coin is inhibited until the machine says otherwise."""
+        """Inhibit every coin until the machine enables them."""
 
     def memory(self) -> dict[str, object]:
-        """The life-time count, and where the coins are."""
+        """Return the lifetime counter, and where the coins are."""
         sums = [self.hopper_cents, self.drop_cents, self.tray_cents]
         return {"accepted": self._accepted, "sums": sums}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """See :meth:`memory`."""
+        """Restore :meth:`memory`."""
         self._accepted = memory["accepted"]
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Hands: see each method."""
+        """Return the manual actions: see each method."""
         return {
             "insert": self._insert,
             "cheat": self._cheat,
@@ -95,7 +95,7 @@ class CctalkCoinTwin(CctalkTwin):
         }
 
     def _set_worth(self, values: Values) -> str:
-        """``slot`` takes ``amount_cents``, whatever the machine believes; 0: it takes nothing."""
+        """Program ``slot`` to ``amount_cents``, whatever the machine expects; 0: it accepts nothing."""
         slot, cents = number(values, "slot"), number(values, "amount_cents")
         self._other_worth[slot] = cents
         return f"slot {slot} takes {cents} cents"
@@ -108,7 +108,7 @@ class CctalkCoinTwin(CctalkTwin):
         return self._slots[cents], cents
 
     def _insert(self, values: Values) -> str:
-        """``amount_cents``: a coin goes in; what is not accepted falls into the tray."""
+        """Insert a coin of ``amount_cents``; if it is not accepted it falls into the tray."""
         slot, cents = self._slot(values)
         if not self.powered or not self._master or not self._mask >> (slot - 1) & 1:
             self.tray_cents += cents
@@ -128,27 +128,27 @@ class CctalkCoinTwin(CctalkTwin):
         self._events.add(slot, path)
 
     def _cheat(self, _: Values) -> str:
-        """A coin on a string is pulled back."""
+        """Pull back a coin on a string."""
         self._events.add(0, CoinError.ON_STRING)
         return "coin on a string"
 
     def _jam(self, _: Values) -> str:
-        """The credit sensor is blocked."""
+        """Block the credit sensor."""
         self._events.add(0, CoinError.CREDIT_SENSOR_BLOCKED)
         return "coin jam"
 
     def _lie(self, _: Values) -> str:
-        """It reports a coin that its own counter of coins does not know."""
+        """Report a coin that its own counter does not contain."""
         self._events.add(next(iter(self._slots.values())), codec.PATH_HOPPER)
         return "a coin that was not there"
 
     def _stuck_sensor(self, _: Values) -> str:
-        """The credit sensor does not come back."""
+        """Make the credit sensor stick."""
         self._events.add(0, CoinError.CREDIT_SENSOR_NOT_READY)
         return "a sensor is stuck"
 
     def _wrong_lane(self, values: Values) -> str:
-        """``amount_cents``: a coin is accepted, and falls where it was not sent."""
+        """Accept a coin of ``amount_cents`` that falls into the wrong container."""
         slot, cents = self._slot(values)
         sent = self._paths.get(slot, codec.PATH_HOPPER)
         other = codec.PATH_DROP_BOX if sent == codec.PATH_HOPPER else codec.PATH_HOPPER
@@ -156,18 +156,18 @@ class CctalkCoinTwin(CctalkTwin):
         return f"{cents} cents fall the wrong way"
 
     def _uninvited(self, values: Values) -> str:
-        """``amount_cents``: a coin gets in whether it is accepted or not."""
+        """Insert a coin of ``amount_cents`` that gets in even if coins are disabled."""
         slot, cents = self._slot(values)
         self._passed(slot, cents)
         return f"{cents} cents get in"
 
     def _diverter(self, _: Values) -> str:
-        """The sorter does not move."""
+        """Block the sorter."""
         self._events.add(0, CoinError.SORTER_BLOCKED)
         return "diverter blocked"
 
     def state(self) -> dict[str, object]:
-        """Where the coins went."""
+        """Return where the coins went."""
         return {
             "status": "idle" if self._master and self._mask else "disabled",
             "coins_cents": sorted(self._slots),

@@ -1,10 +1,10 @@
-"""New events of a ccTalk device: the counter's ring, resets, and the device's short memory.
+"""New events of a ccTalk device: the cyclic counter, resets, and the device's short memory.
 
-A device keeps its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *mark* is
-how far a reader has read: the counter together with the newest event then, packed in one integer so that a
-ledger can keep it. The event is there because a counter alone cannot tell "nothing new" from "reset, and as
-many events again". Above them a mark carries the device's accept counter, which no power loss resets: it
-shows what happened just before one.
+A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *mark* is
+how far a reader has read: the counter together with the newest event at that time, packed into one integer so
+that a ledger can store it. The event is included because a counter alone cannot distinguish "nothing new"
+from "reset, and as many events again". The upper bits of a mark are the device's accept counter, which no
+power loss resets: it shows what happened just before one.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ACCEPT_RING: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """``pairs`` are the new events, oldest first; ``lost`` more came before them and are gone."""
+    """The new events, oldest first, in ``pairs``; ``lost`` more came before them and are gone."""
 
     pairs: tuple[Pair, ...]
     lost: int
@@ -26,36 +26,36 @@ class News:
 
 
 def mark_of(events: Events, accepted: int) -> int:
-    """The mark of a reader who has read all of ``events`` and then the accept counter."""
+    """Return the mark after reading all of ``events`` and then the accept counter."""
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.a << 8 | newest.b
 
 
 def accepted_up_to(mark: int) -> int:
-    """The accept counter in ``mark``."""
+    """Return the accept counter in ``mark``."""
     return mark >> 24
 
 
 def accepted_since(mark: int, accepted: int) -> int:
-    """How many coins or bills the accept counter has gone on since ``mark``."""
+    """Return by how many coins or bills the accept counter has advanced since ``mark``."""
     return (accepted - accepted_up_to(mark)) % _ACCEPT_RING
 
 
 def unchanged(mark: int, events: Events) -> bool:
-    """Whether surely nothing has happened since ``mark``; a counter of 0 proves nothing."""
+    """Return whether certainly nothing has happened since ``mark``; a counter of 0 proves nothing."""
     return events.counter != 0 and mark & 0xFFFFFF == mark_of(events, 0)
 
 
 def news_since(mark: int, events: Events) -> News:
-    """What a reader at ``mark`` has not seen."""
+    """Return the events after ``mark``."""
     counter, newest = mark >> 16 & 0xFF, Pair(mark >> 8 & 0xFF, mark & 0xFF)
     known = len(events.pairs)
     if events.counter == 0:
         return News((), 0, restarted=mark & 0xFFFFFF != mark_of(events, 0))
     ahead = events.counter if counter == 0 else (events.counter - counter) % _RING
-    if ahead < known:  # the mark's own event is still in memory: it must be the same event
+    if ahead < known:  # the mark's own event is still stored, and must be the same event
         restarted = counter != 0 and events.pairs[ahead] != newest
-    else:  # a memory that is not full yet is that of a device that was reset
+    else:  # a buffer that is not full belongs to a device that was reset
         restarted = events.counter < known and set(events.pairs[events.counter :]) == {Pair(0, 0)}
     if restarted:
         ahead = events.counter

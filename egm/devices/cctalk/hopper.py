@@ -1,24 +1,24 @@
-"""The ccTalk hopper's driver: pays coins, exactly as many as were counted out.
+"""Driver of ccTalk hoppers: pays coins, and records exactly as many as were counted out.
 
-A hopper counts its dispense orders (its event counter) and, for life, its coins. Both are recorded before the
-order is sent. After any interruption:
+A hopper counts its dispense orders (its event counter) and, permanently, its coins. Both are recorded before
+the order is sent. After any interruption:
 
-* event counter as recorded, and no coin gone: the order never arrived; it is sent (again);
-* event counter moved on: the order was taken; it is waited for until nothing remains;
-* event counter 0: the hopper was reset and has forgotten the order; what it had paid is what counts.
+* event counter unchanged, and no coin paid: the order never arrived; it is sent (again);
+* event counter advanced: the order was accepted; wait until nothing remains;
+* event counter 0: the hopper was reset and has lost the order; what it has paid counts.
 
-What was paid is always the difference of the life-time count, so no answer that is lost or repeated, and no
-reset, can change it. Only another hopper in its place can, or one that has lost its count: what the one
-that was ordered had paid beyond what was seen is then not known. Each coin seen to leave is recorded, so the
-payout ends with what was seen, also by a machine that has died since, and the rest is a disputed amount.
+The amount paid is always the difference of the lifetime counter, so a lost or repeated reply or a reset
+cannot change it. Only another hopper in its place can, or one that has lost its counter: then it is unknown
+what the ordered hopper had paid beyond what was seen. Each coin seen to leave is recorded, so the payout ends
+with that number, even after a restart, and the rest is a disputed amount.
 
-Every order ends within a bound, whatever the hopper does:
+Every order ends within a time limit, whatever the hopper does:
 
-* a hopper that answers and takes no order for :data:`REFUSED_SECONDS` is disarmed; nothing was paid, and the
-  hopper has failed until it is switched off and on or takes an order again;
-* one that took the order and pays no coin for :data:`STOP_SECONDS` is stopped; what it counted is paid;
-* one that says nothing usable for :data:`~egm.devices.driver.ORDER_SECONDS` leaves the payout at the coins
-  seen to leave. The rest is a disputed amount, unless it is certain that the hopper never received the order.
+* a hopper that replies and accepts no order for :data:`REFUSED_SECONDS` is disarmed; nothing was paid, and the
+  hopper has failed until it is power-cycled or accepts an order again;
+* one that accepted the order and pays no coin for :data:`STOP_SECONDS` is stopped; what it counted is paid;
+* one without a usable reply for :data:`~egm.devices.driver.ORDER_SECONDS` leaves the payout at the coins
+  seen to leave. The rest is a disputed amount, unless the hopper certainly never received the order.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ from egm.devices.ledgers import PayoutLedger, PayoutRecord
 from egm.devices.line import SerialLine
 
 COINS_MAX: Final = 255
-#: How long a hopper that answers may take no order to pay.
+#: How long a hopper that replies may accept no order to pay.
 REFUSED_SECONDS: Final = 10.0
-#: How long a hopper may turn without paying a coin before it is stopped. Hoppers stop by themselves earlier.
+#: How long a hopper may run without paying a coin before it is stopped. Hoppers stop by themselves earlier.
 STOP_SECONDS: Final = 20.0
 _DISARMED: Final = b"\x00"
 _COUNT_RING: Final = 1 << 24
 
 
 class CctalkHopperDriver(CctalkDriver):
-    """A :class:`~egm.devices.interface.Hopper` that speaks ccTalk."""
+    """A :class:`~egm.devices.interface.Hopper` with the ccTalk protocol."""
 
     address = codec.HOPPER_ADDRESS
 
@@ -56,10 +56,10 @@ class CctalkHopperDriver(CctalkDriver):
         self._empty = False
         self._runaway = False
         self._is_full = False
-        self._levels_at: float | None = 0.0  # when to ask for its level sensors; None: it has none
+        self._levels_at: float | None = 0.0  # when to query its level sensors; None: it has none
         self._total_at_rest: int | None = None
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
-        self._withdrawn = False  # whether it was disarmed since
+        self._withdrawn = False  # whether it has been disarmed since
         self._timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
@@ -73,7 +73,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._wake.set()
 
     def stop(self) -> None:
-        """Emergency stop; what was paid is reported by :class:`~egm.devices.interface.PayoutFinished`."""
+        """Stop immediately; :class:`~egm.devices.interface.PayoutFinished` reports what was paid."""
         self._stop_wished = True
         self._wake.set()
 
@@ -107,7 +107,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._stop_wished = False
             return
         record = self._ledger.pending()
-        if record is None and status.remaining:  # the rest of an order that was given up is disputed already
+        if record is None and status.remaining:  # the rest of an abandoned order is already disputed
             self._total_at_rest = None
             await self._ask(Header.EMERGENCY_STOP)
             return
@@ -136,7 +136,7 @@ class CctalkHopperDriver(CctalkDriver):
                 await self._continue(record, status, paid)
 
     def _watch(self, total: int, *, paying: bool) -> None:
-        """Tell of coins that leave while nothing is ordered (extra coin paid, or a hand in the hopper)."""
+        """Record coins that leave without an order (extra coin paid, or a hand in the hopper)."""
         extra = 0 if self._total_at_rest is None else (total - self._total_at_rest) % _COUNT_RING
         if extra and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
@@ -145,7 +145,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._total_at_rest = None if paying else total
 
     async def _dispense(self, record: PayoutRecord) -> None:
-        if await self._tell(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
+        if await self._command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
             await self._ask(Header.DISPENSE, (self._serial or b"") + bytes((record.coins,)), tries=1)
 
@@ -164,9 +164,9 @@ class CctalkHopperDriver(CctalkDriver):
             await self._ask(Header.EMERGENCY_STOP)
 
     async def _order_again(self, record: PayoutRecord) -> None:
-        """Send the order again, as the hopper has not taken it; once it is refused for too long, withdraw it.
+        """Send the order again, because the hopper has not accepted it; withdraw it once refused for too long.
 
-        The order is given up on a reading that is later than the withdrawal.
+        The order is abandoned only on a reading later than the withdrawal.
         """
         self._may_be_paying = False
         if self._timer.seconds <= REFUSED_SECONDS:
@@ -179,7 +179,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._finish(record, 0)
 
     def _note_progress(self) -> None:
-        """Start the time limits of the open payout anew."""
+        """Restart the time limits of the open payout."""
         self._timer.restart()
         self._withdrawn = False
 
@@ -197,7 +197,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._finish(record, record.paid_coins)
 
     def _give_up_unsent(self) -> None:
-        """End a payout that was never ordered, as the hopper could not be asked how it is."""
+        """End a payout that was never ordered, because the hopper's status could not be read."""
         if self._wish is not None:
             (payout_id, coins), self._wish = self._wish, None
             self._ledger.not_ordered(payout_id)
@@ -206,7 +206,7 @@ class CctalkHopperDriver(CctalkDriver):
             )
 
     def _lost_track(self, record: PayoutRecord, why: str) -> None:
-        """Nobody can say what the hopper that was ordered has paid: more than was seen, perhaps."""
+        """Close the payout as disputed: the hopper may have paid more than was seen."""
         seen = record.paid_coins
         text = f"{record.payout_id}: {seen} of {record.coins} coins were seen to leave, and then {why}"
         self._finish(record, seen, text)
@@ -225,7 +225,7 @@ class CctalkHopperDriver(CctalkDriver):
         )
 
     async def _ask_levels(self) -> None:
-        """Ask now and then whether it is full; a hopper without level sensors is asked once a session."""
+        """Query now and then whether it is full; a hopper without level sensors is queried once per session."""
         now = asyncio.get_running_loop().time()
         if self._levels_at is None or now < self._levels_at:
             return

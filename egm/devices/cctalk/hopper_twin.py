@@ -12,13 +12,13 @@ _PAY_SECONDS: Final = 0.15
 _EMPTY_SECONDS: Final = 2.0
 _COUNT_RING: Final = 1 << 24
 OPENING_COINS: Final = 500
-"""What is in it when it is new."""
+"""Number of coins in a new hopper."""
 FULL_COINS: Final = 1000
-"""What covers its upper level sensor."""
+"""Number of coins that cover its upper level sensor."""
 
 
 class CctalkHopperTwin(CctalkTwin):
-    """See the module."""
+    """The simulated hopper; see the module."""
 
     kind = "hopper (ccTalk)"
     address = codec.HOPPER_ADDRESS
@@ -88,7 +88,7 @@ class CctalkHopperTwin(CctalkTwin):
         return bytes((self._counter,))
 
     def _turn(self) -> None:
-        """The disc turns once: a coin leaves, or there is none."""
+        """Turn the disc once: pay a coin, if there is one."""
         if self._jammed or not self.level_coins:
             self._after(_EMPTY_SECONDS, self._give_up)
             return
@@ -112,23 +112,23 @@ class CctalkHopperTwin(CctalkTwin):
         self._remaining, self._unpaid = 0, self._remaining
 
     def power_lost(self) -> None:
-        """The order is forgotten; coins paid are paid, and counted for life."""
+        """Lose the order; coins paid are paid, and stay in the lifetime counter."""
         self._counter = self._remaining = self._paid = self._unpaid = 0
         self._armed = self._timed_out = False
 
     def power_restored(self) -> None:
-        """Waits to be armed."""
+        """Wait to be armed."""
 
     def memory(self) -> dict[str, object]:
-        """The life-time count, and the coins inside and out."""
+        """Return the lifetime counter, and the coins inside and out."""
         return {"total": self._total, "level": self.level_coins, "tray": self.tray_coins}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """See :meth:`memory`."""
+        """Restore :meth:`memory`."""
         self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Hands: see each method."""
+        """Return the manual actions: see each method."""
         return {
             "fill": self._fill,
             "jam": self._jam,
@@ -140,42 +140,42 @@ class CctalkHopperTwin(CctalkTwin):
         }
 
     def _fill(self, values: Values) -> str:
-        """``coins``: how many are in it now."""
+        """Set the number of coins in it (``coins``)."""
         self.level_coins = number(values, "coins")
         return f"{self.level_coins} coins in the hopper"
 
     def _jam(self, _: Values) -> str:
-        """A coin is stuck: no more leave."""
+        """Jam a coin: no more leave."""
         self._jammed = True
         return "hopper jammed"
 
     def _lie(self, _: Values) -> str:
-        """A coin leaves that nobody ordered."""
+        """Pay a coin without an order."""
         self._drop_coin()
         return "a coin nobody ordered"
 
     def _cheat(self, _: Values) -> str:
-        """Somebody reaches for the exit sensor."""
+        """Manipulate the exit sensor."""
         self._fraud = True
         return "hopper cheated"
 
     def _stuck_sensor(self, _: Values) -> str:
-        """The exit sensor stays covered."""
+        """Keep the exit sensor covered."""
         self._sensor_blocked = True
         return "a sensor is stuck"
 
     def _clear(self, _: Values) -> str:
-        """A technician frees it."""
+        """Repair it."""
         self._jammed = self._timed_out = self._fraud = self._sensor_blocked = False
         return "hopper free"
 
     def _runaway(self, values: Values) -> str:
-        """``coins``: so many too many leave at the end of the next payout."""
+        """Pay ``coins`` too many at the end of the next payout."""
         self._extra = number(values, "coins", default=1)
         return f"{self._extra} coins too many at the next payout"
 
     def state(self) -> dict[str, Any]:
-        """Where the coins are."""
+        """Return where the coins are."""
         return {
             "status": "paying" if self._remaining else "idle",
             "level_coins": self.level_coins,

@@ -1,4 +1,4 @@
-"""ccTalk exchange: one question, one answer, our own echo and other devices' answers passed over."""
+"""ccTalk exchange: one query, one reply; our own echo and other devices' replies are skipped."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ from egm.devices.interface import FaultCode, Identified
 from egm.devices.line import LineSettings
 
 LINE: Final = LineSettings(baud=9600)
-#: A question without an answer is asked again, this often in all.
+#: Attempts at a query without a reply.
 _TRIES: Final = 3
-#: A device that answers other questions has failed once one that is needed has gone unanswered this often.
+#: A device that answers other queries has failed once a required one has gone unanswered this often.
 _MISSING_ANSWERS: Final = 5
-#: Questions that a device need not know, or whose refusal its driver handles itself.
+#: Queries that a device need not support, or whose refusal its driver handles itself.
 _MAY_BE_UNANSWERED: Final = frozenset(
     {
         Header.COIN_ID,
@@ -25,19 +25,19 @@ _MAY_BE_UNANSWERED: Final = frozenset(
         Header.DISPENSE,
     }
 )
-#: Settings are told again this often: no ccTalk device says that it has forgotten them.
+#: Interval at which settings are sent again: no ccTalk device reports that it has lost them.
 RENEW_SECONDS: Final = 5.0
 
 
 class CctalkDriver(LineDriver[Frame]):
-    """The common half of the ccTalk drivers; ``address`` is the device's.
+    """Common base of the ccTalk drivers; ``address`` is the device's.
 
-    Several drivers may be given the same line: then it is their bus, and they take turns.
+    Several drivers may share a line as a bus; they then take turns.
     """
 
     address: int = 0
     _missing: dict[Header, int] | None = None
-    """How often in a row a question was the only one that went unanswered."""
+    """How often in a row a query was the only one without a reply."""
 
     def _lost(self, why: str) -> None:
         self._missing = None
@@ -49,9 +49,9 @@ class CctalkDriver(LineDriver[Frame]):
         )
 
     async def _ask(self, header: Header, data: bytes = b"", *, tries: int = _TRIES) -> bytes | None:
-        """The answer's data, or None for silence. What may not be done twice is asked with one try.
+        """Return the reply's data, or None for silence. Use one try for what must not be done twice.
 
-        An answer does not say to what: whatever is still on the line from before is thrown away first.
+        A reply does not name its query, so old data on the line is discarded first.
         """
         for _ in range(tries):
             async with self._line.turn:
@@ -65,7 +65,7 @@ class CctalkDriver(LineDriver[Frame]):
         return None
 
     def _note_unanswered(self, header: Header, tries: int) -> None:
-        """Count a question that alone goes unanswered; without the answer the device cannot be used."""
+        """Count a query that alone goes unanswered; without its reply the device cannot be used."""
         if header in _MAY_BE_UNANSWERED or self._silent_questions != tries:
             return
         self._missing = self._missing or {}
@@ -79,15 +79,15 @@ class CctalkDriver(LineDriver[Frame]):
         if self._found.get(FaultCode.FAILURE) == _no_answer_to(header):
             self._set_found(FaultCode.FAILURE, None)
 
-    async def _tell(self, header: Header, data: bytes) -> bool:
-        """Ask for something to be done; whether it was acknowledged."""
+    async def _command(self, header: Header, data: bytes) -> bool:
+        """Send a command; return whether it was acknowledged."""
         return await self._ask(header, data) == b""
 
     async def _at_once(self, events: Header) -> tuple[Events, int] | None:
-        """The device's events and its accept counter, of one instant.
+        """Return the device's events and its accept counter at the same moment.
 
-        The counter is asked between two equal answers about events; None when they differ (ask again in the
-        next cycle) or for silence. Raises :class:`~egm.devices.framing.ProtocolError`.
+        The counter is read between two equal replies about events; None if they differ (try again in the next
+        cycle) or for silence. Raises :class:`~egm.devices.framing.ProtocolError`.
         """
         before = await self._ask(events)
         count = await self._ask(Header.ACCEPT_COUNT)
@@ -97,7 +97,7 @@ class CctalkDriver(LineDriver[Frame]):
         return read_events(before), read_count(count)
 
     async def _identify(self) -> bool:
-        """Ask maker, product and serial number, and tell; False for silence."""
+        """Query and report maker, product and serial number; return False for silence."""
         words = []
         for header in (Header.MANUFACTURER, Header.PRODUCT, Header.SERIAL):
             answer = await self._ask(header)

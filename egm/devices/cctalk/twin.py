@@ -1,7 +1,7 @@
-"""Simulated ccTalk devices' common wire, on which the machine hears its own bytes first.
+"""Common line of simulated ccTalk devices, on which the machine receives its own bytes first.
 
-What has no battery in a real one is lost with the power: events, inhibits, the order being paid. What has is
-kept: the life-time counters, the coins and bills themselves.
+What has no battery in a real device is lost with the power: events, inhibits, the order being paid. The rest
+is retained: the lifetime counters, the coins and bills themselves.
 """
 
 from collections import deque
@@ -19,24 +19,24 @@ from egm.devices.twin import Port, Twin
 
 
 class EventMemory:
-    """A device's numbered events, the last five kept."""
+    """A device's numbered events; the last five are stored."""
 
     def __init__(self) -> None:
         self.counter = 0
         self._pairs: deque[Pair] = deque([Pair(0, 0)] * 5, maxlen=5)
 
     def add(self, a: int, b: int) -> None:
-        """One more event."""
+        """Add an event."""
         self.counter = self.counter % 255 + 1
         self._pairs.appendleft(Pair(a, b))
 
     def encode(self) -> bytes:
-        """As answer data."""
+        """Return them as reply data."""
         return Events(self.counter, tuple(self._pairs)).encode()
 
 
 class CctalkTwin(Twin[Frame]):
-    """The line's half of a ccTalk twin."""
+    """Common base of simulated ccTalk devices."""
 
     address: int = 0
     product: bytes = b""
@@ -45,10 +45,10 @@ class CctalkTwin(Twin[Frame]):
 
     def __init__(self, name: str, port: Port, cutter: Cutter[Frame], speed: float = 1.0) -> None:
         super().__init__(name, port, cutter, speed)
-        port.echoes = True  # the wire itself says it back, powered or not
+        port.echoes = True  # the wire itself echoes, with or without power
 
     def received(self, message: Frame) -> None:
-        """Answer what is addressed to this device; an unknown header is met with silence."""
+        """Reply to messages for this device; an unknown header gets no reply."""
         if message.destination != self.address or message.source != HOST:
             return
         answer = self._common(message) if message.header in _COMMON else self._answer(message)
@@ -70,11 +70,11 @@ class CctalkTwin(Twin[Frame]):
 
     @property
     def _country(self) -> str:
-        """The country of its money: the first letters of an ISO 4217 code, EU for euros."""
+        """Return the country of its money: the first letters of an ISO 4217 code, EU for euros."""
         return self.currency[:2]
 
     def _answer(self, message: Frame) -> bytes | None:
-        """The answer's data, or None for silence."""
+        """Return the reply's data, or None for silence."""
         raise NotImplementedError
 
 

@@ -1,20 +1,20 @@
 """EBDS in bytes: the host's poll, the acceptor's status, bar codes and queries. Pure.
 
-Frame: ``02 len ctl data 03 xor``; ``len`` counts the whole frame, ``xor`` is over everything from ``len`` to
-the last data byte, every payload byte has 7 bits. The high half of ``ctl`` is the type, its low bit
-the acknowledgement number: the host toggles it with every answer it has taken, the acceptor echoes it, and a
-poll with the number it answered last makes it say the same again. The line is 9600 7E1, polled about every
-100 ms.
+Frame: ``02 len ctl data 03 xor``; ``len`` counts the whole frame, ``xor`` covers everything from ``len`` to
+the last data byte, every payload byte has 7 bits. The high half of ``ctl`` is the type, its low bit the
+acknowledgement number: the host toggles it with every reply it has accepted, the acceptor echoes it, and
+repeats its last reply to a poll with the number of that reply. The line is 9600 7E1, polled about every 100
+ms.
 
-Known answer, from published examples: an idle acceptor with its box says
-``02 0B 20 01 10 00 00 01 02 03 39``.
+Known answer, from published examples: an idle acceptor with its box sends ``02 0B 20 01 10 00 00 01 02 03
+39``.
 
-A bar code comes in 28 characters. Acceptors fill the rest with NUL or with ``(`` (0x28); what was read need
-not be a number. Every extended frame of the acceptor has the six status bytes behind its subtype, so one
-whose subtype is not known here still says whether a paper was stacked.
+A bar code is sent in 28 characters. Acceptors fill the rest with NUL or with ``(`` (0x28); what was read need
+not be a number. Every extended frame of the acceptor has the six status bytes after its subtype, so one with
+an unknown subtype still reports whether an item was stacked.
 
-Confidence: frame, poll and status bits are seen in several independent public implementations; what follows a
-power loss (policy A: the paper goes on to the box and is reported) is general knowledge only.
+Confidence: frame, poll and status bits are in several independent public implementations; what follows a
+power loss (policy A: the item is moved to the box and reported) is general knowledge only.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _ETX: Final = 0x03
 _FRAME_MIN: Final = 5
 _STATUS_BYTES: Final = 6
 BARCODE_MAX: Final = 28
-#: What acceptors fill a bar code with, behind its last character.
+#: Characters with which acceptors fill a bar code after its last character.
 _FILLERS: Final = b"\0( "
 #: Stands for a bar code of which no character was read.
 _NO_CHARACTER: Final = "?"
@@ -51,7 +51,7 @@ class Type(IntEnum):
 
 
 class Query(IntEnum):
-    """What can be asked with an auxiliary frame."""
+    """Queries by auxiliary frames."""
 
     TYPE = 0x04
     SERIAL = 0x05
@@ -60,7 +60,7 @@ class Query(IntEnum):
 
 
 class Bits(IntFlag):
-    """Status bytes 0 to 3, seven bits each; what happened once (STACKED, RETURNED ...) is said once."""
+    """Status bytes 0 to 3, seven bits each; events (STACKED, RETURNED ...) are reported once."""
 
     IDLING = 1 << 0
     ACCEPTING = 1 << 1
@@ -99,20 +99,20 @@ _NOTE_BYTES: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One whole frame whose check is right."""
+    """A complete frame with a valid check byte."""
 
     control: int
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return its bytes on the line."""
         body = bytes((_FRAME_MIN + len(self.data), self.control)) + self.data
         return bytes((_STX,)) + body + bytes((_ETX, reduce(xor, body)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """What the host wishes; ``stack`` and ``return_`` answer an escrow."""
+    """The host's requested state; ``stack`` and ``return_`` answer an escrow."""
 
     ack: int
     notes: int = 0
@@ -122,49 +122,49 @@ class Poll:
 
     @property
     def data(self) -> bytes:
-        """Its three data bytes."""
+        """Return its three data bytes."""
         mode = _MODE | (_STACK if self.stack else 0) | (_RETURN if self.return_ else 0)
         return bytes((self.notes & 0x7F, mode, _BARCODES if self.barcodes else 0))
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return its bytes on the line."""
         return Frame(Type.HOST | self.ack, self.data).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class NoteQuery:
-    """The question what a row of the acceptor's note table is; ``poll`` is what the host wishes meanwhile."""
+    """Query of a row of the acceptor's note table; ``poll`` is the host's requested state meanwhile."""
 
     poll: Poll
     index: int
 
     @property
     def ack(self) -> int:
-        """The acknowledgement number."""
+        """Return the acknowledgement number."""
         return self.poll.ack
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return its bytes on the line."""
         body = bytes((_EXTENDED_NOTE,)) + self.poll.data + bytes((self.index,))
         return Frame(Type.EXTENDED | self.ack, body).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """An auxiliary question; a soft reset is not answered."""
+    """An auxiliary query; a soft reset gets no reply."""
 
     ack: int
     query: Query
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return its bytes on the line."""
         first = 0x7F if self.query is Query.SOFT_RESET else 0
         return Frame(Type.AUXILIARY | self.ack, bytes((first, first, self.query))).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The acceptor's status; ``note`` (1 to 7, 0 for none) or ``barcode`` says what it is about."""
+    """The acceptor's status; ``note`` (1 to 7, 0 for none) or ``barcode`` is its subject."""
 
     ack: int
     bits: Bits
@@ -175,12 +175,12 @@ class Status:
 
     @property
     def data(self) -> bytes:
-        """Its six status bytes."""
+        """Return its six status bytes."""
         word = self.bits | self.note << _VALUE_SHIFT
         return bytes(word >> 7 * place & 0x7F for place in range(4)) + bytes((self.model, self.revision))
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return its bytes on the line."""
         status = self.data
         if not self.barcode:
             return Frame(Type.DEVICE | self.ack, status).encode()
@@ -190,7 +190,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
-    """A row of the acceptor's note table, beside its status. An empty ``currency``: there is no such row.
+    """A row of the acceptor's note table, with its status. An empty ``currency``: there is no such row.
 
     The note is worth ``base`` times ten to ``exponent`` of the currency (ISO 4217).
     """
@@ -203,11 +203,11 @@ class NoteRow:
 
     @property
     def ack(self) -> int:
-        """The acknowledgement number."""
+        """Return the acknowledgement number."""
         return self.status.ack
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return its bytes on the line."""
         row = bytes(_NOTE_BYTES - 1)
         if self.currency:
             sign = "-" if self.exponent < 0 else "+"
@@ -219,13 +219,13 @@ class NoteRow:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The answer to an auxiliary question."""
+    """The reply to an auxiliary query."""
 
     ack: int
     text: str
 
     def encode(self) -> bytes:
-        """Its bytes on the line."""
+        """Return its bytes on the line."""
         return Frame(Type.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 
@@ -250,7 +250,7 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 
 
 def read_host(frame: Frame) -> Poll | NoteQuery | Ask:
-    """What a frame from the host says. Raises :class:`ProtocolError`."""
+    """Decode a frame from the host. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.HOST and len(data) == 3:
         return _poll(ack, data)
@@ -272,7 +272,7 @@ def _poll(ack: int, data: bytes) -> Poll:
 
 
 def read_device(frame: Frame) -> Status | NoteRow | Text:
-    """What a frame from the acceptor says. Raises :class:`ProtocolError`."""
+    """Decode a frame from the acceptor. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == Type.DEVICE and len(data) == _STATUS_BYTES:
         return _status(ack, data, "")
@@ -289,7 +289,7 @@ def read_device(frame: Frame) -> Status | NoteRow | Text:
 
 
 def _note_row(status: Status, row: bytes) -> NoteRow:
-    """A row of the note table: index, ISO 4217 code, three digits, sign, two digits; zeros for no row."""
+    """Decode a row of the note table: index, ISO 4217 code, three digits, sign, two digits; zeros for no row."""
     text = row[1:10].decode("ascii")
     if not text.strip("\0"):
         return NoteRow(status, row[0])

@@ -1,18 +1,18 @@
-"""The EBDS driver: an alternating-bit host whose bit survives being killed.
+"""EBDS driver: an alternating-bit host whose bit survives a restart.
 
-The acceptor says "stacked" once, in an answer it repeats until a poll comes with the other acknowledgement
-number. A machine that dies and comes back with the wrong number would thereby acknowledge an answer it
-never saw. So while a stacking is open, the number of each new poll is recorded (the ledger's ``mark``)
+The acceptor reports "stacked" once, in a reply that it repeats until a poll arrives with the other
+acknowledgement number. A machine that restarts with the wrong number would therefore acknowledge a reply that
+it never saw. So while a stacking is open, the number of each new poll is recorded (the ledger's ``mark``)
 **before** the poll is sent, and after a restart the same number is sent first: an acceptor that had that poll
-answers it again, one that had not answers it now. Either way no answer is skipped, and none is taken twice:
-the sender's half of the alternating-bit protocol, with its one bit kept where it cannot be lost.
+answers it again, one that had not answers it now. Either way no reply is skipped, and none is processed
+twice: it is the sender's half of the alternating-bit protocol, with its one bit stored durably.
 
-Every whole frame is acknowledged, whether it can be read or not: an acceptor whose answer is never
-acknowledged repeats it and says nothing else. Where an unread answer was the report of a stacking, the path
-shows clear without it, and the amount is a person's to decide.
+Every complete frame is acknowledged, whether it can be parsed or not: an acceptor whose reply is never
+acknowledged repeats it and sends nothing else. If an unparsed reply was the report of a stacking, the path
+shows clear without it, and a person decides the amount.
 
-The first answer of a session may thus be an old one. Its *events* (stacked) are true whenever they were said;
-its *states* (escrowed, idling) are believed from the second answer on.
+The first reply of a session may thus be an old one. Its *events* (stacked) are true whenever they were
+reported; its *states* (escrowed, idling) are used from the second reply on.
 """
 
 from collections.abc import Mapping
@@ -33,9 +33,9 @@ from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
 from egm.devices.worth import DOLLARS, ReportedWorth, minor_units
 
-#: An acceptor that answers the question what it is with a status this often is asked no more.
+#: An acceptor that answers the identification query with a status this often is not queried again.
 _IDENTIFY_TRIES: Final = 3
-#: A row of the note table is asked for this often.
+#: Attempts to read a row of the note table.
 _NOTE_TRIES: Final = 2
 LINE: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
 
@@ -49,7 +49,7 @@ _FAULTS: Final[Mapping[Bits, FaultCode]] = {
 
 
 class EbdsDriver(BillDriver[Frame]):
-    """A :class:`~egm.devices.interface.BillAcceptor` that speaks EBDS."""
+    """A :class:`~egm.devices.interface.BillAcceptor` with the EBDS protocol."""
 
     poll_seconds = 0.1
 
@@ -74,8 +74,8 @@ class EbdsDriver(BillDriver[Frame]):
             currencies=currencies,
         )
         self._ack = 0
-        self._bits = Bits(0)  # what it last said of itself
-        self._settled = False  # whether the answers are surely of this session
+        self._bits = Bits(0)  # its last status bits
+        self._settled = False  # whether replies certainly belong to this session
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_TRIES
 
@@ -109,7 +109,7 @@ class EbdsDriver(BillDriver[Frame]):
         await self._pause()
 
     async def _ask_worth(self, poll: Poll, code: int) -> None:
-        """Ask what a note code is worth: the row of the note table with its number."""
+        """Query the value of a note code: the row of the note table with its number."""
         if self._note_tries:
             self._note_tries -= 1
             await self._ask(NoteQuery(poll, code))
@@ -123,7 +123,7 @@ class EbdsDriver(BillDriver[Frame]):
         for frame in await self._exchange(question.encode()):
             message = self._read(codec.read_device, frame)
             if frame.control & 1 != self._ack or not codec.is_of_device(frame):
-                continue  # the repeat of an answer that was taken
+                continue  # the repeat of a reply that was processed
             match message:
                 case Text():
                     self._identify_tries = 0
@@ -153,7 +153,7 @@ class EbdsDriver(BillDriver[Frame]):
             self._settled = True
             return
         self._bits = bits
-        # The answer to a question about the note table does not say which paper is in escrow.
+        # The reply to a note table query does not say which item is in escrow.
         if bits & Bits.ESCROWED and not isinstance(question, NoteQuery):
             self._offered(self._content(status), bytes((status.note,)) + status.barcode.encode())
         elif bits & Bits.STACKING:
@@ -171,7 +171,7 @@ class EbdsDriver(BillDriver[Frame]):
 
 
 def _reported_worth(row: NoteRow) -> ReportedWorth:
-    """What a row of the acceptor's note table says of its note code."""
+    """Return the value reported in a row of the acceptor's note table."""
     if not row.currency:
         return ReportedWorth("nothing", 0)
     if not row.base:

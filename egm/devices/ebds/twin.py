@@ -1,7 +1,7 @@
-"""A simulated EBDS bill acceptor: says each event once, and the last answer again until the number changes.
+"""A simulated EBDS bill acceptor: reports each event once, and repeats the last reply until the number changes.
 
-Power-up policy A: a paper past the point of no return goes on to the box and is reported stacked; one before
-it is returned. A "stacked" that was not acknowledged is kept without power and said again.
+Power-up policy A: an item past the point of no return is moved to the box and reported as stacked; one before
+it is returned. A "stacked" that was not acknowledged is retained without power and reported again.
 """
 
 from collections.abc import Mapping
@@ -37,10 +37,10 @@ _BITS: Final[Mapping[Phase, Bits]] = {
 
 
 class EbdsTwin(BillTwin[Frame]):
-    """See the module."""
+    """The simulated acceptor; see the module."""
 
     kind = "bill acceptor (EBDS)"
-    escrow_seconds = None  # it keeps its escrow for as long as it is polled
+    escrow_seconds = None  # it holds its escrow for as long as it is polled
 
     def __init__(
         self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.DOLLARS
@@ -56,13 +56,13 @@ class EbdsTwin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ the line
     def received(self, message: Frame) -> None:
-        """Answer as the protocol says."""
+        """Reply as the protocol specifies."""
         try:
             question = codec.read_host(message)
         except ProtocolError:
             return
         if question.ack != self._last_ack:
-            if self._said_stacked:  # the other number: what we said was heard
+            if self._said_stacked:  # the other number: our reply was received
                 self._said_stacked = False
                 self.acknowledge()
             self._last_ack = question.ack
@@ -133,12 +133,12 @@ class EbdsTwin(BillTwin[Frame]):
         super()._out()
 
     def power_lost(self) -> None:
-        """The paper stays where it is; wishes and numbers are forgotten."""
+        """Lose requested state and numbers; the item stays where it is."""
         self._notes, self._barcodes = 0, False
         self._last_ack, self._said_stacked, self._once = None, False, Bits(0)
 
     def power_restored(self) -> None:
-        """Bring a paper inside to where it belongs, without being asked."""
+        """Move an item inside to its destination, without an order."""
         if self._stuck is not None:
             self._go(self._stuck)
             return

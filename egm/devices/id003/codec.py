@@ -6,8 +6,8 @@ CRC-16/KERMIT from ``FC`` on. The line is 9600 8E1, the host polls with 11 about
 Known answers (computed from the definition): status ``FC 05 11 27 56``, reset ``FC 05 40 2B 15``, stack-1
 ``FC 05 41 A2 04``, acknowledge ``FC 05 50 AA 05``, accept ``FC 06 C3 00 04 D6``.
 
-Confidence: frame, commands and statuses are seen in several independent public implementations; the meaning
-of single setting bits (denominations: 1 inhibits) in one or in general knowledge only.
+Confidence: frame, commands and statuses are in several independent public implementations; the meaning of
+single setting bits (denominations: 1 inhibits) is in one, or general knowledge only.
 """
 
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ _FRAME_MIN: Final = 5
 
 
 class Command(IntEnum):
-    """Commands to the acceptor. It echoes the settings (C0 to C7)."""
+    """Host to acceptor. The settings (C0 to C7) are echoed by the acceptor."""
 
     STATUS = 0x11
     RESET = 0x40
-    STACK_1 = 0x41  # vend valid is sent when the bill can no longer be returned
+    STACK_1 = 0x41  # vend valid is sent when the note can no longer be returned
     STACK_2 = 0x42  # vend valid is sent earlier; not used
     RETURN = 0x43
     HOLD = 0x44
@@ -47,7 +47,7 @@ class Command(IntEnum):
 
 
 class Status(IntEnum):
-    """Statuses from the acceptor, in reply to a status request."""
+    """Acceptor to host, in reply to a status request."""
 
     IDLE = 0x11
     ACCEPTING = 0x12
@@ -80,14 +80,14 @@ _STATUSES: Final = frozenset(Status)
 
 _DENOMINATION_BYTES: Final = 4
 
-#: Prefix of a ticket's digits in an escrow status.
+#: Precedes the digits of a ticket in an escrow status.
 BARCODE_MARK: Final = 0x6F
-#: Bar codes to accept: Interleaved 2 of 5, 18 characters.
+#: Bar codes accepted: Interleaved 2 of 5, 18 characters.
 BARCODE_INTERLEAVED_18: Final = b"\x01\x12"
 
-#: The code of the first kind of bill.
+#: The code of the first denomination.
 FIRST_NOTE: Final = 0x61
-#: Bill code to minor units, dollars. Tables differ by country: the cabinet file may contain another.
+#: Note code to minor units, dollars. Tables differ by country: the cabinet file may specify another.
 DOLLARS: Final[Mapping[int, int]] = {
     0x61: 1_00,
     0x63: 5_00,
@@ -134,13 +134,13 @@ REJECTIONS: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One complete frame with a valid CRC."""
+    """A complete frame with a valid CRC."""
 
     command: int
     data: bytes = b""
 
     def encode(self) -> bytes:
-        """Return the frame's bytes on the line."""
+        """Return its bytes on the line."""
         body = bytes((_SYNC, _FRAME_MIN + len(self.data), self.command)) + self.data
         return body + kermit(body).to_bytes(2, "little")
 
@@ -148,7 +148,7 @@ class Frame:
 def cut(buffer: bytes) -> Cut[Frame] | None:
     """Cut one frame from the front of ``buffer`` (see :mod:`egm.devices.framing`).
 
-    After a bad length or CRC only the start byte is skipped, so that a good frame behind it is still found.
+    After a bad length or CRC only the start byte is refused, so a valid frame after it is still found.
     """
     if (garbage := skip_to(buffer, _SYNC, PROTOCOL)) is not None:
         return garbage
@@ -171,8 +171,7 @@ def cut(buffer: bytes) -> Cut[Frame] | None:
 class StatusReport:
     """A status; in escrow with ``note`` (its code) or ``barcode``, when rejecting with ``reason``.
 
-    ``barcode`` is what was read, which need not be a number. Without either, the content of the escrow is
-    unknown.
+    ``barcode`` is what was read, which need not be a number. Without either, the item is unknown.
     """
 
     status: Status
@@ -184,12 +183,12 @@ class StatusReport:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The acceptor accepted a command (50)."""
+    """The acceptor has accepted a command (50)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingEcho:
-    """The acceptor echoes a setting as it was accepted."""
+    """The acceptor repeats a setting as it has stored it."""
 
     command: Command
     data: bytes
@@ -204,7 +203,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Denomination:
-    """The value of a bill code: ``value`` times ten to ``exponent`` of a country's currency.
+    """The assignment of a note code: ``value`` times ten to ``exponent`` of a country's currency.
 
     A country of 0 is an empty channel.
     """
@@ -217,12 +216,12 @@ class Denomination:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyTable:
-    """The values of all bill codes."""
+    """The assignment of every note code."""
 
     rows: tuple[Denomination, ...]
 
     def encode(self) -> bytes:
-        """Return the table as the data of a frame."""
+        """Return it as the data of a frame."""
         return bytes(byte for row in self.rows for byte in (row.note, row.country, row.value, row.exponent))
 
 
@@ -230,7 +229,7 @@ Report = StatusReport | Acknowledged | SettingEcho | Version | CurrencyTable
 
 
 def read_report(frame: Frame) -> Report:
-    """Return the content of a frame from the acceptor. Raises :class:`ProtocolError` if it is invalid."""
+    """Decode a frame from the acceptor. Raises :class:`ProtocolError` for anything else."""
     command, data = frame.command, frame.data
     if command == Command.ACK:
         return Acknowledged()

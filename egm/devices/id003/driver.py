@@ -1,12 +1,12 @@
-"""The ID-003 driver: queries the status, then sends the one command that moves the acceptor on.
+"""ID-003 driver: queries the status, then sends the one command that moves the acceptor on.
 
 Credit is given at VEND VALID (15): the ledger records it, and only then is the acknowledgement (50) sent; the
-acceptor repeats 15 until it receives it. A bill found past the point of no return at power-up (42) counts as
+acceptor repeats 15 until it receives it. A note found past the point of no return at power-up (42) counts as
 VEND VALID, because the acceptor will stack it and some models do not report it again; the rule of
 :mod:`egm.devices.escrow` makes a second report harmless.
 
-The statuses that show a clear path are idle, disabled, accepting and a new escrow. STACKED (16) and the
-power-up statuses do not count: an acceptor that loses power at that moment may still report the same bill.
+Statuses that show a clear path are idle, disabled, accepting and a new escrow. STACKED (16) and the power-up
+statuses do not count: an acceptor that loses power at that moment may still report the same note.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ from egm.devices.worth import DOLLARS, ReportedWorth, Worth, minor_units
 
 LINE: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
 
-#: An acceptor releases an escrow after about ten seconds unless it is held again.
+#: An acceptor releases an escrow after about ten seconds unless held again.
 _HOLD_SECONDS: Final = 4.0
-#: Interval between resets of an acceptor with a fault that it cannot leave by itself.
+#: Interval of resets for an acceptor in a fault that it cannot leave by itself.
 _RESET_SECONDS: Final = 3.0
-#: Maximum number of times a query is sent that an acceptor may not support.
-_MAX_QUERIES: Final = 3
+#: Attempts at a query that an acceptor may not support.
+_QUERIES_MAX: Final = 3
 _IDLE_POLL_SECONDS: Final = 0.2
 _BUSY_POLL_SECONDS: Final = 0.1
 #: Pause between a command and the next query.
@@ -63,15 +63,15 @@ _CLEAR: Final = frozenset({Status.IDLE, Status.DISABLED, Status.ACCEPTING})
 _POWER_UP: Final = frozenset(
     {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
 )
-#: The bill is being returned to the player, or is about to be.
+#: The note is being returned to the player, or about to be.
 _OUTWARD: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
-_AT_REST: Final = frozenset({Status.IDLE, Status.DISABLED})
+_IDLE_STATES: Final = frozenset({Status.IDLE, Status.DISABLED})
 _NEEDS_RESET: Final = frozenset({Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE})
 _TAKES_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISABLED})
 
 
 class Id003Driver(BillDriver[Frame]):
-    """A :class:`~egm.devices.interface.BillAcceptor` that speaks ID-003."""
+    """A :class:`~egm.devices.interface.BillAcceptor` with the ID-003 protocol."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Id003Driver(BillDriver[Frame]):
         for answer in answers:
             match self._read(codec.read_report, answer):
                 case StatusReport(status=Status.INVALID_COMMAND):
-                    pass  # the acceptor does not support the command; its status is unchanged
+                    pass  # it does not know the command; its status has not changed
                 case StatusReport() as report:
                     self._status_seen(report)
                 case SettingEcho(command=command, data=data):
@@ -127,9 +127,9 @@ class Id003Driver(BillDriver[Frame]):
                 case CurrencyTable(rows=rows):
                     self._note_table({row.note: _reported_worth(row) for row in rows})
                 case Version(text=text):
-                    self._questions[Command.VERSION] = _MAX_QUERIES
+                    self._questions[Command.VERSION] = _QUERIES_MAX
                     self._emit(Identified(device=self.name, identity=text))
-                case _:  # an acknowledgement, or an invalid frame
+                case _:  # an acknowledgement, or an invalid reply
                     pass
         return bool(answers)
 
@@ -137,7 +137,7 @@ class Id003Driver(BillDriver[Frame]):
     def _status_seen(self, report: StatusReport) -> None:
         status = report.status
         entered, self._status = status is not self._status, status
-        self.poll_seconds = _IDLE_POLL_SECONDS if status in _AT_REST else _BUSY_POLL_SECONDS
+        self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATES else _BUSY_POLL_SECONDS
         self._show_faults({_FAULTS[status]: ""} if status in _FAULTS else {})
         if entered and (status in _POWER_UP or status is Status.INITIALIZE):
             self._applied.clear()
@@ -146,7 +146,7 @@ class Id003Driver(BillDriver[Frame]):
             self._ready = None
         if status in _CLEAR:
             self._clear(f"the acceptor is {status.name.lower()}")
-            if status in _AT_REST and (status is Status.IDLE) is self._wanted:
+            if status in _IDLE_STATES and (status is Status.IDLE) is self._wanted:
                 self._show_ready(accepting=self._wanted)
         elif status is Status.ESCROW:
             self._offered(self._content(report), report.data)
@@ -169,7 +169,7 @@ class Id003Driver(BillDriver[Frame]):
 
     # ------------------------------------------------------------ what to tell it
     def _due(self) -> Frame | None:
-        """Return the command required by the current status, or None."""
+        """Return the one command that the last status requires, or None."""
         now = asyncio.get_running_loop().time()
         status = self._status
         if status in _POWER_UP:
@@ -184,24 +184,24 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
     def _question_due(self) -> Frame | None:
-        """Return the query to send before the settings, or None; an acceptor that does not reply is set anyway."""
-        if self._questions[Command.VERSION] < _MAX_QUERIES:
+        """Return the next query to send before the settings; an acceptor that cannot answer is set nevertheless."""
+        if self._questions[Command.VERSION] < _QUERIES_MAX:
             self._questions[Command.VERSION] += 1
             return Frame(Command.VERSION)
         return self._values_due()
 
     def _values_due(self) -> Frame | None:
-        """Return the query for the values of the bill codes until it is answered, then None."""
+        """Return the query for the values of the note codes, until it is answered."""
         if self._worth.is_known:
             return None
-        if self._questions[Command.CURRENCY] < _MAX_QUERIES:
+        if self._questions[Command.CURRENCY] < _QUERIES_MAX:
             self._questions[Command.CURRENCY] += 1
             return Frame(Command.CURRENCY)
         self._note_table(dict.fromkeys(self._notes))
         return None
 
     def _note_table(self, table: Mapping[int, ReportedWorth | None]) -> None:
-        """Record the acceptor's values of all bill codes; a code that it leaves out accepts nothing."""
+        """Store the reported values of all note codes; one that is omitted accepts nothing."""
         for code in self._notes:
             self._note_worth(code, table.get(code, ReportedWorth("nothing", 0)))
 
@@ -218,9 +218,9 @@ class Id003Driver(BillDriver[Frame]):
                 return None
 
     def _setting_due(self) -> Frame | None:
-        """Return the first setting to change, or None; the inhibit comes last, because it ends initialisation."""
+        """Return the first setting to change; the inhibit comes last, because it ends initialisation."""
         accepted = sum(1 << code - codec.FIRST_NOTE for code in self._wanted_notes)
-        target = {
+        wished = {
             Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
             Command.SECURITY: b"\x00\x00",
             Command.OPTIONS: b"\x00\x00",
@@ -228,14 +228,14 @@ class Id003Driver(BillDriver[Frame]):
             Command.BARCODE_INHIBIT: b"\x00" if self._wants_tickets else b"\x01",
             Command.INHIBIT: b"\x00" if self._wanted else b"\x01",
         }
-        for command, data in target.items():
+        for command, data in wished.items():
             if self._applied.get(command) != data:
                 return Frame(command, data)
         return None
 
 
 def _reported_worth(row: Denomination) -> ReportedWorth:
-    """Return the value that a row of the acceptor's table reports for its bill code."""
+    """Return the value reported in a row of the acceptor's table."""
     if not row.country or not row.value:
         return ReportedWorth("nothing", 0)
     currency = codec.CURRENCIES.get(row.country)

@@ -1,8 +1,8 @@
 """A simulated ID-003 bill acceptor.
 
-At power-up a bill that can still be returned is reported by 41 and returned after the reset; one past the
-point of no return is reported by 42 and stacked after the reset, followed by VEND VALID only if ``revend`` is
-set: models differ, and the machine must be correct with both.
+At power-up a note that can still be returned is reported by 41 and returned after the reset; one past the
+point of no return by 42 and stacked after the reset, followed by VEND VALID only if ``revend`` is set: models
+differ, and the machine must handle both.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ _STATUS: Final[Mapping[Phase, Status]] = {
 
 
 class Id003Twin(BillTwin[Frame]):
-    """A simulated ID-003 bill acceptor."""
+    """The simulated acceptor; see the module."""
 
     kind = "bill acceptor (ID-003)"
 
@@ -54,7 +54,7 @@ class Id003Twin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ the line
     def received(self, message: Frame) -> None:
-        """Reply as the protocol defines."""
+        """Reply as the protocol specifies."""
         command = message.command
         if command == Command.STATUS:
             self._reply(self._status(), self._status_data())
@@ -125,7 +125,7 @@ class Id003Twin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ reset and power
     def _reset(self) -> None:
-        """Restart. A bill or ticket inside is returned or stacked, depending on where it is."""
+        """Restart. What happens to an item inside depends on where it is."""
         self._stop_timers()
         self._settings.clear()
         if self._stuck is not None:
@@ -148,11 +148,11 @@ class Id003Twin(BillTwin[Frame]):
             self._done()
 
     def power_lost(self) -> None:
-        """Lose the settings; a bill or ticket stays where it is."""
+        """Lose the settings; the item stays where it is."""
         self._settings.clear()
 
     def power_restored(self) -> None:
-        """Wait for the reset; the status reports where the bill or ticket was found."""
+        """Wait for the reset; the status reports where the item was found."""
         self._go(Phase.STARTING)
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
@@ -160,6 +160,6 @@ class Id003Twin(BillTwin[Frame]):
         return {**super().actions(), "revend": self._set_revend}
 
     def _set_revend(self, values: Values) -> str:
-        """Set whether a stacking interrupted by a power loss is reported again after the reset (``on``)."""
+        """Set ``revend`` (``on``): whether a stacking interrupted by a power loss is reported again after the reset."""
         self._revend = flag(values, "on", default=True)
         return "reports again" if self._revend else "does not report again"

@@ -1,4 +1,4 @@
-"""The I/O board's protocol, which is defined by this project. Pure.
+"""The I/O board's own protocol, which is defined here. Pure.
 
 Line: 115200 8N1. Frame, both ways::
 
@@ -8,35 +8,33 @@ Line: 115200 8N1. Frame, both ways::
 little-endian.
 
 ===== ================ =====================================================================================
-type  from             data
-===== ================ =====================================================================================
-01    machine, HELLO   none; reply 81
-02    machine, POLL    ack u16, wait u8, lamps u16, tower u8, bell u8; answered by 82
-03    machine, TOTALS  six totals u32; answered by 83
-81    board, IDENTITY  boot u16, text (ASCII: model and firmware)
-82    board, STATUS    boot u16, levels u32, flags u8, first u16, then one byte an edge (at most 32)
-83    board, COUNTED   boot u16, six counts u32
-===== ================ =====================================================================================
+type  from             data ===== ================
+===================================================================================== 01    machine, HELLO
+none; answered by 81 02    machine, POLL    ack u16, wait u8, lamps u16, tower u8, bell u8; answered by 82 03
+machine, TOTALS  six totals u32; answered by 83 81    board, IDENTITY  boot u16, text (ASCII: model and
+firmware) 82    board, STATUS    boot u16, levels u32, flags u8, first u16, then one byte per edge (at most
+32) 83    board, COUNTED   boot u16, six counts u32 ===== ================
+=====================================================================================
 
-*No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The
-board stores edges, battery-backed, until a poll's ``ack`` names them or a later one, whether a machine is
-connected or not. ``first`` is the number of the first edge in the reply. An edge byte is: bits 0-4 the input,
-bit 6 **unattended** (no poll for a second before it), bit 7 the new level. ``flags`` bit 0: edges have been
-lost (the memory holds 256), so the levels must be used instead. ``ack`` 0 acknowledges nothing. ``boot``
-changes when the board has lost its edges.
+*No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The board
+stores edges, battery-backed, until a poll's ``ack`` names them or a later one, whether a machine is connected
+or not. ``first`` is the number of the first edge in the reply. An edge byte is: bits 0-4 the input, bit 6
+**unattended** (no poll for a second before it), bit 7 the new level. ``flags`` bit 0: edges have been lost
+(the memory holds 256), so the levels must be used instead. ``ack`` 0 acknowledges nothing. ``boot`` changes
+when the board has lost its edges.
 
 *The board replies when there is news.* A poll may be held for ``wait`` hundredths of a second and is answered
-at once when there is an edge; a new poll replaces the held one.
+at once when an edge occurs; a new poll replaces the held one.
 
-*Hard meters get totals, not pulses.* The board drives six electromechanical counters and stores,
-battery-backed, how many pulses it has given each. TOTALS contains what each should have been given since the
-board was fitted; the board pulses until it has, one at a time, and COUNTED reports its progress. A total that
-is repeated after a loss of power or frames therefore moves no counter twice, and one that was not received is
-made up for later. A total below the count is ignored: counters do not turn back. The board records a pulse
-before it gives it; if it loses power in between, it may have given one fewer than recorded, never more.
+*Hard meters receive totals, not pulses.* The board drives six electromechanical counters and stores,
+battery-backed, how many pulses it has given each. TOTALS states what each should have been given since the
+board was fitted; the board pulses until it has, one at a time, and COUNTED reports its progress. So a total
+that is repeated, after any loss of power or of frames, moves no counter twice, and a lost one is made up for.
+A total below the count is ignored: counters do not turn back. The board records a pulse before it gives it; a
+board that loses power during one may have given one fewer than recorded, never more.
 
-*Outputs are states, not commands*: every poll contains all of them. Without a poll for a second the board
-switches the lamps off and lights the tower's ``tilt``, so that a dead machine is visible.
+*Outputs are states, not commands*: every poll states all of them. Without a poll for a second the board
+switches the lamps off and lights the tower's ``tilt``, so that a dead machine is noticed.
 """
 
 from dataclasses import dataclass
@@ -75,7 +73,8 @@ INPUTS: Final = (
 )
 #: Tower elements by meaning, in bit order.
 TOWER: Final = ("service", "door", "jackpot", "tilt")
-#: The levels of a cabinet at rest: doors closed, keys off, nothing pressed, mains and battery good.
+#: The levels of a cabinet in its normal state: doors closed, keys off, nothing pressed, mains and battery
+#: good.
 LEVELS_AT_REST: Final = 0b11 << 28
 
 
@@ -92,16 +91,16 @@ class Type(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """A query for the board's identity."""
+    """Query of the board's identity."""
 
     def encode(self) -> bytes:
-        """Return the message's bytes on the line."""
+        """Return its bytes on the line."""
         return _frame(Type.HELLO, b"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """Set the outputs, drop the edges up to ``ack``, and request a reply within ``wait`` hundredths of a second."""
+    """Sets these outputs, drops the edges up to ``ack``, and is answered within ``wait`` hundredths of a second."""
 
     ack: int
     wait: int
@@ -110,7 +109,7 @@ class Poll:
     bell: bool = False
 
     def encode(self) -> bytes:
-        """Return the message's bytes on the line. Raises ValueError for a name the board does not have."""
+        """Return its bytes on the line. Raises ValueError for an unknown name."""
         data = self.ack.to_bytes(2, "little") + bytes((self.wait,))
         data += _bits(self.lamps, BUTTONS).to_bytes(2, "little")
         data += bytes((_bits(self.tower, TOWER), self.bell))
@@ -119,36 +118,36 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The board's identity."""
+    """The board's identification."""
 
     boot: int
     text: str
 
     def encode(self) -> bytes:
-        """Return the message's bytes on the line."""
+        """Return its bytes on the line."""
         return _frame(Type.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The total pulses that each hard meter should have been given since the board was fitted."""
+    """The pulses that each hard meter should have been given since the board was fitted."""
 
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return the message's bytes on the line. Raises ValueError unless there are six that fit."""
+        """Return its bytes on the line. Raises ValueError unless there are six that fit."""
         return _frame(Type.TOTALS, _counts(self.pulses))
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of pulses that the board has given each hard meter."""
+    """The pulses that the board has given each hard meter."""
 
     boot: int
     pulses: tuple[int, ...]
 
     def encode(self) -> bytes:
-        """Return the message's bytes on the line. Raises ValueError unless there are six that fit."""
+        """Return its bytes on the line. Raises ValueError unless there are six that fit."""
         return _frame(Type.COUNTED, self.boot.to_bytes(2, "little") + _counts(self.pulses))
 
 
@@ -164,7 +163,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The board's inputs and the edges not acknowledged yet, oldest first and without gaps."""
+    """The board's inputs and the unacknowledged edges, oldest first and without gap."""
 
     boot: int
     levels: int
@@ -172,7 +171,7 @@ class Status:
     edges: tuple[Edge, ...] = ()
 
     def encode(self) -> bytes:
-        """Return the message's bytes on the line."""
+        """Return its bytes on the line."""
         first = self.edges[0].number if self.edges else 0
         data = self.boot.to_bytes(2, "little") + self.levels.to_bytes(4, "little") + bytes((self.lost,))
         data += first.to_bytes(2, "little")
@@ -189,7 +188,7 @@ def next_number(number: int) -> int:
 
 
 def edges_after(number: int, other: int) -> int:
-    """Return how many edges ``other`` is ahead of ``number``, modulo 65535 (0 to 65534)."""
+    """Return how many edges ``other`` is ahead of ``number`` in the cycle of 65535 numbers (0 to 65534)."""
     return (other - number) % 0xFFFF
 
 

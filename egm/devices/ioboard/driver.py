@@ -1,11 +1,11 @@
-"""The I/O board's driver: sets the outputs, and reports every edge exactly once and in order.
+"""Driver of the I/O board: sets outputs, and reports every edge exactly in order.
 
-Door and key edges are always reported, also those from while no machine was listening. A button press is a
-request by the person in front of the machine: one made before this session knew the board is dropped, so that
-a restart never plays a game nobody is requesting.
+A door or key edge is always reported, even one from while nobody listened. A button press is a request of the
+person in front of the machine: one made before this session knew the board is outdated and is dropped, so a
+restart never plays a game that nobody requested.
 
-An edge is acknowledged in the poll after the one that brought it, when the machine has handled its event. If
-the machine is killed between the two, the same door is reported again, which changes nothing.
+An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event; a
+machine killed between the two receives the same door edge again, which is harmless.
 """
 
 from egm.devices.driver import LineDriver
@@ -24,9 +24,9 @@ from egm.devices.line import LineSettings, SerialLine
 
 LINE = LineSettings(baud=115200)
 
-#: Time the board may hold a poll, in hundredths of a second; less than ``reply_seconds``.
+#: How long the board may hold a poll, in hundredths of a second: below ``reply_seconds``.
 _WAIT = 8
-#: A machine in operation never owes more pulses than this: a counter was turned, or another board fitted.
+#: A running machine never owes more pulses than this: a counter was turned, or another board fitted.
 PULSES_OWED_MAX = 10_000
 _SENSOR_FAULTS = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTERY_LOW}
 
@@ -52,32 +52,32 @@ class IoBoardDriver(LineDriver[Message]):
 
     # ------------------------------------------------------------ the machine's side
     def lamps(self, lit: frozenset[str]) -> None:
-        """Light exactly these button lamps. Raises ValueError for a lamp the board does not have."""
+        """Light exactly these button lamps. Raises ValueError for an unknown lamp."""
         Poll(ack=0, wait=0, lamps=lit).encode()
         self._lamps = lit
 
     def tower(self, lights: frozenset[str]) -> None:
-        """Light exactly these tower elements. Raises ValueError for one the tower does not have."""
+        """Light exactly these tower elements. Raises ValueError for an unknown one."""
         Poll(ack=0, wait=0, tower=lights).encode()
         self._tower = lights
 
     def bell(self, *, on: bool) -> None:
-        """Switch the alarm bell, which does not need the screen's loudspeaker."""
+        """Switch the alarm bell, which works without the screen's loudspeaker."""
         self._bell = on
 
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
-        """Return the pulses given to each hard meter since the board was fitted, or None before its report."""
+        """Return the pulses given to each hard meter since the board was fitted; None until the board has reported."""
         return self._counted
 
     def watch_hard_meters(self) -> None:
-        """Query the board for its hard meters from now on."""
+        """Query the positions of the hard meters that this board drives."""
         self._watched = True
 
     def hard_meters(self, totals: tuple[int, ...]) -> None:
-        """Advance the hard meters to these totals, never back, and each pulse once.
+        """Advance the hard meters to these totals, never back, each pulse once.
 
-        Raises ValueError unless there are six that fit into the message.
+        Raises ValueError unless there are six that the line can carry.
         """
         Totals(totals).encode()
         self._totals = totals
@@ -113,32 +113,32 @@ class IoBoardDriver(LineDriver[Message]):
             case Counted() if message.boot == self._boot:
                 self._counted = message.pulses
                 self._show_all_faults()
-            case _:  # our own frames return only on a looped line: ignore them
+            case _:  # our own frames, looped back: ignored
                 pass
 
     # ------------------------------------------------------------ the hard meters
     @property
     def _meters_are_behind(self) -> bool:
-        """Return whether the board must be queried for its counters, or sent new totals."""
+        """Return whether the board's counters must be queried or advanced."""
         return self._watched and (self._counted is None or self._counted != (self._totals or self._counted))
 
     @property
     def _may_pulse(self) -> bool:
-        """Return whether the pulses owed are plausible; if not, totals of zero query the counters and move nothing."""
+        """Return whether the pulses owed are plausible for a running machine; totals of zero only query."""
         if self._totals is None or self._counted is None:
             return False
         owed = [total - count for total, count in zip(self._totals, self._counted, strict=True)]
         return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed)
 
     def _show_all_faults(self) -> None:
-        is_implausible = self._totals is not None and self._counted is not None and not self._may_pulse
+        apart = self._totals is not None and self._counted is not None and not self._may_pulse
         detail = f"counted {self._counted}, metered {self._totals}"
-        self._show_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if is_implausible else {}))
+        self._show_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if apart else {}))
 
     # ------------------------------------------------------------ what the board says
     def _status(self, status: Status) -> None:
         if self._boot is None or status.boot != self._boot:
-            self._session_begins()  # the board has lost its edges, or the reply is older than our hello
+            self._session_begins()  # a board that lost its edges, or a reply older than our hello
             return
         for edge in status.edges:
             if self._ack and edges_ahead(self._ack, edge.number) <= 0:
@@ -146,13 +146,13 @@ class IoBoardDriver(LineDriver[Message]):
             self._ack = edge.number
             self._edge(edge)
         complete = len(status.edges) < codec.EDGES_MAX
-        if complete and (not self._known or status.lost or self._levels_contradict_edges(status)):
+        if complete and (not self._known or status.lost or self._levels_differ(status)):
             self._levels = status.levels
             self._known = True
             self._show_inputs()
 
-    def _levels_contradict_edges(self, status: Status) -> bool:
-        """Return whether the levels contradict the edges, which means that edges were lost."""
+    def _levels_differ(self, status: Status) -> bool:
+        """Return whether the levels differ from what the edges led to: then edges were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
 
@@ -195,6 +195,6 @@ class IoBoardDriver(LineDriver[Message]):
 
 
 def edges_ahead(seen: int, number: int) -> int:
-    """Return how far ``number`` is ahead of ``seen``, modulo 65535; zero or less if it is not new."""
+    """Return how far ``number`` is ahead of ``seen`` in the cycle; zero or less if it is not new."""
     ahead = codec.edges_after(seen, number)
     return ahead if ahead < 0x8000 else ahead - 0xFFFF

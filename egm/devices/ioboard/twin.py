@@ -17,7 +17,7 @@ _PULSE_SECONDS: Final = 0.1
 
 
 class IoBoardTwin(Twin[Message]):
-    """A simulated I/O board."""
+    """The simulated board; see the module."""
 
     kind = "input and output board"
 
@@ -37,7 +37,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the line
     def received(self, message: Message) -> None:
-        """Reply as the protocol defines; ignore messages that only a board sends."""
+        """Reply as the protocol specifies; a board's own messages are ignored."""
         match message:
             case Hello():
                 self._send(Identity(self._boot, IDENTITY).encode())
@@ -73,7 +73,7 @@ class IoBoardTwin(Twin[Message]):
         if self._edges or self._lost or not poll.wait:
             self._answer()
         else:
-            # Not scaled by the mechanics' speed: the wait belongs to the line.
+            # Not scaled by the mechanics' speed: the wait is part of the protocol.
             self._held = asyncio.get_running_loop().call_later(poll.wait / 100, self._answer)
 
     def _forget_up_to(self, ack: int) -> None:
@@ -117,18 +117,18 @@ class IoBoardTwin(Twin[Message]):
             self._answer()
 
     def power_lost(self) -> None:
-        """Lose the outputs; the battery keeps inputs and edges."""
+        """Keep inputs and edges on the battery."""
         self._release()
         self._polled_at = None
         self._totals, self._pulsing = [0] * codec.HARD_METERS, False
-        for button in codec.BUTTONS:  # a button is not held down for ever
+        for button in codec.BUTTONS:  # nobody keeps a button pressed that long
             self._set("button", button, level=False)
 
     def power_restored(self) -> None:
-        """Do nothing: the battery has kept everything."""
+        """Continue; nothing was lost."""
 
     def memory(self) -> dict[str, object]:
-        """Return everything except the outputs: the board has a battery."""
+        """Return everything but the outputs: the board has a battery."""
         return {
             "boot": self._boot,
             "levels": self._levels,
@@ -139,7 +139,7 @@ class IoBoardTwin(Twin[Message]):
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Restore the state returned by :meth:`memory`."""
+        """Restore :meth:`memory`."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))
@@ -152,7 +152,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions; each is described at its method."""
+        """Return the manual actions: see each method."""
         return {
             "door": self._door,
             "key": self._key,
@@ -172,7 +172,7 @@ class IoBoardTwin(Twin[Message]):
         return f"{name} door {'open' if is_open else 'closed'}"
 
     def _key(self, values: Values) -> str:
-        """Turn a key on or off (``name``, ``on``)."""
+        """Turn a key switch (``name``, ``on``)."""
         name, on = word(values, "name"), flag(values, "on")
         self._set("key", name, level=on)
         return f"{name} key {'on' if on else 'off'}"
@@ -185,12 +185,12 @@ class IoBoardTwin(Twin[Message]):
         return f"{button} pressed"
 
     def _mains(self, values: Values) -> str:
-        """Set whether the mains sensor detects voltage (``good``)."""
+        """Set the mains sensor (``good``: whether there is voltage)."""
         self._set("sensor", "mains_good", level=flag(values, "good"))
         return "mains sensor set"
 
     def _battery(self, values: Values) -> str:
-        """Set whether the battery has its voltage (``good``)."""
+        """Set the battery (``good``: whether it has its voltage)."""
         self._set("sensor", "battery_good", level=flag(values, "good"))
         return "battery sensor set"
 
@@ -201,12 +201,12 @@ class IoBoardTwin(Twin[Message]):
         return f"{button} sticks"
 
     def _lie(self, _: Values) -> str:
-        """Change the level of the main door without numbering an edge for it."""
+        """Change the level of the main door without a numbered edge."""
         self._levels ^= 1
         return "a door without an edge"
 
     def _turn(self, values: Values) -> str:
-        """Set a hard meter (``meter``, 0 to 5) to ``pulses``, as if turned by hand or on another board."""
+        """Set ``meter`` (0 to 5) to ``pulses``, as if turned by hand or on another board."""
         place, pulses = number(values, "meter"), number(values, "pulses")
         if not 0 <= place < codec.HARD_METERS:
             raise ActionError(f"{self.name}: no hard meter {place}; there are 0 to {codec.HARD_METERS - 1}")
@@ -214,14 +214,14 @@ class IoBoardTwin(Twin[Message]):
         return f"hard meter {place} stands at {self._counted[place]}"
 
     def _forget(self, _: Values) -> str:
-        """Lose the edges and change the boot number, as after a power loss with a failed battery."""
+        """Fail the battery over a power loss: edges are lost and the boot number changes."""
         self._edges.clear()
         self._number = 0
         self._boot = self._boot % 0xFFFF + 1
         return "edges forgotten"
 
     def state(self) -> dict[str, Any]:
-        """Return the inputs that are on and the outputs that are lit."""
+        """Return the inputs that are on, and the outputs that are lit."""
         attended = self._attended()
         return {
             "doors_open": self._on("door"),

@@ -1,12 +1,12 @@
 """ESC-style printer commands in bytes. Pure.
 
-Text is sent to the printer unchanged, each line ended by ``0A``. ``1B 58 hi lo`` sets the horizontal
-position, ``1D 68 n`` and ``1D 77 n`` the bar code's height and width, ``1D 6B 09 len digits`` prints it
-(Interleaved 2 of 5), ``0C`` ends and presents the ticket, ``18`` discards what was sent. ``1D 7A`` and ``1D
-53`` query two status bytes. The line is 9600 8N1; there is no checksum in either direction.
+Text is sent unchanged, each line ended by ``0A``. ``1B 58 hi lo`` sets the horizontal position, ``1D 68 n``
+and ``1D 77 n`` the bar code's height and width, ``1D 6B 09 len digits`` prints it (Interleaved 2 of 5),
+``0C`` ends and presents the ticket, ``18`` discards what was sent. ``1D 7A`` and ``1D 53`` query two status
+bytes. The line is 9600 8N1; there is no checksum in either direction.
 
-Confidence: the commands are seen in one public source for the Edge. **The bits of the status bytes are in
-licensed manuals**; :data:`BITS` is this project's stand-in and the only place that defines them. Bits 7 and 6
+Confidence: the commands are in one public source for the Edge. **The status bytes' bits are in licensed
+manuals**; :data:`BITS` is this project's stand-in and the only place that defines them. Bits 7 and 6
 distinguish the two bytes and are part of the stand-in.
 """
 
@@ -49,7 +49,7 @@ class Text:
     text: str
 
     def encode(self) -> bytes:
-        """Return the line's bytes. Raises ValueError for a character the printer does not have."""
+        """Return its bytes on the line. Raises ValueError for characters that the printer lacks."""
         if not self.text.isprintable():
             raise ValueError(f"{PROTOCOL}: control characters in {self.text!r}")
         try:
@@ -60,13 +60,13 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A position, bar height or bar width setting: ``command`` is its second byte."""
+    """Position, bar height or bar width: ``command`` is its second byte."""
 
     command: int
     value: int
 
     def encode(self) -> bytes:
-        """Return the command's bytes on the line."""
+        """Return its bytes on the line."""
         if self.command == _POSITION:
             return bytes((_ESC, self.command)) + self.value.to_bytes(2, "big")
         return bytes((_GS, self.command, self.value))
@@ -79,7 +79,7 @@ class Bars:
     digits: str
 
     def encode(self) -> bytes:
-        """Return the command's bytes on the line. Raises ValueError for an invalid bar code."""
+        """Return its bytes on the line. Raises ValueError for an invalid bar code."""
         digits = self.digits
         if not (digits.isascii() and digits.isdigit()) or len(digits) % 2 or len(digits) > _DIGITS_MAX:
             raise ValueError(f"{PROTOCOL}: {digits!r} is not an even number of digits, {_DIGITS_MAX} at most")
@@ -88,30 +88,30 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The command that ends and presents the ticket."""
+    """The end of the ticket."""
 
     def encode(self) -> bytes:
-        """Return the command's byte on the line."""
+        """Return its byte on the line."""
         return bytes((_PRESENT,))
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """The command that discards what was sent, including the mark that a bar code was done."""
+    """Discards what was sent, and the state of the bar code."""
 
     def encode(self) -> bytes:
-        """Return the command's byte on the line."""
+        """Return its byte on the line."""
         return bytes((_CANCEL,))
 
 
 @dataclass(frozen=True, slots=True)
 class AskStatus:
-    """A query for a status byte: ``which`` is 0 or 1."""
+    """Query of a status byte: ``which`` is 0 or 1."""
 
     which: int
 
     def encode(self) -> bytes:
-        """Return the query's bytes on the line."""
+        """Return its bytes on the line."""
         return bytes((_GS, _ASK[self.which]))
 
 
@@ -126,7 +126,7 @@ def ticket(lines: Sequence[str], digits: str) -> bytes:
 
 
 def cut_command(buffer: bytes) -> Cut[Command] | None:
-    """Cut a message from a machine (see :mod:`egm.devices.framing`)."""
+    """Cut a machine's command (see :mod:`egm.devices.framing`)."""
     first = buffer[0]
     if first in {_PRESENT, _CANCEL}:
         return Cut(1, Present() if first == _PRESENT else Cancel())
@@ -172,13 +172,13 @@ def _bars(buffer: bytes) -> Cut[Command] | None:
 
 @dataclass(frozen=True, slots=True)
 class StatusByte:
-    """One of the two status bytes; its ``bits`` are named by :data:`BITS`."""
+    """One of the two status bytes: ``bits`` are named by :data:`BITS`."""
 
     which: int
     bits: int
 
     def encode(self) -> bytes:
-        """Return the status byte on the line."""
+        """Return its byte on the line."""
         return bytes((_MARKS[self.which] | self.bits,))
 
 
@@ -189,7 +189,7 @@ def status_bytes(status: PrinterStatus) -> tuple[StatusByte, StatusByte]:
 
 
 def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
-    """Return the status that the two bytes report."""
+    """Return the status in the two bytes."""
     return PrinterStatus(
         **{
             name: bool(byte.bits >> place & 1)
@@ -200,7 +200,7 @@ def read_status(first: StatusByte, second: StatusByte) -> PrinterStatus:
 
 
 def cut_answer(buffer: bytes) -> Cut[StatusByte] | None:
-    """Cut a message from a printer (see :mod:`egm.devices.framing`)."""
+    """Cut a printer's reply (see :mod:`egm.devices.framing`)."""
     byte = buffer[0]
     for which, mark in enumerate(_MARKS):
         if byte & 0xC0 == mark and byte & 0x3F < 1 << len(BITS[which]):

@@ -1,4 +1,4 @@
-"""The driver of ESC-style printers: see :mod:`egm.devices.printer_driver` for the contract.
+"""Driver of ESC-style printers: see :mod:`egm.devices.printer_driver` for the rules.
 
 The printer has no templates: a layout here is the lines of a ticket, with its fields in braces.
 """
@@ -28,7 +28,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         ledger: PrintLedger,
         layouts: Mapping[str, Sequence[str]],
     ) -> None:
-        """Create the driver; ``layouts`` maps template names to lines such as ``"AMOUNT {amount}"``."""
+        """Create the driver. ``layouts`` maps template names to lines such as ``"AMOUNT {amount}"``."""
         super().__init__(name, line, sink, cutter=codec.cut_answer, protocol=codec.PROTOCOL, ledger=ledger)
         self._layouts = dict(layouts)
 

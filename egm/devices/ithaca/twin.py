@@ -7,7 +7,7 @@ from egm.devices.twin import Port
 
 
 class IthacaTwin(PrinterTwin[Command]):
-    """A simulated ESC-style printer."""
+    """The simulated printer; see the module."""
 
     kind = "ticket printer (ESC)"
 
@@ -17,7 +17,7 @@ class IthacaTwin(PrinterTwin[Command]):
         self._digits = ""
 
     def received(self, message: Command) -> None:
-        """Collect a ticket, print it when it is presented, and reply to status queries."""
+        """Collect a ticket, print it when it is presented, answer status queries."""
         match message:
             case AskStatus(which=which):
                 self._send(codec.status_bytes(self._status())[which].encode())
@@ -39,6 +39,6 @@ class IthacaTwin(PrinterTwin[Command]):
         self._lines, self._digits = [], ""
 
     def power_lost(self) -> None:
-        """Lose everything that was sent but not printed, as well."""
+        """Lose what was sent and not printed too."""
         self._forget()
         super().power_lost()

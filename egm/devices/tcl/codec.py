@@ -1,16 +1,15 @@
 """TCL-style printer commands in bytes. Pure.
 
 Commands are framed by carets and their fields by bars: ``^S^`` status, ``^C|a|^`` clear everything,
-``^P|template|field|...|^`` print by template. The printer replies to a status query with asterisks instead of
-carets::
+``^P|template|field|...|^`` print by template. The printer's status reply has asterisks instead of carets::
 
     *S|version|f1|f2|f3|*
 
 The line is 9600 8N1; there is no checksum in either direction.
 
-Confidence: the commands are seen in one public source. **The layout of the status reply is in licensed
-manuals**; the one above, its three flag characters (0x40 plus five bits, so that none is a bar) and the
-meaning of their bits are this project's stand-in. :data:`FLAGS` is the only place that defines them.
+Confidence: the commands are in one public source. **The status reply's layout is in licensed manuals**; the
+one above, its three flag characters (0x40 plus five bits, so none is a bar) and the meaning of their bits are
+this project's stand-in. :data:`FLAGS` is the only place that defines them.
 """
 
 from collections.abc import Sequence
@@ -36,31 +35,31 @@ FLAGS: Final[Sequence[str]] = (
 
 @dataclass(frozen=True, slots=True)
 class AskStatus:
-    """The status query ``^S^``."""
+    """Status query, ``^S^``."""
 
     def encode(self) -> bytes:
-        """Return the command's bytes on the line."""
+        """Return its bytes on the line."""
         return b"^S^"
 
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """The command ``^C|a|^``: clear everything, including the mark that a bar code was done."""
+    """Discards everything, and the state of the bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
-        """Return the command's bytes on the line."""
+        """Return its bytes on the line."""
         return b"^C|a|^"
 
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """The print command ``^P|template|field|...|^``."""
+    """Print order, ``^P|template|field|...|^``."""
 
     template: str
     fields: tuple[str, ...]
 
     def encode(self) -> bytes:
-        """Return the command's bytes on the line. Raises ValueError for a field that cannot be transmitted."""
+        """Return its bytes on the line. Raises ValueError for a field that cannot be sent."""
         for field in (self.template, *self.fields):
             if not set("^|*").isdisjoint(field) or not field.isprintable():
                 raise ValueError(f"{PROTOCOL}: a field may not hold ^ | * or control characters: {field!r}")
@@ -81,7 +80,7 @@ class Answer:
     status: PrinterStatus
 
     def encode(self) -> bytes:
-        """Return the reply's bytes on the line."""
+        """Return its bytes on the line."""
         flags = [
             chr(0x40 | sum(getattr(self.status, name) << place for place, name in enumerate(names.split())))
             for names in FLAGS
@@ -90,7 +89,7 @@ class Answer:
 
 
 def cut_answer(buffer: bytes) -> Cut[Answer] | None:
-    """Cut a message from a printer (see :mod:`egm.devices.framing`)."""
+    """Cut a printer's reply (see :mod:`egm.devices.framing`)."""
     framed = _framed(buffer, _STAR)
     if not isinstance(framed, bytes):
         return framed
@@ -107,7 +106,7 @@ def cut_answer(buffer: bytes) -> Cut[Answer] | None:
 
 
 def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
-    """Cut a message from a machine (see :mod:`egm.devices.framing`)."""
+    """Cut a machine's command (see :mod:`egm.devices.framing`)."""
     framed = _framed(buffer, _CARET)
     if not isinstance(framed, bytes):
         return framed
@@ -124,7 +123,7 @@ def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
 
 
 def _framed(buffer: bytes, mark: int) -> bytes | Cut[Any] | None:
-    """Return the bytes from one frame mark to the next, or None if they are not complete yet."""
+    """Return the bytes from one mark to the next."""
     if (garbage := skip_to(buffer, mark, PROTOCOL)) is not None:
         return garbage
     end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)

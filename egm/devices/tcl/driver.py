@@ -1,4 +1,4 @@
-"""The driver of TCL-style printers: see :mod:`egm.devices.printer_driver` for the contract."""
+"""Driver of TCL-style printers: see :mod:`egm.devices.printer_driver` for the rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ LINE: Final = LineSettings(baud=9600)
 class Template:
     """A template resident in the printer: its identifier there, and the names of its fields in order.
 
-    The field ``barcode`` is filled with the job's bar code.
+    The field called ``barcode`` is filled from the job's bar code.
     """
 
     identifier: str
@@ -37,7 +37,7 @@ class TclDriver(PrinterDriver[Answer]):
         ledger: PrintLedger,
         templates: Mapping[str, Template],
     ) -> None:
-        """Create the driver; ``templates`` maps the tickets' template names to those in the printer."""
+        """Create the driver. ``templates`` maps the names that tickets use to the printer's templates."""
         super().__init__(name, line, sink, cutter=codec.cut_answer, protocol=codec.PROTOCOL, ledger=ledger)
         self._templates = dict(templates)
         self._identity = ""

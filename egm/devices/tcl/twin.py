@@ -13,7 +13,7 @@ _BARCODE_DIGITS: Final = 18
 
 
 class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
-    """A simulated TCL-style printer."""
+    """The simulated printer; see the module."""
 
     kind = "ticket printer (TCL)"
 
@@ -21,7 +21,7 @@ class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
         super().__init__(name, port, codec.cut_command, speed)
 
     def received(self, message: AskStatus | Clear | Print) -> None:
-        """Reply to a status query; execute other commands without a reply."""
+        """Answer a status query; execute other commands without a reply."""
         match message:
             case AskStatus():
                 self._send(Answer(VERSION, self._status()).encode())
@@ -32,5 +32,5 @@ class TclTwin(PrinterTwin[AskStatus | Clear | Print]):
 
 
 def _bars(fields: Sequence[str]) -> str:
-    """Return the field printed as a bar code; recognised here by its form, in a real printer by the template."""
+    """Return the field printed as a bar code; recognised by its form here, by the template in a real printer."""
     return next((text for text in reversed(fields) if len(text) == _BARCODE_DIGITS and text.isdigit()), "")

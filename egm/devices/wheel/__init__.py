@@ -1,1 +1,1 @@
-"""A roulette wheel with a reader, which reports the wheel's phase and the number the ball fell on."""
+"""A roulette wheel with a reader, which reports the phase of its game and the winning number."""

@@ -1,6 +1,6 @@
-"""The byte protocol of a roulette wheel's reader. Pure.
+"""Reports of a roulette wheel's reader in bytes. Pure.
 
-The reader sends unsolicited reports, every half second and at each change: a line of fields between
+The reader sends without being queried, every half second and at each change, a line of fields between
 semicolons::
 
     *X;state;game number;last number;warnings;rotor speed;direction CR LF
@@ -9,9 +9,9 @@ semicolons::
 ``state`` is 1 to 6 (:class:`Phase`), ``warnings`` the hexadecimal sum of :class:`Warnings`. Between such
 lines it may send the number alone, and its errors after ``*F``. The line is 9600 8N1; there is no checksum.
 
-Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels
-document them from the owner's handbook (p. 49) and from their own logs; the handbook itself has not been
-seen. How a wheel with a double zero reports it is not known: :data:`NUMBERS` are those of a single zero.
+Confidence: the states, the warnings and the order of the fields are as public users of Cammegh wheels quote
+them from the owner's handbook (p. 49) and from their own logs; the handbook itself was not available. How a
+wheel with a double zero reports it is unknown: :data:`NUMBERS` are those of a single zero.
 """
 
 import re
@@ -29,7 +29,7 @@ _ASIDE: Final = re.compile(rb"\d{1,2}|\*F[ -~]*", re.ASCII)
 
 
 class Phase(IntEnum):
-    """The phase of the wheel's game."""
+    """Phases of a game of the wheel."""
 
     WAITING = 1
     """The rotor turns; the previous game is over."""
@@ -37,29 +37,29 @@ class Phase(IntEnum):
     BALL_IN_TRACK = 3
     NO_MORE_BETS = 4
     NUMBER = 5
-    """The ball is in a pocket: all sensors have detected it there, without a warning."""
+    """The ball is in a pocket: all sensors have detected it there, without faults."""
     CLOSED = 6
 
 
 class Warnings(IntFlag):
-    """Warnings about the current game."""
+    """Faults of the current game."""
 
     NO_BALL = 1
     SAME_DIRECTION = 2
-    """The ball runs in the direction of the rotor."""
+    """The ball runs in the rotor's direction."""
     FAILURE = 4
-    """A failure of a rim sensor, the motor or its encoder."""
+    """A sensor in the rim, the motor or its encoder has failed."""
     VOID = 8
-    """The launch failed; the ball is launched again."""
+    """The launch failed: the ball is launched again."""
 
 
-#: No warnings.
+#: No fault.
 NOTHING: Final = Warnings(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One report: ``number`` belongs to game ``game`` in phase NUMBER, and to the previous game before that."""
+    """One report: ``number`` belongs to game ``game`` in phase NUMBER, and to the previous game until then."""
 
     phase: Phase
     game: int
@@ -69,14 +69,14 @@ class Status:
     direction: int = 0
 
     def encode(self) -> bytes:
-        """Return the report's bytes on the line."""
+        """Return its bytes on the line."""
         fields = f"{self.phase:d};{self.game:03d};{self.number:02d};{self.warnings:X}"
         return f"*X;{fields};{self.speed:03d};{self.direction}\r\n".encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The number sent by itself, or an error text of the reader."""
+    """The number repeated by itself, or an error in the reader's own words."""
 
     text: str
 
@@ -85,7 +85,7 @@ Report = Status | Aside
 
 
 def cut(buffer: bytes) -> Cut[Report] | None:
-    """Cut a message from a reader (see :mod:`egm.devices.framing`)."""
+    """Cut a reader's report (see :mod:`egm.devices.framing`)."""
     end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
     if end is None:
         if len(buffer) < _LINE_MAX:

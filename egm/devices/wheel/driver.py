@@ -1,4 +1,4 @@
-"""The driver of a wheel's reader. It only listens: the wheel runs independently and takes no commands."""
+"""Driver of a wheel's reader: it only listens. The wheel runs its own game and accepts no commands."""
 
 from typing import Final
 
@@ -21,17 +21,17 @@ _VOID: Final = Warnings.NO_BALL | Warnings.SAME_DIRECTION | Warnings.VOID
 
 
 class WheelDriver(LineDriver[Report]):
-    """A :class:`~egm.devices.interface.Device` that reports each change of the wheel (:class:`WheelTurned`)."""
+    """A :class:`~egm.devices.interface.Device` that reports each phase (:class:`WheelTurned`)."""
 
-    #: The reader sends every half second; this long without a message counts as a missing reply.
+    #: It reports every half second; silence for this long counts as a query without a reply.
     reply_seconds = 0.75
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:
         super().__init__(name, line, sink, codec.cut, codec.PROTOCOL)
-        self._last_reported: WheelTurned | None = None
+        self._told: WheelTurned | None = None
 
     def _session_begins(self) -> None:
-        self._last_reported = None
+        self._told = None
 
     async def _cycle(self) -> None:
         for report in await self._hear():
@@ -44,8 +44,8 @@ class WheelDriver(LineDriver[Report]):
         failed = Warnings.FAILURE in report.warnings
         self._show_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if failed else {})
         turned = self._turned(report)
-        if turned != self._last_reported:
-            self._last_reported = turned
+        if turned != self._told:
+            self._told = turned
             self._emit(turned)
 
     def _turned(self, report: Status) -> WheelTurned:

@@ -7,7 +7,7 @@ from egm.devices.twin import ActionError, Port, Twin, Values, flag, number
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import NOTHING, NUMBERS, Phase, Report, Status, Warnings
 
-#: Duration of each phase, in seconds, and the phase that follows.
+#: The duration of each phase, in seconds, and the next phase.
 COURSE: Final[Mapping[Phase, tuple[float, Phase]]] = {
     Phase.WAITING: (3.0, Phase.BETTING),
     Phase.BETTING: (15.0, Phase.BALL_IN_TRACK),
@@ -17,12 +17,12 @@ COURSE: Final[Mapping[Phase, tuple[float, Phase]]] = {
 }
 _SAYS_SECONDS: Final = 0.5
 _GAMES: Final = 256
-#: A simulator has no randomness of its own: its numbers advance through the wheel in steps of this size.
+#: The simulation has no random numbers: its balls visit all pockets in steps of this size.
 _STEP: Final = 14
 
 
 class WheelTwin(Twin[Report]):
-    """A simulated wheel. It keeps its last game and number without power."""
+    """The simulated wheel; it retains its last game and number without power."""
 
     kind = "roulette wheel"
 
@@ -37,14 +37,14 @@ class WheelTwin(Twin[Report]):
         self._begun = False
 
     def begin(self) -> None:
-        """Start spinning."""
+        """Start turning."""
         if not self._begun:
             self._begun = True
             self._enter(Phase.WAITING)
             self._say()
 
     def received(self, message: Report) -> None:
-        """Ignore commands; a wheel reader only reports."""
+        """Ignore commands: a wheel's reader only reports."""
 
     def _say(self) -> None:
         warnings = self._warnings | self._stuck
@@ -67,12 +67,12 @@ class WheelTwin(Twin[Report]):
     def _go_on(self, following: Phase) -> None:
         if self._phase is not Phase.NO_MORE_BETS or not (self._warnings | self._stuck):
             self._enter(following)
-        else:  # the spin is void: launch the ball again, in the same game
+        else:  # a faulty spin is void: the ball is launched again, in the same game
             self._warnings = NOTHING
             self._enter(Phase.NO_MORE_BETS)
 
     def power_lost(self) -> None:
-        """Stop the rotor; the current game is void."""
+        """Run the rotor down: the current game is void."""
 
     def power_restored(self) -> None:
         """Start with the next game."""
@@ -81,15 +81,15 @@ class WheelTwin(Twin[Report]):
         self.begin()
 
     def memory(self) -> dict[str, object]:
-        """Return the last game and number."""
+        """Return its last game and number."""
         return {"game": self._game, "number": self._number}
 
     def recall(self, memory: Mapping[str, object]) -> None:
-        """Restore the state returned by :meth:`memory`."""
+        """Restore :meth:`memory`."""
         self._game, self._number = int(str(memory["game"])), int(str(memory["number"]))
 
     def state(self) -> dict[str, object]:
-        """Return the visible state of the wheel."""
+        """Return what a person beside it sees."""
         return {
             "phase": self._phase.name.lower(),
             "game": self._game,
@@ -98,7 +98,7 @@ class WheelTwin(Twin[Report]):
         }
 
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Return the manual actions on the wheel."""
+        """Return the manual actions."""
         return {
             "land": self._land,
             "void": self._void,
@@ -111,7 +111,7 @@ class WheelTwin(Twin[Report]):
         }
 
     def _land(self, values: Values) -> str:
-        """Let the next ball fall on ``number``."""
+        """Let the next ball come to rest on ``number``."""
         lands = number(values, "number")
         if lands not in NUMBERS:
             raise ActionError(f"number: a pocket from 0 to {NUMBERS[-1]} is needed, not {lands}")
@@ -119,7 +119,7 @@ class WheelTwin(Twin[Report]):
         return f"the next ball comes to rest on {lands}"
 
     def _void(self, _: Values) -> str:
-        """Let the launch fail: the spin is void."""
+        """Make the launch fail: the spin is void."""
         return self._warn(Warnings.VOID, "the launch fails")
 
     def _no_ball(self, _: Values) -> str:
@@ -127,7 +127,7 @@ class WheelTwin(Twin[Report]):
         return self._warn(Warnings.NO_BALL, "the ball is out of the wheel")
 
     def _wrong_way(self, _: Values) -> str:
-        """Let the ball run in the direction of the rotor."""
+        """Let the ball run with the rotor."""
         return self._warn(Warnings.SAME_DIRECTION, "the ball runs with the rotor")
 
     def _warn(self, warning: Warnings, text: str) -> str:
@@ -135,7 +135,7 @@ class WheelTwin(Twin[Report]):
         return text
 
     def _jam(self, values: Values) -> str:
-        """Break a rim sensor (``on``), or repair it."""
+        """Break a sensor of the rim (``on``), or mend it."""
         self._stuck = Warnings.FAILURE if flag(values, "on", default=True) else NOTHING
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
@@ -146,11 +146,11 @@ class WheelTwin(Twin[Report]):
         return f"said that the ball lies on {reported}"
 
     def _close(self, _: Values) -> str:
-        """Close the table and stop the rotor."""
+        """Close the table: the rotor stops."""
         return self._stand(Phase.CLOSED, "closed")
 
     def _open(self, _: Values) -> str:
-        """Open the table and begin the next game."""
+        """Open the table: the next game begins."""
         return self._stand(Phase.WAITING, "open")
 
     def _stand(self, phase: Phase, text: str) -> str:

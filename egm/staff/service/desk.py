@@ -1,8 +1,9 @@
-"""The service menu as it stands open: the places somebody has walked into, and the page of the last.
+"""The open service menu: the stack of places a person has entered, and the page of the last one.
 
-A place makes its page from the machine's memory each time anybody looks, and says where an answer leads. It
-is no truth of the machine: who is signed in is kept in the journal (:attr:`~egm.records.keys.StaffKey.MENU`),
-what a page does happens through the state table, and a restart leaves nothing of the menu open.
+A place creates its page from the machine's memory each time it is shown, and returns where an answer leads.
+The menu holds no durable state: the signed-in person is in the journal
+(:attr:`~egm.records.keys.StaffKey.MENU`), effects of a page happen through the state table, and after a
+restart the menu is closed.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ Severity = Literal["info", "warning", "alarm"]
 # lead
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """The same place, with something to say."""
+    """Stay at the same place, with a message."""
 
     notice: Words | None = None
     severity: Severity = "info"
@@ -32,14 +33,14 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Into a further place."""
+    """Enter a further place."""
 
     place: "Place"
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """Out of this place, or of several."""
+    """Leave this place, or several."""
 
     places: int = 1
     notice: Words | None = None
@@ -47,7 +48,7 @@ class Back:
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """Let something happen, and step back ``places``; the state table may refuse, and the page says so."""
+    """Submit an event and leave ``places`` places; if the state table refuses, the page says so."""
 
     event: Event
     places: int = 0
@@ -64,7 +65,7 @@ Move = Stay | Go | Back | Do | Leave
 
 
 def refuse(code: str) -> Stay:
-    """Stay, and say what was wrong with the answer: a code of ``service.refused``."""
+    """Stay, and show what was wrong with the answer: a code of ``service.refused``."""
     return Stay(say(f"service.refused.{code}"), "warning")
 
 
@@ -75,23 +76,23 @@ class Place(Protocol):
 
     @property
     def values(self) -> Mapping[str, object]:
-        """What was entered here and is lost when the place is left; nothing where nothing is entered."""
+        """Return the entries that are lost when the place is left; empty if nothing is entered here."""
         return {}
 
     def page(self, machine: Machine) -> ServicePage:
-        """What it shows now. Id, person and notice are the desk's business."""
+        """Return its current page. The desk adds id, person and notice."""
         ...
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Where the touched ``action`` leads; ``text`` is what was typed into the prompt."""
+        """Return where the touched ``action`` leads; ``text`` is the input of the prompt."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the main menu, shown to whoever holds ``permission``; None: to everybody who has signed in.
+    """One line of the main menu, shown to persons with ``permission``; None: to every signed-in person.
 
-    ``subject``: where it stands (:data:`egm.staff.service.menu.SUBJECTS`). Words: ``service.menu.<id>``.
+    ``subject``: its section (:data:`egm.staff.service.menu.SUBJECTS`). Text: ``service.menu.<id>``.
     """
 
     id: str
@@ -103,36 +104,36 @@ class Entry:
 # ---------------------------------------------------------------------------------------------- the desk
 @dataclass(slots=True)
 class ServiceDesk:
-    """The menu of one machine."""
+    """The service menu of one machine."""
 
     places: list[Place] = field(default_factory=list)
     person: Person | None = None
     menu: str = "operator"
     keyed: bool = True
-    """A key was turned to open the menu."""
+    """Whether a key was turned to open the menu."""
     bench: Workbench = field(default_factory=Workbench)
     restart: bool = False
-    """Somebody asked that the machine start again."""
+    """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)
-    """Since when, by the monotonic clock, what is recorded of each lock-out of staff numbers runs."""
+    """Monotonic start of each recorded lock of staff numbers."""
     _notice: Words | None = None
     _severity: Severity = "info"
     _turn: int = 0
     _warned: bool = False
-    """The page says that leaving loses the entries of an open form."""
+    """Whether the page has warned that leaving loses the entries of an open form."""
 
     @property
     def is_open(self) -> bool:
-        """Whether a page is shown."""
+        """Return whether a page is shown."""
         return bool(self.places)
 
     def open(self, place: Place) -> None:
-        """Begin at this place, nobody signed in."""
+        """Open the menu at this place, with nobody signed in."""
         self.close()
         self.places = [place]
 
     def close(self) -> None:
-        """Leave every place; devices are the machine's again."""
+        """Leave every place and end device tests."""
         self.places = []
         self.person = None
         self.bench.give_back()
@@ -141,18 +142,18 @@ class ServiceDesk:
         self._turn += 1
 
     def enter(self, person: Person, place: Place) -> None:
-        """Somebody has signed in."""
+        """Enter the menu as a signed-in person."""
         self.person, self.places = person, [place]
         self._say(None)
 
     def heeds(self, page: object) -> bool:
-        """Whether an answer to this page is to the page that is open: a second tap on an old one is not."""
+        """Return whether an answer is to the open page; a second tap on an old page is not."""
         return self.is_open and page == self._page_id
 
     def answer(self, machine: Machine, action: str, text: str) -> Event | Leave | None:
-        """Take an answer in; what is to happen because of it, if anything.
+        """Process an answer; return the event to submit, Leave, or None.
 
-        The first request to leave a form that has entries is answered with a warning; the second leaves.
+        The first request to leave a form with entries is answered with a warning; the second leaves.
         """
         self._turn += 1
         if (action == "leave" and self._loses(self.places)) or (
@@ -183,17 +184,17 @@ class ServiceDesk:
         return None
 
     def _loses(self, places: list[Place]) -> bool:
-        """Return whether leaving these places loses entries of a form, and nobody has been warned of it."""
+        """Return whether leaving these places loses entries of a form without a prior warning."""
         return not self._warned and any(place.values for place in places)
 
     def page(self, machine: Machine) -> ServicePage | None:
-        """The page open now, or None."""
+        """Return the open page, or None."""
         if not self.places:
             return None
         person, notice, severity = self.person, self._notice, self._severity
-        told = machine.notice
-        if told is not None and told.code.startswith("refused."):
-            notice, severity = say(f"notice.{told.code}", **told.values), "warning"
+        machine_notice = machine.notice
+        if machine_notice is not None and machine_notice.code.startswith("refused."):
+            notice, severity = say(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
         return (
             self.places[-1]
             .page(machine)
@@ -224,7 +225,7 @@ class ServiceDesk:
 
 
 def key_act(machine: Machine) -> Permission:
-    """What the attendant's key would do now: the rows of the table, as a permission."""
+    """Return the permission for what the attendant's key would do now, from the rules."""
     if machine.is_tilted:
         return Permission.CLEAR_TILTS
     if (
@@ -238,9 +239,10 @@ def key_act(machine: Machine) -> Permission:
 
 
 def who(machine: Machine, event: Event) -> str:
-    """Return who did it: the person that the event names, or who has signed in; else the key that was turned.
+    """Return who acted: the person named in the event or signed in, else the key that was turned.
 
-    A key that does what the person signed in may not do was turned by somebody else, who holds that key.
+    If the signed-in person is not permitted to do what the key does, another person, who holds the key,
+    turned it.
     """
     signed_in = machine.state(ServiceDesk).person
     if signed_in and event.type is EventType.KEY_TURNED and not signed_in.may(key_act(machine)):

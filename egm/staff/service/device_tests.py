@@ -1,8 +1,8 @@
-"""Tests of devices: through the real driver, and never moving a meter of value (J-10, J-11).
+"""Device tests: through the real driver, and without changing any meter of value (J-10, J-11).
 
-A test ticket and a test payout carry an id of their own kind (:data:`PREFIX`), so that whatever the driver
-reports of them, also after a restart, is known as a test's; a note offered to an acceptor under test goes
-back. Every test is kept with the person. Nothing here reserves, credits or settles anything.
+A test ticket and a test payout have ids with their own prefix (:data:`PREFIX`), so that everything the driver
+reports about them, also after a restart, is recognised as a test; a bill inserted into an acceptor under test
+is returned. Every test is recorded with the person. Nothing here reserves, credits or settles anything.
 """
 
 from dataclasses import replace
@@ -23,19 +23,19 @@ from egm.tickets.model import DIGITS
 from egm.tickets.templates import load_template
 
 PREFIX: Final = "test-"
-#: What a test ticket says where a ticket says its kind and its amount; a number of zeros is no ticket's.
+#: Text of a test ticket in place of kind and amount; its number of zeros is not a valid ticket number.
 _WORDS: Final = "TEST - NO VALUE - SANS VALEUR"
-#: A hopper is tested by somebody who can put the coins back: with one of these doors open.
+#: A hopper test requires one of these doors open, so that the person can return the coins.
 _HOPPER_DOORS: Final = frozenset({"main", "hopper", "belly"})
 
 
 def is_test(job_id: str) -> bool:
-    """Whether a print job or a payout is a test's."""
+    """Return whether a print job or a payout is a test."""
     return job_id.startswith(PREFIX)
 
 
 def test_job(place: str, job_id: str) -> TicketJob:
-    """The test ticket of a place's template: every line of it, and no value."""
+    """Return the test ticket of a jurisdiction's template: every line of it, without value."""
     template = load_template(place)
     fields = {name: _WORDS if name in {"kind", "amount"} else "" for name in template.names}
     return TicketJob(job_id=job_id, template=template.id, barcode="0" * DIGITS, fields=fields)
@@ -43,15 +43,15 @@ def test_job(place: str, job_id: str) -> TicketJob:
 
 # ---------------------------------------------------------------------------------------------- guards
 def may_test(machine: Machine, event: Event) -> bool:
-    """Somebody who may test devices, signed in."""
+    """Return whether a person with the permission to test devices is signed in."""
     return authorise(machine, event, Permission.TEST_DEVICES, 1)
 
 
 def free_device(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
-    """The guard of a test; ``no_ticket_is_asked``: no ticket is in escrow of which its worth is asked."""
+    """Return the guard of a test; ``no_ticket_is_asked``: no ticket in escrow is being validated."""
 
     def device_is_free(machine: Machine, event: Event) -> bool:
-        """The device is there, is not at work for a player, and what the test needs is so."""
+        """Return whether the device exists, does not serve a player, and the test's conditions hold."""
         values = event.data
         match values.get("test"):
             case "print":
@@ -83,36 +83,36 @@ def free_device(no_ticket_is_asked: Guard[Machine]) -> Guard[Machine]:
 
 
 def acceptor_is_tested(machine: Machine, _: Event) -> bool:
-    """The bill acceptor takes for a test."""
+    """Return whether the bill acceptor is under test."""
     return machine.state(ServiceDesk).bench.taking
 
 
 def ticket_is_a_test(machine: Machine, _: Event) -> bool:
-    """The ticket being printed is a test ticket."""
+    """Return whether the ticket being printed is a test ticket."""
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     return printing is not None and is_test(printing.id)
 
 
 def payout_is_a_test(machine: Machine, _: Event) -> bool:
-    """The coins being paid are a test's."""
+    """Return whether the coins being paid are a test's."""
     paying = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
     return paying is not None and is_test(paying.payout_id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
-    """Record the test, and let the device do it."""
+    """Record the test, and start it on the device."""
     values = event.data
     if values["test"] == "calibrate":
         _keep_calibration(machine, event)
         return
     test, bench = values["test"], machine.state(ServiceDesk).bench
     devices, test_id = machine.state(Devices), machine.fresh_id(PREFIX.rstrip("-"))
-    told: dict[str, object] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
+    options: dict[str, object] = {key: values[key] for key in ("coins", "on", "outputs") if key in values}
     machine.record(
         "test.started",
         transaction_id=test_id,
-        details={"device": values["device"], "test": test, "person": values["person"], **told},
+        details={"device": values["device"], "test": test, "person": values["person"], **options},
     )
     try:
         if test == "print" and devices.printer is not None:
@@ -123,12 +123,12 @@ def start_test(machine: Machine, event: Event) -> None:
             bench.taking = bool(values["on"])
         elif test == "light":
             bench.outputs = frozenset(values["outputs"])
-    except ValueError as error:  # the driver says what it cannot do
+    except ValueError as error:  # the driver reports what it cannot do
         _failed(machine, test_id, str(error))
 
 
 def _keep_calibration(machine: Machine, event: Event) -> None:
-    """From here on the screen puts touches where this calibration says."""
+    """Use this touch calibration from now on."""
     before, after = machine.memory.get(StaffKey.TOUCH) or [], list(event.data["matrix"])
     machine.record(
         "touch.calibrated",
@@ -143,7 +143,7 @@ def _failed(machine: Machine, test_id: str, why: str) -> None:
 
 
 def return_test_paper(machine: Machine, event: Event) -> None:
-    """What the acceptor has read goes back; a ticket's number is told to nobody."""
+    """Return what the acceptor has read; a ticket's number is not recorded."""
     acceptor = machine.state(Devices).acceptor
     if acceptor is not None:
         acceptor.return_bill(int(event.data["escrow"]))
@@ -151,12 +151,12 @@ def return_test_paper(machine: Machine, event: Event) -> None:
 
 
 def record_test_paper(machine: Machine, event: Event) -> None:
-    """It went back, or was refused."""
+    """Record that it was returned or refused."""
     machine.log("test.paper", {"event": event.type.value, **event.data})
 
 
 def record_test_ticket(machine: Machine, _: Event) -> None:
-    """The test ticket is printed to its bar code."""
+    """Record that the test ticket is printed up to its bar code."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     machine.record(
         "test.printed",
@@ -166,13 +166,13 @@ def record_test_ticket(machine: Machine, _: Event) -> None:
 
 
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
-    """It was not printed."""
+    """Record that the test ticket was not printed."""
     printing, why = machine.memory.require(PrintingRecord, MoneyKey.PRINT), str(event.data.get("why", ""))
     machine.record("test.failed", state={MoneyKey.PRINT: None}, details={"id": printing.id, "why": why})
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:
-    """The hopper has counted out so many; whoever tests puts them back."""
+    """Record the number of coins that the hopper has paid; the tester returns them."""
     paying, paid = machine.memory.require(PayoutRecord, MoneyKey.HOPPER), int(event.data["paid_coins"])
     machine.record(
         "test.coins",

@@ -1,7 +1,7 @@
-"""Device pages of the service menu: what each device says, and its tests.
+"""Device pages of the service menu: what each device reports, and its tests.
 
-Every page of a test is marked as one. What a device reports appears as it comes; what the tests do happens
-through the state table (:mod:`egm.staff.service.device_tests`).
+Every test page is marked as one. Device reports appear as they arrive; tests happen through the state table
+(:mod:`egm.staff.service.device_tests`).
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from egm.staff.service.words import BACK, coded, columns, pairs, plain, say
 
 
 class DeviceList(Place):
-    """Every device of the cabinet, with what is wrong with it."""
+    """Page of all devices of the cabinet, with their faults."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """A line a device, and the tests of the screen itself."""
+        """Return a page with one line per device, and the tests of the screen itself."""
         bench = machine.state(ServiceDesk).bench
         rows = tuple(
             Row(
@@ -54,7 +54,7 @@ class DeviceList(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a device, or a test of the screen."""
+        """Enter a device, or a test of the screen."""
         what, _, name = action.partition(":")
         if (what, name) == ("screen", _CALIBRATE):
             return Go(Calibration())
@@ -69,7 +69,7 @@ _CALIBRATE: Final = "calibrate"
 
 
 def _ails(machine: Machine, kind: str) -> Words:
-    """The gravest fault of a device; empty where it has none."""
+    """Return the most severe fault of a device; empty if it has none."""
     codes = [code for code in said_faults(machine.faults) if code.partition(".")[0] == kind]
     codes.sort(key=lambda code: not machine.faults[code]["locks"])
     return coded("tilt.text", codes[0]) if codes else plain("")
@@ -77,30 +77,30 @@ def _ails(machine: Machine, kind: str) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class ScreenTest(Place):
-    """The screen runs its own test: colours, touch targets, tones."""
+    """Page during which the screen runs its own test: colours, touch targets, tones."""
 
     pattern: Literal["display", "touch", "sound"]
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
-        """Only its name and the way back: the rest is the screen's."""
+        """Return a page with its name and the way back; the screen draws the rest."""
         return ServicePage(
             id="", title=say(f"service.test.{self.pattern}"), test=True, pattern=self.pattern, actions=(BACK,)
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """There is nothing to touch but the way back."""
+        """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
 
 class Calibration(Place):
-    """The touch screen is calibrated: whatever is touched is a cross, and after the last it is decided."""
+    """Page of the touch-screen calibration: every touch counts as a cross, and the last one decides."""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
-        """No way back but through the crosses: a finger may be felt anywhere."""
+        """Return a page without a way back, because touches may be detected anywhere."""
         return ServicePage(id="", title=say("service.test.calibrate"), test=True, pattern="calibrate")
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Keep it, where the touches lie as the crosses do."""
+        """Store the calibration if the touches fit the crosses."""
         person = machine.state(ServiceDesk).person
         if action != "crosses" or person is None:
             return refuse("not_offered")
@@ -115,12 +115,12 @@ class Calibration(Place):
 
 @dataclass(frozen=True, slots=True)
 class OneDevice(Place):
-    """One device: who it says it is, what it last reported, and the tests of its kind."""
+    """Page of one device: its identity, its last reports, and the tests of its kind."""
 
     name: str
 
     def page(self, machine: Machine) -> ServicePage:
-        """Live: made anew with every report."""
+        """Return the page, updated with every report."""
         bench = machine.state(ServiceDesk).bench
         kind = bench.kinds[self.name]
         news = tuple(Row(cells=(plain(line),)) for line in bench.news.get(self.name, ()))
@@ -143,7 +143,7 @@ class OneDevice(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Let a test happen."""
+        """Submit a test."""
         desk = machine.state(ServiceDesk)
         person = desk.person
         test = _wanted(desk.bench.kinds[self.name], action, text)
@@ -154,7 +154,7 @@ class OneDevice(Place):
 
 
 def _wanted(kind: str, action: str, text: str) -> dict[str, object] | None:
-    """The test an action asks for, as values of :attr:`EventType.TEST`; None where there is none."""
+    """Return the test requested by an action, as values of :attr:`EventType.TEST`, or None."""
     match kind, action:
         case "ticket_printer", "print":
             return {"test": "print"}
@@ -211,7 +211,7 @@ def _coins(machine: Machine) -> Prompt | None:
 
 
 def _inputs(machine: Machine) -> Table:
-    """Every input of the board, as it is now."""
+    """Return the current state of every input of the board."""
     on = machine.state(ServiceDesk).bench.inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return Table(

@@ -1,8 +1,8 @@
-"""The service menu's events: opened, answered, closed; and who turns the attendant's key.
+"""Events of the service menu: opened, answered, closed; and authentication for the attendant's key.
 
-The menu opens with the operator's or the audit key, or from the screen where the profile lets it; whoever
-opened it then proves who he is. While it is open nobody plays and no value comes in; the credits stay where
-they are. Nothing of it survives a restart, and everything is recorded with the person.
+The menu opens with the operator's or the audit key, or from the screen if the profile allows it; the person
+then signs in. While it is open nobody plays and no value comes in; the credits stay where they are. It is
+closed after a restart, and everything is recorded with the person.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from egm.staff.service.sign_in import SignIn, read_staff
 from egm.staff.service.tries import begin_lock_outs
 from egm.staff.service.words import say
 
-#: Nothing that is asked is longer than this.
+#: The longest accepted input.
 _TYPED_MAX: Final = 400
 #: Key switches that open the menu; the others are the attendant's.
 MENU_KEYS: Final = frozenset({"operator", "audit"})
@@ -31,25 +31,25 @@ MENU_KEYS: Final = frozenset({"operator", "audit"})
 
 # ---------------------------------------------------------------------------------------------- guards
 def menu_may_open(machine: Machine, event: Event) -> bool:
-    """It is not open yet, and who asks has a key, or needs none here."""
+    """Return whether the menu is closed, and the person has a key or needs none."""
     key = event.data.get("key")
     return not machine.state(ServiceDesk).is_open and (key in MENU_KEYS or not machine.profile.staff.menu_key)
 
 
 def page_is_open(machine: Machine, event: Event) -> bool:
-    """The answer is to the page that is open."""
+    """Return whether the answer is to the open page."""
     options = event.data.get("options")
     return isinstance(options, Mapping) and machine.state(ServiceDesk).heeds(options.get("page"))
 
 
 def position_is_another(machine: Machine, event: Event) -> bool:
-    """Somebody has signed in, and means another position of the machine."""
+    """Return whether a signed-in person has chosen another position of the machine."""
     others = machine.state(SideBySide).at.keys() - {machine.position.number}
     return machine.state(ServiceDesk).person is not None and event.data.get("position") in others
 
 
 def key_is_enough(machine: Machine, event: Event) -> bool:
-    """Who turns the attendant's key may do what it does now: any holder, or one who has said who he is."""
+    """Return whether the attendant's key may act now: for any holder, or for the signed-in person."""
     act = key_act(machine)
     person = machine.state(ServiceDesk).person
     return (
@@ -60,18 +60,18 @@ def key_is_enough(machine: Machine, event: Event) -> bool:
 
 
 def nobody_is_asked(machine: Machine, _: Event) -> bool:
-    """No page is open."""
+    """Return whether no page is open."""
     return not machine.state(ServiceDesk).is_open
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_key(machine: Machine, event: Event) -> None:
-    """Every turn of a key switch is kept, also one while nobody listened (J-16)."""
+    """Record every turn of a key switch, also one without any effect (J-16)."""
     machine.log("key.turned" if event.data.get("on") else "key.returned", dict(event.data))
 
 
 def open_menu(machine: Machine, event: Event) -> None:
-    """Ask who is there; who comes from another position of the machine has proved it there."""
+    """Open the menu with the sign-in; a person coming from another position is already signed in."""
     _open(machine, SignIn(_enter, say("service.sign_in")), str(event.data.get("key", "screen")))
     person = machine.state(Roster).get(str(event.data.get("person", "")))
     if person is not None:
@@ -79,7 +79,7 @@ def open_menu(machine: Machine, event: Event) -> None:
 
 
 def move_menu(machine: Machine, event: Event) -> Event | None:
-    """Take the menu, and whoever has signed in, to another position, whose own screen then shows it."""
+    """Move the menu and the signed-in person to another position, whose own screen then shows it."""
     desk, number = machine.state(ServiceDesk), int(event.data["position"])
     there = machine.state(SideBySide).at[number]
     key = "operator" if desk.keyed else "screen"
@@ -94,7 +94,7 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
 
 def ask_who(machine: Machine, event: Event) -> None:
-    """The key alone is not enough here: whoever turned it proves who he is, and then it is done."""
+    """Ask the holder of the attendant's key to sign in, and then do what the key does."""
     act = key_act(machine)
 
     def act_on(machine: Machine, person: Person) -> Move:
@@ -108,7 +108,7 @@ def ask_who(machine: Machine, event: Event) -> None:
 
 
 def signature(*persons: Person) -> dict[str, object]:
-    """Who stands behind an event, as its values say it."""
+    """Return the persons of an event, as event values."""
     return {"person": persons[0].id, "persons": tuple(person.id for person in persons)}
 
 
@@ -138,7 +138,7 @@ def _note_entry(machine: Machine, person: Person, menu: str) -> None:
 
 
 def answer_page(machine: Machine, event: Event) -> Event | None:
-    """Take the attendant's answer to wherever it leads."""
+    """Pass the attendant's answer to the open page."""
     options = event.data["options"]
     action, text = _typed(event.data.get("value")), _typed(options.get("input"))
     machine.notice = None
@@ -147,13 +147,13 @@ def answer_page(machine: Machine, event: Event) -> Event | None:
 
 
 def _typed(value: object) -> str:
-    """What came over the link as text that can be kept: bounded, and nothing that is no character."""
+    """Return input from the link as text that can be stored: of limited length, without invalid characters."""
     text = value if isinstance(value, str) else ""
     return text[:_TYPED_MAX].encode("utf-8", "replace").decode("utf-8")
 
 
 def close_menu(machine: Machine, event: Event) -> None:
-    """Sign out: the key is turned back, nobody has touched the menu for long, or whoever it was is done."""
+    """Sign out: the key was turned back, the menu timed out, or the person has finished."""
     stored = machine.memory.get(StaffKey.MENU)
     desk = machine.state(ServiceDesk)
     if stored is not None:
@@ -170,7 +170,7 @@ def close_menu(machine: Machine, event: Event) -> None:
 
 
 def note_staff(machine: Machine, _: Event) -> None:
-    """At power-up: record what has changed among the staff. A roster that cannot be read lets nobody in."""
+    """Record staff changes at power-up. If the roster cannot be read, nobody can sign in."""
     begin_lock_outs(machine)
-    with contextlib.suppress(OperatorError):  # recorded, and a fault
+    with contextlib.suppress(OperatorError):  # recorded, with a fault
         read_staff(machine)

@@ -1,4 +1,4 @@
-"""Filling in a form: field after field, a summary, the second person where one is needed, then done."""
+"""Filling in a form: field by field, a summary, the second person if required, then submission."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,18 +24,20 @@ _KINDS: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]]
 
 @dataclass(slots=True)
 class Filling(Place):
-    """One form being filled in; ``values`` by field, as far as they are."""
+    """One form being filled in; ``values`` are the fields entered so far."""
 
     form: Form
     values: dict[str, str | int | None] = field(default_factory=dict)
 
     @property
-    def _asked(self) -> Field | None:
-        return next((asked for asked in self.form.fields if asked.name not in self.values), None)
+    def _next_field(self) -> Field | None:
+        return next(
+            (wanted_field for wanted_field in self.form.fields if wanted_field.name not in self.values), None
+        )
 
     def page(self, machine: Machine) -> ServicePage:
-        """What is filled in, and the next field or the confirmation."""
-        asked = self._asked
+        """Return the fields entered, and the next field or the confirmation."""
+        wanted_field = self._next_field
         rows = tuple(
             Row(cells=(self._label(entry), self._shown(entry)))
             for entry in self.form.fields
@@ -50,20 +52,20 @@ class Filling(Place):
                 *([Table(rows=rows)] if rows else []),
                 *([Table(title=say("service.form.needs"), rows=missing)] if missing else []),
             ),
-            prompt=None if asked is None else self._prompt(asked),
-            actions=(BACK,) if asked is not None else (BACK, confirm),
+            prompt=None if wanted_field is None else self._prompt(wanted_field),
+            actions=(BACK,) if wanted_field is not None else (BACK, confirm),
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Take a field in; when all are, have it authorised and let it happen."""
-        asked = self._asked
-        if action == "enter" and asked is not None:
+        """Accept a field; after the last one, get authorisation and submit."""
+        wanted_field = self._next_field
+        if action == "enter" and wanted_field is not None:
             try:
-                self.values = {**self.values, asked.name: asked.read(text)}
+                self.values = {**self.values, wanted_field.name: wanted_field.read(text)}
             except FieldError as error:
                 return refuse(error.reason)
             return Stay()
-        if action != "confirm" or asked is not None:
+        if action != "confirm" or wanted_field is not None:
             return refuse("not_offered")
         person = machine.state(ServiceDesk).person
         if person is None:
@@ -90,7 +92,7 @@ class Filling(Place):
         return Do(Event(self.form.event, values), places=places)
 
     def _missing(self, machine: Machine) -> tuple[Row, ...]:
-        """What must be true for it to be done, each with a mark."""
+        """Return the conditions for submission, each with a mark."""
         event = Event(self.form.event, self.form.values)
         return tuple(
             Row(
@@ -118,10 +120,12 @@ class Filling(Place):
             return money(int(choice)) if entry.name.endswith("_cents") else plain(choice)
         return say(f"form.{self.form.id}.{entry.name}_{choice}")
 
-    def _prompt(self, asked: Field) -> Prompt:
+    def _prompt(self, wanted_field: Field) -> Prompt:
         return Prompt(
-            label=self._label(asked),
-            kind=_KINDS[asked.kind],
-            length_max=asked.length_max,
-            choices=tuple(Action(id=choice, label=self._choice(asked, choice)) for choice in asked.choices),
+            label=self._label(wanted_field),
+            kind=_KINDS[wanted_field.kind],
+            length_max=wanted_field.length_max,
+            choices=tuple(
+                Action(id=choice, label=self._choice(wanted_field, choice)) for choice in wanted_field.choices
+            ),
         )

@@ -1,4 +1,4 @@
-"""The intervention sheets at the machine: a list, and each as it is printed."""
+"""Intervention sheets at the machine: a list, and each as it is printed."""
 
 from typing import Final
 
@@ -14,10 +14,10 @@ _LISTED: Final = 50
 
 
 class SheetList(Place):
-    """The last interventions, newest first."""
+    """Page of the last interventions, newest first."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """A line an intervention."""
+        """Return a page with one line per intervention."""
         rows = tuple(
             Row(
                 cells=(moment(sheet.stopped), plain(sheet.person), plain(sheet.reason), _ended(sheet)),
@@ -30,24 +30,24 @@ class SheetList(Place):
         return ServicePage(id="", title=say("service.menu.interventions"), tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a sheet."""
+        """Enter a sheet."""
         found = next((sheet for sheet in _last(machine) if sheet.id == action), None)
         return refuse("not_offered") if found is None else Go(OneSheet(found))
 
 
 class OneSheet(Place):
-    """One sheet, as it was when it was opened."""
+    """Page of one sheet, as it was when it was opened."""
 
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place's)
-        """The sheet."""
+        """Return the sheet."""
         title = say("service.sheet.title", number=self._sheet.id)
         return ServicePage(id="", title=title, tables=self._sheet.tables(), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """There is nothing to touch but the way back."""
+        """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
 

@@ -1,8 +1,8 @@
-"""Key switches of a machine of several positions: which of them a turn of a key is for.
+"""Key switches of a machine with several positions: which position a turn of a key serves.
 
 A board of keys serves several positions. Each turn of an attendant's key serves one position that waits for
-it, payments first; a turn that no position waits for goes to the board's own position. The menu's keys open
-the menu at the board's own position, from where it is taken to any other, and close it wherever it is open.
+it, payments first; a turn that no position waits for goes to the board's own position. The menu keys open the
+menu at the board's own position, from where it can be moved to any other, and close it wherever it is open.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
 
 def concerned(beside: SideBySide, number: int, event: Event) -> Iterable[AtWork]:
-    """The positions for which something is that the board of ``number`` reports."""
+    """Yield the positions that an event from the board of ``number`` concerns."""
     own, served = beside.at[number], tuple(beside.served_by(number))
     if event.type is EventType.KEY_TURNED:
         waiting = [each for each in served if waits_for_key(each.engine, event)]
@@ -31,7 +31,7 @@ def concerned(beside: SideBySide, number: int, event: Event) -> Iterable[AtWork]
 
 
 def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
-    """Whether an attendant's key would do something at a position now, beyond saying that it cannot."""
+    """Return whether an attendant's key would have an effect at a position now, apart from a refusal."""
     machine = engine.machine
     if not engine.accepts(turned.type, **turned.data):
         return False
@@ -44,7 +44,7 @@ def waits_for_key(engine: Engine[Machine], turned: Event) -> bool:
 
 
 def _order_of_service(position: AtWork) -> int:
-    """Rank a position: payments first, then tilts; a generator that fails again must keep neither waiting."""
+    """Rank a position: payments first, then tilts, so that a failing random number generator delays neither."""
     state = position.engine.state
     return _SERVED_FIRST.index(state) if state in _SERVED_FIRST else len(_SERVED_FIRST)
 

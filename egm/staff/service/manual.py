@@ -1,4 +1,4 @@
-"""The manual at the machine: its chapters, each a list to look things up in, in the reader's language."""
+"""The manual at the machine: its chapters, each a searchable list, in the reader's language."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,15 +10,15 @@ from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.menu import Menu
 from egm.staff.service.words import BACK, coded, pairs, say
 
-#: A chapter of more columns than this is a list of its first cells, each of which opens.
+#: A chapter with more columns is a list of its first cells, each of which opens.
 _COLUMNS: Final = 2
 
 
 class Manual(Place):
-    """The faults that stand now, each with what to do; then the chapters."""
+    """Page of the active faults, each with its remedy, and of the chapters."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """A line each."""
+        """Return a page with one line for each."""
         standing = tuple(
             Row(cells=(coded("tilt.text", code),), action=f"faults:{place}", mark="warning")
             for place, code in enumerate(codes())
@@ -33,7 +33,7 @@ class Manual(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Into a chapter, or at once into a line of it."""
+        """Enter a chapter, or directly one of its lines."""
         name, _, place = action.partition(":")
         chapter = next((chapter for chapter in CHAPTERS if chapter.id == name), None)
         if chapter is None:
@@ -43,12 +43,12 @@ class Manual(Place):
 
 @dataclass(frozen=True, slots=True)
 class _Chapter(Place):
-    """One chapter: its table, or a list to be searched where the table is too wide for a screen."""
+    """Page of one chapter: its table, or a searchable list if the table is too wide for the screen."""
 
     chapter: Chapter
 
     def page(self, machine: Machine) -> ServicePage:
-        """The lines."""
+        """Return the lines."""
         table = self.chapter.table(machine.state(Menu))
         if len(table.columns) <= _COLUMNS:
             return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
@@ -62,7 +62,7 @@ class _Chapter(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a line."""
+        """Enter a line."""
         rows = self.chapter.table(machine.state(Menu)).rows
         if not (action.isascii() and action.isdigit() and int(action) < len(rows)):
             return refuse("not_offered")
@@ -71,21 +71,21 @@ class _Chapter(Place):
 
 @dataclass(frozen=True, slots=True)
 class _Line(Place):
-    """One line of a chapter, whole."""
+    """Page of one complete line of a chapter."""
 
     chapter: Chapter
     row: Row
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Each cell beside the name of its column."""
+        """Return each cell beside the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
         table = pairs(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """There is nothing to touch but the way back."""
+        """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
 
-#: Everybody who has signed in may read it.
+#: Every signed-in person may read it.
 PAGES: Final = (Entry("manual", "machine", None, Manual),)

@@ -1,4 +1,4 @@
-"""The main menu: what each person may walk into, by subject, and the search over all of it."""
+"""The main menu: the pages and forms available to each person, by subject, and the search over all of them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from egm.staff.service.desk import Do, Entry, Go, Move, Place, ServiceDesk, refu
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, coded, columns, money, number, plain, say
 
-#: What the lines of the main menu are about, in their order.
+#: The sections of the main menu, in order.
 SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
-    """What the features of a machine bring to its main menu: pages to look at, and forms to fill in.
+    """Contributions of the features to the main menu: pages, and forms.
 
-    ``rules`` say what becomes of a form.
+    ``rules`` decide what a form's event does.
     """
 
     pages: tuple[Entry, ...]
@@ -32,19 +32,19 @@ class Menu:
     rules: Rules[Machine]
 
     def pages_of(self, subject: str) -> tuple[Entry, ...]:
-        """The pages that stand under a subject."""
+        """Return the pages of a subject."""
         return tuple(entry for entry in self.pages if entry.subject == subject)
 
     def forms_of(self, subject: str) -> tuple[Form, ...]:
-        """The forms that stand under a subject."""
+        """Return the forms of a subject."""
         return tuple(form for form in self.forms if form.subject == subject)
 
 
 class MainMenu(Place):
-    """The subjects in which there is something open to whoever has signed in, and the other positions."""
+    """Page of the subjects available to the signed-in person, and of the other positions."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """A key a subject, and the search; of several positions, what waits at each."""
+        """Return a page with one key per subject, the search and, with several positions, what waits at each."""
         subjects = tuple(
             Action(id=f"subject:{subject}", label=say(f"service.section.{subject}"))
             for subject in SUBJECTS
@@ -62,7 +62,7 @@ class MainMenu(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a subject, the search, or at once to a page or a form; or to another position with it all."""
+        """Enter a subject, the search, a page or a form; or move to another position."""
         what, _, subject = action.partition(":")
         if what == "position" and subject in {str(number) for number in machine.state(SideBySide).at}:
             return Do(Event(EventType.MENU_MOVED, {"position": int(subject)}))
@@ -73,12 +73,12 @@ class MainMenu(Place):
 
 @dataclass(frozen=True, slots=True)
 class _Subject(Place):
-    """What there is of one subject: what may be looked at, then what may be filled in."""
+    """Page of one subject: its pages, then its forms."""
 
     subject: str
 
     def page(self, machine: Machine) -> ServicePage:
-        """A line each; nobody sees one that is not open to him."""
+        """Return a page with one line for each that the person may use."""
         return ServicePage(
             id="",
             title=say(f"service.section.{self.subject}"),
@@ -87,15 +87,15 @@ class _Subject(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a page or a form."""
+        """Enter a page or a form."""
         return _into(machine, action)
 
 
 class _Search(Place):
-    """Everything at once, of which the screen shows what has the letters typed."""
+    """Page of everything, which the screen filters by the letters typed."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """All lines of all subjects."""
+        """Return all lines of all subjects."""
         return ServicePage(
             id="",
             title=say("service.menu.search"),
@@ -105,12 +105,12 @@ class _Search(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a page or a form."""
+        """Enter a page or a form."""
         return _into(machine, action)
 
 
 def _positions(machine: Machine) -> Iterator[Table]:
-    """The positions of a machine of several: where each is, and what waits there to be paid by hand."""
+    """Yield the positions of a machine with several: which is shown, and the hand-pays waiting at each."""
     at = machine.state(SideBySide).at
     if len(at) < 2:
         return
@@ -132,7 +132,7 @@ def _positions(machine: Machine) -> Iterator[Table]:
 
 
 def _tables(machine: Machine, subjects: Iterable[str]) -> Iterator[Table]:
-    """Pages and forms of these subjects, a table each."""
+    """Yield the pages and forms of these subjects, one table each."""
     for place, title in enumerate(("reading", "forms")):
         rows = tuple(row for subject in subjects for row in _rows(machine, subject, place))
         if rows:
@@ -140,7 +140,7 @@ def _tables(machine: Machine, subjects: Iterable[str]) -> Iterator[Table]:
 
 
 def _rows(machine: Machine, subject: str, place: int | None = None) -> Iterator[Row]:
-    """The lines of a subject open to whoever has signed in: of its pages (0), its forms (1), or both."""
+    """Yield a subject's lines for the signed-in person: its pages (0), its forms (1), or both."""
     person, menu = machine.state(ServiceDesk).person, machine.state(Menu)
     if person is None:
         return
@@ -153,7 +153,7 @@ def _rows(machine: Machine, subject: str, place: int | None = None) -> Iterator[
 
 
 def _into(machine: Machine, action: str) -> Move:
-    """Into a page or a form, where it is open to whoever has signed in."""
+    """Return the move into a page or a form that the signed-in person may use."""
     if action not in {row.action for subject in SUBJECTS for row in _rows(machine, subject)}:
         return refuse("not_offered")
     menu, (what, _, name) = machine.state(Menu), action.partition(":")

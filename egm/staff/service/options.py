@@ -1,4 +1,4 @@
-"""The options at the machine: what is offered now, what will be, and the forms that change it."""
+"""The options at the machine: what is offered now, what will be offered, and the forms that change it."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -13,15 +13,15 @@ from egm.staff.service.desk import Entry, Go, Move, Place, refuse
 from egm.staff.service.filling import Filling
 from egm.staff.service.words import BACK, columns, local, money, pairs, plain, say
 
-#: What is set of every bet.
+#: The options that apply to every bet.
 _BETS: Final = ("bet_minimum", "bet_limit")
 
 
 class OptionList(Place):
-    """Every game admitted, and the least and the most of a bet."""
+    """Page of every approved game, and of minimum and maximum bet."""
 
     def page(self, machine: Machine) -> ServicePage:
-        """As they will be from the next start on."""
+        """Return the options as they will be from the next start on."""
         options = Options.of(machine)
         rows = []
         for game_id, admitted in machine.state(InstalledGames).denominations_cents.items():
@@ -63,7 +63,7 @@ class OptionList(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Into a game, or to the limits of a bet."""
+        """Enter a game, or the form of the bet limits."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.state(InstalledGames).denominations_cents:
             return Go(OneGame(game_id))
@@ -72,12 +72,12 @@ class OptionList(Place):
 
 @dataclass(frozen=True, slots=True)
 class OneGame(Place):
-    """One game: on or off, and each of its denominations."""
+    """Page of one game: on or off, and each of its denominations."""
 
     game_id: str
 
     def page(self, machine: Machine) -> ServicePage:
-        """What can be set of it."""
+        """Return what can be set for it."""
         options, admitted = (
             Options.of(machine),
             machine.state(InstalledGames).denominations_cents[self.game_id],
@@ -96,16 +96,16 @@ class OneGame(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """To the form."""
+        """Enter the form."""
         if action not in {"game", "denomination"}:
             return refuse("not_offered")
-        asked = OPTIONS[action]
+        form = OPTIONS[action]
         cents = tuple(str(cents) for cents in machine.state(InstalledGames).denominations_cents[self.game_id])
         fields = tuple(
             replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
-            for entry in asked.fields
+            for entry in form.fields
         )
-        return Go(Filling(replace(asked, fields=fields, values={**asked.values, "game": self.game_id})))
+        return Go(Filling(replace(form, fields=fields, values={**form.values, "game": self.game_id})))
 
 
 PAGES: Final = (Entry("options", "games", Permission.CONFIGURE, OptionList),)

@@ -1,6 +1,6 @@
-"""Pages read with every door closed: meters, logs, software, clock, memory (D-16, J-12).
+"""Pages available with every door closed: meters, logs, software, clock, memory (D-16, J-12).
 
-Each page is made from the machine's memory at the moment it is looked at; none of them changes anything.
+Each page is created from the machine's memory when it is shown; none of them changes anything.
 """
 
 import platform
@@ -42,19 +42,19 @@ from meters.names import NAMES, named
 from meters.reading import MeterReading
 from meters.table import BY_NAME
 
-#: The parts a meter may be split by.
+#: The dimensions by which a meter may be split.
 _SPLITS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
 _CLOCK_CHANGES: Final = 10
 
 
 @dataclass(slots=True)
 class Meters(Place):
-    """Every meter, under the profile's names and under the canonical ones; whole, or by game and the like."""
+    """Page of every meter, under the profile's and the canonical names; in total, or by game and other dimensions."""
 
     by: str = ""
 
     def page(self, machine: Machine) -> ServicePage:
-        """The place's names first, then everything that is not zero."""
+        """Return the jurisdiction's names first, then everything that is not zero."""
         reading = machine.journal.meters()
         if self.by:
             tables = self._split(machine)
@@ -73,7 +73,7 @@ class Meters(Place):
         return ServicePage(id="", title=say("service.menu.meters"), tables=tables, actions=(BACK, *actions))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Split by another part."""
+        """Split by another dimension."""
         if action not in ("whole", *_SPLITS):
             return refuse("not_offered")
         self.by = "" if action == "whole" else action
@@ -95,7 +95,7 @@ class Meters(Place):
         return tuple(tables)
 
     def _part(self, machine: Machine, part: str) -> Words:
-        """A bill or a denomination as money, a game by its title; what belongs to none as such."""
+        """Return the text of a dimension's value: a bill or denomination as money, a game by its title."""
         if not part:
             return say("service.meters.no_part")
         if self.by.endswith("_cents") and part.isdigit():
@@ -105,7 +105,7 @@ class Meters(Place):
 
 
 def _groups(reading: MeterReading) -> Iterable[Table]:
-    """Every meter that is not zero: money and counts, faults, doors, and counts since a mark."""
+    """Yield every meter that is not zero: money and counts, faults, doors, and counts since a mark."""
     tables: dict[str, list[tuple[str | Words, Words]]] = {"all": []}
     for name, value in reading.values.items():
         base, _, mark = name.partition(".since_")
@@ -124,12 +124,12 @@ def _local_value(machine: Machine, name: str, value: int) -> Words:
 
 @dataclass(slots=True)
 class Log(Place):
-    """One log of the journal, newest first, in the length its rule asks for."""
+    """Page of one log of the journal, newest first, with as many entries as its rule requires."""
 
     name: str
 
     def page(self, machine: Machine) -> ServicePage:
-        """A line an entry: when, what, how much, who."""
+        """Return a page with one line per entry: when, what, how much, who."""
         entries = recall.log(machine.journal, self.name)
         table = Table(
             columns=columns("time", "event", "amount", "detail", "person"),
@@ -140,7 +140,7 @@ class Log(Place):
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """There is nothing to touch but the way back."""
+        """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
 
@@ -161,9 +161,9 @@ def _entry(entry: StoredEntry) -> Row:
 
 
 def _detail(record: Mapping[str, Any]) -> Words:
-    """What exactly an entry was about, in words where it is a door, a fault or a reason of the machine's."""
+    """Return the subject of an entry as text: a door, a fault, or a reason code."""
     prizes = record.get("prizes")
-    if prizes:  # a clear names them by their ids; what an examined game can win at most are credits
+    if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
         things = [each for each in prizes if isinstance(each, Mapping)]
         return prize_names(things) if things else plain(str(record.get("game", "")))
     for name, section in (("door", "door"), ("code", "tilt.text"), ("why", "why"), ("key", "input.key")):
@@ -175,24 +175,24 @@ def _detail(record: Mapping[str, Any]) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Place):
-    """A page that only lists: its title's key, and what makes its tables."""
+    """Page of tables only: the key of its title, and the function that creates its tables."""
 
     title: str
     tables: Callable[[Machine], tuple[Table, ...]]
 
     def page(self, machine: Machine) -> ServicePage:
-        """The lists."""
+        """Return the tables."""
         return ServicePage(
             id="", title=say(f"service.menu.{self.title}"), tables=self.tables(machine), actions=(BACK,)
         )
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """There is nothing to touch but the way back."""
+        """Refuse any action: the page only offers the way back."""
         return refuse("not_offered")
 
 
 def _software(machine: Machine) -> tuple[Table, ...]:
-    """What runs here, down to each game's digest and what each device says it is (J-12, A-19)."""
+    """Return the running software, down to each game's digest and each device's own identification (J-12, A-19)."""
     profile, bench = machine.profile, machine.state(ServiceDesk).bench
     installed = machine.memory.get(IntegrityKey.SOFTWARE)
     signed = (
@@ -240,11 +240,11 @@ def _software(machine: Machine) -> tuple[Table, ...]:
 
 
 def _clock(machine: Machine) -> tuple[Table, ...]:
-    """The time, and when it was not what it had been: the operating system owns the clock."""
+    """Return the time, and past corrections of the clock, which the operating system owns."""
     changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
     rows = tuple(
-        Row(cells=(moment(told["last_entry"]), moment(told["now"])), mark="warning")
-        for told in map(recall.details, changes)
+        Row(cells=(moment(change["last_entry"]), moment(change["now"])), mark="warning")
+        for change in map(recall.details, changes)
     )
     return (
         pairs(
@@ -258,12 +258,12 @@ def _clock(machine: Machine) -> tuple[Table, ...]:
 
 
 def _inventory(machine: Machine) -> tuple[Table, ...]:
-    """The technical sheet (Monaco art. 19.4)."""
+    """Return the technical sheet (Monaco art. 19.4)."""
     return sheet(machine.journal).tables()
 
 
 def _memory(machine: Machine) -> tuple[Table, ...]:
-    """How the memory is, and how it is cleared: never from here, nor without two persons (A-20, A-21)."""
+    """Return the state of the memory, and how it is cleared: never from here, nor without two persons (A-20, A-21)."""
     journal = machine.journal
     mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
     cleared = recall.details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
@@ -289,7 +289,7 @@ def _memory(machine: Machine) -> tuple[Table, ...]:
     )
 
 
-#: Where each log stands in the main menu.
+#: The main menu section of each log.
 _LOGS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("bills", "vouchers", "transfers", "handpays"), "money"),
     **dict.fromkeys(("disputes", "complements", "orphans", "forfeits", "protection"), "players"),

@@ -1,4 +1,4 @@
-"""Changing one's own PIN at the machine: the new one, twice."""
+"""Changing one's own PIN at the machine, by entering the new one twice."""
 
 from typing import Final
 
@@ -13,19 +13,19 @@ from egm.staff.service.words import BACK, say
 
 
 class OwnPin(Place):
-    """The place of one's own PIN. What is typed is kept only until it is typed again."""
+    """Page for one's own PIN. The first input is stored only until it is repeated."""
 
     def __init__(self) -> None:
         self._typed = ""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Ask for it, and once more."""
+        """Return the prompt for the new PIN, or for its repetition."""
         label = say("service.pin_again" if self._typed else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=DIGITS_MAX)
         return ServicePage(id="", title=say("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Take it twice, and keep its digest; the journal learns that it was changed, and by whom."""
+        """Accept it twice, and store its digest; the journal records that it was changed, and by whom."""
         person = machine.state(ServiceDesk).person
         if action != "enter" or person is None:
             return refuse("not_offered")

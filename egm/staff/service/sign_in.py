@@ -1,9 +1,9 @@
 """Sign-in: a staff number, then its PIN on a page of its own.
 
-After a wrong PIN the PIN is asked for again, never the number: no field that shows what is typed comes where
-somebody expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with the number it was tried
-for; after as many as the profile allows the number is locked for a while, also over a restart
-(:mod:`egm.staff.service.tries`). Whether a number exists is told by nothing: an unknown one takes as long,
+After a wrong PIN the PIN is requested again, not the number, so that a field which shows its input never
+appears where a person expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with its
+number; after as many as the profile allows the number is locked for a while, also across a restart
+(:mod:`egm.staff.service.tries`). Nothing reveals whether a number exists: an unknown one takes as long,
 counts as wrong and locks like any other.
 """
 
@@ -26,10 +26,10 @@ from egm.staff.service.words import BACK, say
 
 @dataclass(frozen=True, slots=True)
 class SignIn(Place):
-    """The place where somebody proves who he is; ``then`` says where that leads.
+    """Page on which a person signs in; ``then`` returns where that leads.
 
-    ``permission``: what the person must be allowed, None for anything. ``not_id``: who it may not be, where a
-    second person is asked.
+    ``permission``: the permission that the person must have, None for any. ``not_id``: the person it may not
+    be, if a second person is required.
     """
 
     then: Callable[[Machine, Person], Move]
@@ -38,12 +38,12 @@ class SignIn(Place):
     not_id: str = ""
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Ask for the number."""
+        """Return the prompt for the number."""
         prompt = Prompt(label=say("service.staff_number"), kind="digits", length_max=8)
         return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:  # noqa: ARG002 (a place's)
-        """Take the number, and go on to its PIN."""
+        """Accept the number, and continue with its PIN."""
         if action != "enter":
             return refuse("not_offered")
         if not (text.isascii() and text.isdigit() and len(text) <= 8):
@@ -53,45 +53,45 @@ class SignIn(Place):
 
 @dataclass(frozen=True, slots=True)
 class _Pin(Place):
-    """The page of the PIN, further in than the number's: BACK leads there."""
+    """Page of the PIN, entered from the number's page: BACK leads there."""
 
-    asked: SignIn
+    sign_in: SignIn
     number: str
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Ask for the PIN of the number."""
+        """Return the prompt for the PIN of the number."""
         prompt = Prompt(label=say("service.pin", number=self.number), kind="pin", length_max=12)
-        return ServicePage(id="", title=self.asked.title, prompt=prompt, actions=(BACK,))
+        return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))
 
     def answer(self, machine: Machine, action: str, text: str) -> Move:
-        """Prove the person, or ask again: what was wrong is not told."""
+        """Authenticate the person, or ask again without saying what was wrong."""
         if action != "enter":
             return refuse("not_offered")
         try:
             read_staff(machine)
         except OperatorError:
             return refuse("staff_unreadable")
-        found, permission = prove(machine, self.number, text), self.asked.permission
+        found, permission = prove(machine, self.number, text), self.sign_in.permission
         if isinstance(found, str):
             return refuse(found)
-        if found.id == self.asked.not_id:
+        if found.id == self.sign_in.not_id:
             return refuse("same_person")
         if permission is not None and not found.may(permission):
             machine.log("sign_in.not_permitted", {"person": found.id, "permission": permission.value})
             return refuse("not_permitted")
-        return self.asked.then(machine, found)
+        return self.sign_in.then(machine, found)
 
 
-#: How many places a proof stands on: the number's and the PIN's.
+#: The number of places that a sign-in occupies: number and PIN.
 PLACES = 2
 
 
 def read_staff(machine: Machine) -> None:
-    """Read the roster anew, and record what has changed in it since it was last read.
+    """Read the roster again, and record its changes since the last reading.
 
-    Raises RosterError, with a technician's fault, where it cannot be read or is not the one recorded
-    (:mod:`egm.people.recorded`): then nobody signs in. The second copy takes the place of such a roster, if
-    that one is; the fault stands all the same, unless the file was damaged and not another.
+    Raises RosterError, with a technician's fault, if it cannot be read or is not the one recorded
+    (:mod:`egm.people.recorded`): then nobody can sign in. A second copy that is the recorded one replaces
+    such a roster; the fault is raised nevertheless, unless the file was only damaged.
     """
     take_over_wrong_pins(machine)
     here = machine.state(Roster)
@@ -136,26 +136,27 @@ def _alarm(machine: Machine, why: str) -> None:
 
 
 def _keep_second_copy(roster: Roster) -> None:
-    """Before the journal has its changes: a roster the journal records is on the second medium already."""
+    """Store the second copy before the journal has the changes, so that a recorded roster is always on both media."""
     if roster.path is None or roster.spare is None or not roster.changes:
         return
     with contextlib.suppress(OSError, RosterError):
         if roster.spare.exists() and Roster.load(roster.spare).changes == roster.changes:
             return
-    with contextlib.suppress(OSError):  # a second medium that is not there is the journal's to tell
+    with contextlib.suppress(OSError):  # the journal reports a missing second medium
         roster.written_to(roster.spare)
 
 
 def _seal_first(roster: Roster) -> None:
-    """Before the journal has the first change of persons enrolled when there was no machine key yet.
+    """Seal a roster from before the machine key existed, before the journal records its first change.
 
-    Between two of them the power may go: what follows a recorded change is believed only where it is sealed.
+    The power may fail between two recorded changes: what follows a recorded change is only trusted if it is
+    sealed.
     """
     if roster.path is None or roster.is_sealed or not roster.changes:
         return
-    with contextlib.suppress(OSError):  # a first medium that takes nothing is the journal's to tell
+    with contextlib.suppress(OSError):  # the journal reports a first medium that accepts no writes
         roster.written_to(roster.path)
 
 
 STAFF_ROSTER: Final = "staff_roster"
-"""The roster was not the one recorded; who has changed it, and what else, must be found."""
+"""Fault: the roster was not the one recorded; who changed it, and what else, must be investigated."""

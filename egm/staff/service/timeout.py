@@ -1,4 +1,4 @@
-"""Service menu timeout: signs out whoever has left the menu open, as an attachment of the machine."""
+"""Service menu timeout: signs out a person who has left the menu open, as an attachment of the machine."""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from egm.kernel.services import Attachment, MachineContext
 
 
 class ServiceTimeout:
-    """Counts from the last answer to a page: its id changes with every answer."""
+    """Timer that restarts with each answer to a page, whose id changes then."""
 
     name = "service menu"
 
@@ -20,11 +20,11 @@ class ServiceTimeout:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
-        """There is nothing to do but wait for the timer."""
+        """Wait until cancelled; the timer does the work."""
         await asyncio.get_running_loop().create_future()
 
     def changed(self, now: Snapshot) -> None:
-        """Count anew when somebody has touched the page, and not at all without one."""
+        """Restart the timer if the page has changed, and stop it if no page is open."""
         page = "" if now.page is None else now.page.id
         if page == self._page:
             return
@@ -41,5 +41,5 @@ class ServiceTimeout:
 
 
 def service_timeout(context: MachineContext) -> Iterable[Attachment]:
-    """One machine, one menu."""
+    """Create the timeout of the machine's menu."""
     return (ServiceTimeout(context),)

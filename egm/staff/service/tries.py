@@ -1,10 +1,10 @@
-"""Wrong PINs at the machine: after so many the number is locked for a while, whoever's it is or nobody's.
+"""Wrong PINs at the machine: after a limit the number is locked for a while, whether it exists or not.
 
-Numbers are counted in a fixed number of buckets, by a digest, and known and unknown ones alike: whether a
-number exists is told by nothing, and no typing of numbers fills the memory. Tries of whoever came in without
-a key are counted apart, so that no player locks out who has one. Terminals and the machine count each other's
-tries, so that two places give nobody twice as many. A lock-out is so many seconds of the machine's own
-running, not of the wall clock; a restart begins what was left of it anew.
+Numbers are counted in a fixed number of buckets, by a digest, known and unknown ones alike: nothing reveals
+whether a number exists, and typing many numbers does not fill the memory. Tries without a key are counted
+separately, so that no player can lock out a person who has one. Terminals and the machine count each other's
+tries, so that using both gives nobody twice as many. A lock lasts a number of seconds of the machine's own
+running time, not of the clock; a restart starts what was left of it again.
 """
 
 import hashlib
@@ -21,33 +21,33 @@ _BUCKETS: Final = 1024
 
 
 def key_of(machine: Machine, number: str, *, keyed: bool = True) -> str:
-    """Where the journal's state counts the wrong PINs of a number's bucket, typed with or without a key."""
+    """Return the state key that counts the wrong PINs of a number's bucket, typed with or without a key."""
     way = "" if keyed else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
     return f"{StaffKey.TRIES}{int.from_bytes(digest[:4]) % _BUCKETS}"
 
 
 def left_seconds(machine: Machine, key: str) -> int:
-    """For how long nobody may sign in with the numbers of a bucket (:func:`key_of`); 0: somebody may."""
-    stored = _kept(machine, key)
+    """Return for how many seconds the numbers of a bucket (:func:`key_of`) are still locked, or 0."""
+    stored = _stored_counts(machine, key)
     if not stored["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
-    begun_ns = machine.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
-    return max(0, int(stored["locked_seconds"]) - (now_ns - begun_ns) // 1_000_000_000)
+    started_ns = machine.state(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
+    return max(0, int(stored["locked_seconds"]) - (now_ns - started_ns) // 1_000_000_000)
 
 
 def begin_lock_outs(machine: Machine) -> None:
-    """At power-up: what is left of each lock-out runs from now on."""
+    """Restart what is left of each lock, at power-up."""
     for key in machine.journal.states(StaffKey.TRIES):
         machine.state(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
 
 def prove(machine: Machine, number: str, pin: str) -> Person | str:
-    """The person, or the code of why not; either way the tries are recorded."""
+    """Return the person, or the code of the refusal; the tries are recorded either way."""
     key = key_of(machine, number, keyed=machine.state(ServiceDesk).keyed)
     left = left_seconds(machine, key)
-    stored = _kept(machine, key)
+    stored = _stored_counts(machine, key)
     if left:
         _count(machine, "sign_in.refused", key, stored["wrong"], left, {"person": number, "why": "locked"})
         return "locked"
@@ -63,8 +63,8 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
             machine.record("sign_in.tries_forgotten", state={key: None}, details={"person": number})
             forget_at_terminals(machine, number)
         return person
-    if machine.state(ServiceDesk).keyed:  # no player locks a terminal
-        _tell_terminals(machine, number)
+    if machine.state(ServiceDesk).keyed:  # a player must not lock a terminal
+        _report_to_terminals(machine, number)
     wrong = before + 1
     seconds = rules.locked_minutes * 60 if wrong >= rules.wrong_tries else 0
     details = {"person": number, "why": "wrong", "tries": wrong, "locked_seconds": seconds}
@@ -72,8 +72,8 @@ def prove(machine: Machine, number: str, pin: str) -> Person | str:
     return "locked" if seconds else "wrong_pin"
 
 
-def _kept(machine: Machine, key: str) -> dict[str, int]:
-    """What the journal counts; what journals of before hold under other terms counts no more."""
+def _stored_counts(machine: Machine, key: str) -> dict[str, int]:
+    """Return the journal's counts; counts of earlier versions in another form are ignored."""
     stored: Any = machine.journal.state(key)
     return stored if stored and "locked_seconds" in stored else {"wrong": 0, "locked_seconds": 0}
 
@@ -88,19 +88,19 @@ def _count(
 
 
 def _at_terminals(machine: Machine, number: str) -> int:
-    """How many wrong PINs were typed at terminals for a number that still count."""
+    """Return how many wrong PINs typed at terminals still count for a number."""
     path, counted = machine.state(Roster).path, counted_as(number)
     if path is None:
         return 0
     try:
         with wrong_pins(path.parent, wait=False) as noted:
             return sum(one.locks and not one.recorded for one in noted if one.number == counted)
-    except OSError:  # somebody is typing at one, or it cannot be read: what is typed here is counted here
+    except OSError:  # a terminal is in use, or the file cannot be read: only tries typed here count
         return 0
 
 
-def _tell_terminals(machine: Machine, number: str) -> None:
-    """Have the terminals count a wrong PIN that was typed here."""
+def _report_to_terminals(machine: Machine, number: str) -> None:
+    """Report a wrong PIN typed here to the terminals."""
     path = machine.state(Roster).path
     if path is not None:
         with suppress(OSError), wrong_pins(path.parent, wait=False) as noted:
@@ -109,7 +109,7 @@ def _tell_terminals(machine: Machine, number: str) -> None:
 
 
 def forget_at_terminals(machine: Machine, number: str) -> None:
-    """Have the terminals count no wrong PIN of a number any more, once the journal has those typed there."""
+    """Clear a number's wrong PINs at the terminals, once the journal has them."""
     take_over_wrong_pins(machine)
     path, counted = machine.state(Roster).path, counted_as(number)
     if path is not None:
@@ -118,7 +118,7 @@ def forget_at_terminals(machine: Machine, number: str) -> None:
 
 
 def take_over_wrong_pins(machine: Machine) -> None:
-    """Record the wrong PINs typed at terminals since; those that no longer lock leave their file."""
+    """Record new wrong PINs typed at terminals; remove those that no longer count from their file."""
     path = machine.state(Roster).path
     if path is None:
         return
@@ -134,5 +134,5 @@ def take_over_wrong_pins(machine: Machine) -> None:
                     details={"person": one.number, "why": "terminal", "at": one.at},
                 )
             noted[:] = [one for one in noted if one.locks]
-    except OSError:  # somebody is typing at one, or it cannot be read: the next time
+    except OSError:  # a terminal is in use, or the file cannot be read: retried next time
         return

@@ -1,4 +1,4 @@
-"""Device pages' view of the devices: what each last said, and what a test borrows of them."""
+"""State of the devices for their service pages: their last reports, and what a test has switched on."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -7,37 +7,37 @@ from typing import Final
 
 from egm.devices import interface as device
 
-#: Reports kept of each device for its page.
+#: Reports stored per device.
 NEWS_MAX: Final = 12
 
 
 @dataclass(slots=True)
 class Workbench:
-    """Kept whether the menu is open or not, so that a page shows what a device last said; all volatile."""
+    """Last reports of the devices, collected even while the menu is closed; all volatile."""
 
     kinds: Mapping[str, str] = field(default_factory=dict)
-    """Device name -> kind, of every device of the cabinet."""
+    """Device name -> kind, for every device of the cabinet."""
     news: dict[str, deque[str]] = field(default_factory=dict)
-    """Device name -> what it last reported, newest first."""
+    """Device name -> its last reports, newest first."""
     identities: dict[str, str] = field(default_factory=dict)
-    """Device name -> what it says it is."""
+    """Device name -> its own identification."""
     refused: tuple[tuple[str, str], ...] = ()
     """Games of the cabinet file that are not offered, each with the reason."""
     inputs: set[str] = field(default_factory=set)
     """Doors open, keys on and buttons pressed, as ``door:main``."""
     outputs: frozenset[str] = frozenset()
-    """Lamps, tower lights and the bell that a test has lit: ``lamp:play``, ``tower:tilt``, ``bell``."""
+    """Lamps, tower lights and the bell switched on by a test: ``lamp:play``, ``tower:tilt``, ``bell``."""
     taking: bool = False
-    """The bill acceptor is being tested: it takes, and everything goes back."""
+    """The bill acceptor is under test: it accepts, and everything is returned."""
 
     def give_back(self) -> None:
-        """The devices are the machine's again."""
+        """End all tests."""
         self.outputs = frozenset()
         self.taking = False
         self.inputs = {name for name in self.inputs if not name.startswith("button:")}
 
     def hear(self, event: device.DeviceEvent) -> None:
-        """Keep what a device reports."""
+        """Store a device's report."""
         news = self.news.setdefault(event.device, deque(maxlen=NEWS_MAX))
         news.appendleft(_worded(event))
         match event:
@@ -62,8 +62,8 @@ class Workbench:
 
 
 def _worded(event: device.DeviceEvent) -> str:
-    """A report in the protocol's own words; a ticket's number is never among them (E-06)."""
-    told = []
+    """Return a report in the protocol's own terms, never with a ticket's number (E-06)."""
+    parts = []
     for part in fields(event):
         value = getattr(event, part.name)
         if part.name == "device" or value is None or value == "":
@@ -72,8 +72,8 @@ def _worded(event: device.DeviceEvent) -> str:
             value = "a ticket"
         elif isinstance(value, device.Note):
             value = f"a note of {value.amount_cents}"
-        told.append(f"{part.name}={value if isinstance(value, str | int) else _set(value)}")
-    return f"{type(event).__name__} {' '.join(told)}".strip()
+        parts.append(f"{part.name}={value if isinstance(value, str | int) else _set(value)}")
+    return f"{type(event).__name__} {' '.join(parts)}".strip()
 
 
 def _set(value: object) -> str:

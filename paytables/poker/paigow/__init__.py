@@ -6,7 +6,7 @@ from paytables.poker.paigow.schema import PaiGowPokerDefinition
 
 
 def build(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
-    """Make the rules. Raises :class:`DefinitionError` for what the model alone cannot see."""
+    """Build the rules. Raises :class:`DefinitionError` for errors that the model alone cannot detect."""
     rules = PaiGowPokerRules(data)
     rules.check(file)
     return rules

@@ -1,4 +1,4 @@
-"""Seven cards set as five and two: the ways there are, and the one the bank takes (by-law, ss.39-41, 50)."""
+"""Seven cards set as five and two: the possible ways, and the bank's way (by-law, ss.39-41, 50)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from paytables.poker.two_hands import Way
 HAND: Final = 7
 HIGH: Final = Ranking(PAI_GOW)
 LOW: Final = Ranking(PAI_GOW_LOW)
-#: The places of the low hand's cards, and those of the high hand's.
+#: The indices of the low hand's cards, and those of the high hand's.
 _SPLITS: Final = tuple(
     (low, tuple(place for place in range(HAND) if place not in low)) for low in combinations(range(HAND), 2)
 )
@@ -42,7 +42,7 @@ def sets_of(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
 
 
 class House:
-    """The house way as a definition has it."""
+    """The house way of a definition."""
 
     def __init__(self, lines: Sequence[HouseWay]) -> None:
         self._lines = [
@@ -57,7 +57,7 @@ class House:
         ]
 
     def way(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
-        """Return the way the bank sets cards of these ranks, of the ways there are (:func:`ways`)."""
+        """Return the bank's way for cards of these ranks, from the possible ways (:func:`ways`)."""
         shape, sets = sets_of(ranks)
         for shapes, most, least, low, high in self._lines:
             if shapes and shape not in shapes:
@@ -75,5 +75,5 @@ class House:
 
 
 def _ranks(text: str | None, other: int) -> list[int]:
-    """Ranks by set; ``other`` for sets of which nothing is said."""
+    """Return ranks by set; ``other`` for sets without a given rank."""
     return [RANKS.index(rank) for rank in text or ""] + [other] * 3

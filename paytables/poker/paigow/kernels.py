@@ -1,4 +1,4 @@
-"""The inner loops of :mod:`paytables.poker.paigow.solve`, compiled. For laboratories (numpy, numba)."""
+"""The compiled inner loops of :mod:`paytables.poker.paigow.solve`, for laboratories (numpy, numba)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
 @cache
 def compiled(kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return a loop compiled; it runs beside others in threads."""
+    """Return a loop compiled without the global lock, for use in threads."""
     found: Callable[..., None] = numba.njit(nogil=True)(kernel)
     return found
 
 
 def weigh(own: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
-    """Fill ``weights`` with how many hands of each pattern are left, ``own`` being the player's counts.
+    """Fill ``weights`` with the remaining hands of each pattern, ``own`` being the player's counts.
 
-    ``nodes`` are steps that add cards of one rank: the step before, the rank, how many; the first is none.
+    ``nodes`` are steps that add cards of one rank: the previous step, the rank, the count; the first is
+    empty.
     """
     weights[0] = 1
     for n in range(1, nodes.shape[0]):
@@ -33,7 +34,7 @@ def weigh(own: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
 
 
 def compare(ways: Ints, lows: Ints, highs: Ints, weights: Ints, found: Ints) -> None:
-    """Count for each way (low, high) how many of the bank's hands it beats and how many beat it."""
+    """Count, for each way (low, high), the bank's hands it beats and those that beat it."""
     for n in range(ways.shape[0]):
         low, high = ways[n, 0], ways[n, 1]
         won = 0
@@ -55,12 +56,12 @@ def put_right(  # noqa: C901, PLR0912 (one loop for numba)
     table: Ints,
     found: Ints,
 ) -> None:
-    """Answer for ways with one low hand what flushes of one suit change: in those beaten, in those not.
+    """Compute, for ways with one low hand, the correction by flushes of one suit: in hands beaten, in those not.
 
-    ``asked`` has by row the high hand, ascending, the player's ranks in the suit as bits, and his pattern.
-    ``events`` have by ascending high hand of the bank
-    that, its low hand, its ranks in the suit, its other cards, and the sign. ``table`` counts what has come
-    by the ranks that the player may hold, and by the other cards.
+    ``asked`` has rows with the high hand, ascending, the player's ranks in the suit as bits, and the player's
+    pattern. ``events`` have, by ascending high hand of the bank, that hand, its low hand, its ranks in the
+    suit, its other cards, and the sign. ``table`` counts the events so far by the ranks that the player may
+    hold, and by the other cards.
     """
     planes = table.shape[1] // 2
     for lost in range(2):
@@ -183,8 +184,9 @@ def total_flushes(
 ) -> None:
     """Add up the best way and the bank's own over all hands with a flush, in any of the four suits.
 
-    ``others`` says of which kind the other cards of each are: none, one, a pair, two ranks. ``spread`` has by
-    kind the ways these lie in three suits: how many, then how often each part of them is in a suit.
+    ``others`` gives the kind of each hand's other cards: none, one, a pair, two ranks. ``spread`` has, by
+    kind, the distributions of these over three suits: their number, then how often each part of them is in a
+    suit.
     """
     for flush in range(others.shape[0]):
         for way in range(spread.shape[1]):

@@ -1,4 +1,4 @@
-"""The rules of pai gow poker: seven cards are set as five and two, and both are held against the bank's."""
+"""The rules of pai gow poker: seven cards are set as five and two, and both are compared with the bank's."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +12,15 @@ from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
-from paytables.layout import Odds, check_whole, law_of, settled
+from paytables.layout import Odds, check_whole_credits, law_of, settled
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
 from paytables.poker.two_hands import SPOT, Place, TwoHands, Way
 from paytables.wording import counted
 
-#: Positions with cards: of six players and the bank (ss.42, 48.1). What 53 cards leave after seven each.
+#: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
+#: 53.
 POSITIONS: Final = 7
 REMAIN: Final = 4
 AS_ADVISED: Final = "set as the machine advises and the bank sets its own; set best, it returns more"
@@ -28,13 +29,13 @@ EXACT: Final = (
     "`python -m tools.dev prove` works it out anew in two and a half minutes of a core"
 )
 BEST: Final = "of the ways to set seven cards, always the one with the highest exact mean"
-#: How many ranks say what hand it is, by combination; of the rest the name is enough.
+#: The number of ranks needed to describe a hand, by combination; for the others the name is enough.
 _TOLD: Final = {"pair": 1, "two-pair": 2, "three-of-a-kind": 1, "full-house": 2, "four-of-a-kind": 1}
 
 
 @dataclass(frozen=True)
 class PaiGowPokerRules(TwoHands):
-    """Pai gow poker made playable."""
+    """Playable pai gow poker."""
 
     definition: PaiGowPokerDefinition
 
@@ -55,7 +56,7 @@ class PaiGowPokerRules(TwoHands):
         return self._house.of(dealt)
 
     def words(self, way: Way) -> dict[str, str]:
-        """Return the combinations of both hands."""
+        """Return the combinations of both hands as text, by language."""
         return {
             code: f"{_says(way[0], LOW, n)} / {_says(way[1], HIGH, n)}" for n, code in enumerate(("en", "fr"))
         }
@@ -95,17 +96,17 @@ class PaiGowPokerRules(TwoHands):
         )
 
     def check(self, file: str) -> None:
-        """Refuse what the model alone cannot see. Raises :class:`DefinitionError`."""
+        """Check what the model alone cannot check. Raises :class:`DefinitionError`."""
         remaining, position = self.definition.remaining, self.definition.position
         if remaining is not None:
             odds = [odds for odds, _ in self._remaining.values()]
-            check_whole("remaining.limits", remaining.limits, odds, file)
+            check_whole_credits("remaining.limits", remaining.limits, odds, file)
         if position is not None:
-            check_whole("position.limits", position.limits, [position.pays], file)
+            check_whole_credits("position.limits", position.limits, [position.pays], file)
         super().check(file)
 
     def most_beside(self, bets: Mapping[str, int]) -> int:
-        """Return the most of the bets beside the stake: one total and one position win."""
+        """Return the most that the side bets can return: one total and one position win."""
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.beside()}
         back = {name: odds[name].returned(credits_) for name, credits_ in bets.items() if name != SPOT}
         totals = [each for name, each in back.items() if name in self._remaining]
@@ -125,7 +126,7 @@ class PaiGowPokerRules(TwoHands):
                     yield settled(place.bets[name], odds)
 
     def closing(self, places: Sequence[Place], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
-        """Turn the cards that remain when every position has had its seven, where anybody has bet on them."""
+        """Turn the cards that remain after every position has seven, if anybody has bet on them."""
         if not any(name in place.bets for place in places for name in self._remaining):
             return
         total = 0
@@ -145,7 +146,7 @@ class PaiGowPokerRules(TwoHands):
         return "under" if total < mark else "over" if total > mark else "exactly"
 
     def value(self, card: int) -> int:
-        """Return what a remaining card counts."""
+        """Return the value of a remaining card."""
         bets = self.definition.remaining
         assert bets is not None
         if card == JOKER:
@@ -167,7 +168,7 @@ class PaiGowPokerRules(TwoHands):
         return [{"id": "remaining", "cards": [told["card"] for told in last], "says": words}]
 
     def named(self) -> list[dict[str, object]]:
-        """Return the hands that may lie on the felt, the cards that remain beside the bank's."""
+        """Return the hands that may be on the felt, with the remaining cards next to the bank's."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
         last = {"id": "remaining", "names": names, "cards": REMAIN, "with": list(self._remaining)}
         bank, *others = super().named()
@@ -175,7 +176,7 @@ class PaiGowPokerRules(TwoHands):
 
     # ------------------------------------------------------------ figures
     def prove(self, *how: object) -> Proof:
-        """Work out what the definition carries as proved (laboratory packages; minutes)."""
+        """Compute the proof that the definition stores (laboratory packages; minutes)."""
         from paytables.poker.paigow.solve import solve  # noqa: PLC0415 (laboratory packages)
 
         return solve(self.definition, *how)
@@ -185,23 +186,23 @@ class PaiGowPokerRules(TwoHands):
         return self.definition.proved or self.prove()
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
-        """Return the exact figures of the stake, set as advised and set best, and of the bets beside it."""
+        """Return the exact figures of the stake, set as advised and set best, and of the side bets."""
         header, stakes = self.definition.game, self.stakes()
         bets = [self._stake(stake, name) for name, stake in stakes.items()]
         bets += [self._best(stakes[SPOT])]
-        bets += [self.cloth.with_beside(self._apart(spot, spot.least)) for spot in self.beside()]
+        bets += [self.cloth.with_required_bets(self._apart(spot, spot.least)) for spot in self.beside()]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _stake(self, stake: int, name: str = SPOT) -> BetAnalysis:
         return self.figures(self._proof, stake, bet=name, strategy=AS_ADVISED, notes=(EXACT,))
 
     def _best(self, stake: int) -> BetAnalysis:
-        """The best settings: nobody is advised them hand by hand, so nothing simulates them."""
+        """Return the figures of the best settings; there is no advice for them by hand, so nothing simulates them."""
         said = {"bet": f"{SPOT}, set best", "strategy": BEST, "notes": (EXACT,)}
         return self.figures(self._proof.best, stake, variance=None, law=None, **said)
 
     def _apart(self, spot: Spot, stake: int) -> BetAnalysis:
-        """The figures of a bet beside the stake by itself: the cards are dealt to every position (s.49)."""
+        """Return the figures of a side bet alone: the cards are dealt to every position (s.49)."""
         chance, odds = self._chance(spot.id), Odds.parse(spot.odds)
         back = odds.returned(stake)
         law = law_of({back: chance, 0: 1 - chance})
@@ -226,7 +227,7 @@ class PaiGowPokerRules(TwoHands):
 
     @cached_property
     def _totals(self) -> dict[str, Fraction]:
-        """How likely the cards that remain are under, at and over the total: every four of 53 counted."""
+        """Return the probabilities that the remaining cards are under, at and over the total, over every four of 53."""
         counts = Counter({(0, 0): 1})
         for worth in map(self.value, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
@@ -239,7 +240,7 @@ class PaiGowPokerRules(TwoHands):
         return {name: Fraction(found[name], comb(JOKER + 1, REMAIN)) for name in self._remaining}
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any bets of one seat: returns add, several have no law together."""
+        """Return the exact figures of any bets of one seat: returns add; several bets have no joint distribution."""
         bets = {bet.spot: bet.credits for bet in self.wager(wager.credits, **wager.options).bets}
         spots = {spot.id: spot for spot in self.beside()}
         parts = [
@@ -264,14 +265,14 @@ class PaiGowPokerRules(TwoHands):
         return part.mean_credits if part.worst_rtp is None else part.worst_rtp * part.cost_credits
 
     def explain(self) -> tuple[str, ...]:
-        """Return what a win pays, and the bets beside it."""
+        """Return what a win pays, and the side bets."""
         rows = [f"{spot.names['en'].lower()} {spot.odds}" for spot in self.beside()]
         beside = f"{counted(len(rows), 'bet')} beside it: {', '.join(rows)}"
         return (*super().explain(), *([beside] if rows else []))
 
 
 def _says(strength: int, ranking: Ranking, language: int) -> str:
-    """A hand in words: its combination and the ranks that say which, or its highest cards."""
+    """Return a hand as text: its combination and the ranks that identify it, or its highest cards."""
     kind, ranks = category(strength, ranking.order), ranks_in(strength)
     if kind == "high-card":
         return _ranks(ranks[:2])

@@ -1,4 +1,4 @@
-"""The model of a pai gow poker definition: the stake, the bets beside it, how the bank sets its cards."""
+"""The model of a pai gow poker definition: the stake, the side bets, how the bank sets its cards."""
 
 from typing import Annotated, Literal
 
@@ -17,9 +17,9 @@ Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 class HouseWay(Strict):
     """A line of the house way. Of the settings it fits, the one with the best low hand is taken.
 
-    It is for cards of these ``shapes`` (all where there are none), whose sets are each at ``most`` and at
-    ``least`` of these ranks, in the order of the shape. ``high`` and ``low`` are the lowest hands that the
-    setting may have, as cards.
+    It applies to cards of these ``shapes`` (all if empty), whose sets are each at ``most`` and at ``least``
+    of these ranks, in the order of the shape. ``high`` and ``low`` are the lowest hands that the setting may
+    have, as cards.
     """
 
     shapes: tuple[Shape, ...] = ()
@@ -37,7 +37,7 @@ class HouseWay(Strict):
 
 
 class Remaining(Strict):
-    """Bets on the total of the cards that remain (s.48), and what cards count of which the text says nothing.
+    """Bets on the total of the remaining cards (s.48), with the card values that the rules leave open.
 
     ``under``, ``over`` and ``exactly`` are what each pays.
     """
@@ -54,7 +54,7 @@ class Remaining(Strict):
 
     @property
     def bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
-        """By spot what a bet pays and is called."""
+        """Return the odds and the name of each bet, by spot."""
         n = self.total
         return {
             "under": (self.under, {"en": f"Under {n}", "fr": f"Moins de {n}"}),
@@ -64,7 +64,7 @@ class Remaining(Strict):
 
 
 class Position(Strict):
-    """Bets on the position that has the first cards, where a random number says which (s.48.1)."""
+    """Bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
 
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet without which this one is none")
@@ -72,13 +72,13 @@ class Position(Strict):
 
 
 class Proof(Chances):
-    """The chances of whoever sets his cards as the bank does, and of the best settings there are."""
+    """The probabilities of setting the cards like the bank, and those of the best settings."""
 
     best: Chances
 
 
 class PaiGowPokerDefinition(TwoHandsDefinition):
-    """A whole game of pai gow poker. The text leaves open how the bank sets its cards: ``house`` says it."""
+    """The definition of pai gow poker. The rules leave open how the bank sets its cards: ``house`` defines it."""
 
     house: Annotated[tuple[HouseWay, ...], Field(min_length=1)]
     remaining: Remaining | None = None
@@ -92,12 +92,12 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
         return self
 
     def pay_lines(self) -> dict[str, list[str]]:
-        """Return what the bets beside the stake pay, by language."""
+        """Return what the side bets pay, by language."""
         bets = [] if self.remaining is None else list(self.remaining.bets.values())
         if self.position is not None:
             bets.append((self.position.pays, {"en": "The first position", "fr": "Le premier emplacement"}))
         colons = {"en": ":", "fr": " :"}
         return {
-            code: [f"{names[code]}{colon} {odds.words()[code]}." for odds, names in bets]
+            code: [f"{names[code]}{colon} {odds.texts_by_language()[code]}." for odds, names in bets]
             for code, colon in colons.items()
         }

@@ -1,15 +1,16 @@
-"""Pai gow poker exactly: all hands, each way to set them, all of the bank's. For laboratories.
+"""The exact solution of pai gow poker: all hands, each way to set them, all of the bank's, for laboratories.
 
-154,143,080 hands against 53,524,680 each are too many one by one, and their suits count in flushes only. So:
+154,143,080 hands against 53,524,680 each are too many to enumerate, but suits matter in flushes only. So:
 
 * the bank's hands are first taken by ranks alone, as if there were no flushes: 67,600 patterns against as
   many of the player's, each with the number of ways its cards are left in the deck;
-* then those of the bank with five cards of a suit (four with the joker) are put right: where such a hand
-  really stands is added, where it stood by ranks alone is taken off. What they come to depends, suit by suit,
-  on the player's ranks in that suit and on how many of his other cards are of each rank (:class:`Flushes`).
+* then those of the bank with five cards of a suit (four with the joker) are corrected: such a hand is added
+  at its true strength, and subtracted at its strength by ranks alone. The corrections depend, suit by suit, on
+  the player's ranks in that suit and on how many of the player's other cards are of each rank
+  (:class:`Flushes`).
 
-The counts are whole numbers and nothing is left out. A deck of fewer ``ranks`` is solved in the same way: so
-small that every two hands may be compared one by one, it holds the method to account.
+The counts are exact integers. A deck of fewer ``ranks`` is solved in the same way: with one so small that
+every two hands can be compared, the method is verified by brute force.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ if TYPE_CHECKING:
 
     from paytables.cards.arrays import Ints
 
-    #: ``map``, or that of a pool of threads.
+    #: ``map``, or that of a thread pool.
     Each: TypeAlias = Callable[..., Iterator[tuple[Ints, ...]]]
 
 #: Every rank of a deck.
 ALL: Final = tuple(range(13))
-#: The other cards of a hand with a flush: two of the ranks, one or none; again where the joker is with it.
+#: The other cards of a hand with a flush: two of the ranks, one or none; again with the joker.
 OTHERS: Final = (*combinations_with_replacement(ALL, 2), *((rank,) for rank in ALL), ())
 
 
@@ -66,10 +67,10 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Flushes:
-    """Hands with five cards of a suit, four with the joker: the ranks of the suit, the place of the others.
+    """Hands with five cards of a suit, four with the joker: the ranks of the suit, the index of the others.
 
-    ``pattern`` is the one of its ranks; ``theirs`` are the bank's low and high hand, ``plain`` those it would
-    have by ranks alone.
+    ``pattern`` is the index of their ranks; ``theirs`` are the bank's low and high hand, ``plain`` those by
+    ranks alone.
     """
 
     mask: Ints
@@ -114,7 +115,7 @@ def patterns(house: House, ranks: Sequence[int] = ALL) -> Patterns:
 
 
 def flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushes:
-    """Return every hand that holds a flush in one given suit, the suits of its other cards apart."""
+    """Return every hand that holds a flush in one given suit, regardless of the suits of its other cards."""
     masks, planes, at, theirs, offered = [], [], [], [], []
     for joker in (0, 1):
         for n, others in enumerate(OTHERS):
@@ -144,14 +145,14 @@ def flushes(house: House, known: Patterns, ranks: Sequence[int] = ALL) -> Flushe
 
 @dataclass(frozen=True)
 class Result:
-    """Of how many pairs of hands the best settings and the bank's own win, lose; by the value of a win."""
+    """The pairs of hands that the best settings and the bank's own win and lose, by the value of a win."""
 
     pairs: int
     best: tuple[int, int]
     house: tuple[int, int]
 
     def chances(self, of: tuple[int, int]) -> Chances:
-        """Return the wins and losses among all pairs as chances."""
+        """Return the wins and losses among all pairs as probabilities."""
         win, lose = (Fraction(each, self.pairs) for each in of)
         return Chances(win=exact(win), push=exact(1 - win - lose), lose=exact(lose))
 
@@ -171,10 +172,11 @@ def count(
     each: Each = map,
     told: Callable[[int, int], None] = lambda *_: None,
 ) -> Result:
-    """Go through all pairs of hands of a deck of these ranks and the joker.
+    """Count all pairs of hands of a deck of these ranks and the joker.
 
     The best way of a hand is that with the highest ``win`` times the bank's hands it beats, less ``lose``
-    times those it loses to. ``each`` is ``map`` or that of a pool of threads; ``told`` hears how far it is.
+    times those it loses to. ``each`` is ``map`` or that of a thread pool; ``told`` is called with the
+    progress.
     """
     known = patterns(house, ranks)
     told(1, 5)
@@ -192,7 +194,7 @@ def count(
 
 
 class Asked:
-    """Every way of every pattern, then of every flush, in one row; and what is asked of each."""
+    """Every way of every pattern, then of every flush, in one array, with the suit questions of each."""
 
     def __init__(self, known: Patterns, suited: Flushes) -> None:
         self.known, self.suited = known, suited
@@ -204,7 +206,7 @@ class Asked:
         self.flushes = self.first[len(known.offered)]
 
     def plain(self, each: Each) -> Ints:
-        """Return for each way how many of the bank's hands it beats and loses to, were there no flushes."""
+        """Return, for each way, how many of the bank's hands it beats and loses to if there were no flushes."""
         nodes, ends = steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         order = np.argsort(self.pattern, kind="stable")
@@ -229,10 +231,10 @@ class Asked:
 
     @cached_property
     def questions(self) -> tuple[Ints, Ints]:
-        """Where the questions about suits begin for each way, and of each the high hand, mask and pattern.
+        """Return the start of each way's suit questions, and the high hand, mask and pattern of each question.
 
-        Of a pattern there is one for every part of its ranks that may be in a suit; of a flush five: its
-        suit; a suit that has none of its other cards; the first of them; the second; both.
+        A pattern has one question for every part of its ranks that may be in a suit; a flush has five: its
+        own suit; a suit with none of its other cards; with the first of them; with the second; with both.
         """
         bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
         masks = [_parts(int(each)) for each in bits]
@@ -268,7 +270,7 @@ class Asked:
         return found
 
     def _events(self) -> Ints:
-        """The bank's flushes where they stand, and taken off where they stood by ranks alone."""
+        """Return the bank's flushes, added at their true strengths and subtracted at those by ranks alone."""
         suited = self.suited
         moved = np.flatnonzero((suited.theirs != suited.plain).any(axis=1))
         rows = [
@@ -309,8 +311,9 @@ class Asked:
         return [int(each) for each in sums]
 
 
-#: Of no other cards, one, a pair, two ranks: the ways they lie in three suits. How many ways are alike, then
-#: how often there is the suit of the flush, one without, one with the first, with the second, with both.
+#: For no other cards, one, a pair, two ranks: their distributions over three suits. First the number of
+#: equivalent distributions, then the number of suits: of the flush, without other cards, with the first, with
+#: the second, with both.
 SPREAD: Final = np.array(
     [
         [[1, 1, 3, 0, 0, 0], [0] * 6],
@@ -323,7 +326,7 @@ SPREAD: Final = np.array(
 
 
 def lots(count: int) -> list[range]:
-    """Return numbers below ``count`` in lots for threads: each 64th from another."""
+    """Return the numbers below ``count`` in batches for threads: each batch takes every 64th."""
     return [range(n, count, 64) for n in range(min(64, count))]
 
 
@@ -343,7 +346,7 @@ def steps(known: Patterns) -> tuple[Ints, Ints]:
 
 
 def _parts(bits: int) -> Ints:
-    """Every part of a set of bits, in the order of which of them, from the lowest, it has."""
+    """Return every subset of a set of bits, in binary order of the chosen bits."""
     ones = [1 << n for n in range(13) if bits >> n & 1]
     found = np.zeros(1, dtype=np.int64)
     for one in ones:

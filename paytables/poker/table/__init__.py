@@ -1,4 +1,4 @@
-"""The family of poker against the bank: one engine over definitions that list steps, bets and pays."""
+"""The family of poker against the bank: one engine for definitions that list steps, bets and pays."""
 
 from paytables.game import Family
 from paytables.layout import check_forms
@@ -7,7 +7,7 @@ from paytables.poker.table.schema import PokerDefinition
 
 
 def build(data: PokerDefinition, file: str) -> PokerRules:
-    """Make the rules. Raises :class:`DefinitionError` for what the model alone cannot see."""
+    """Build the rules. Raises :class:`DefinitionError` for errors that the model alone cannot detect."""
     rules = PokerRules(data)
     check_forms(rules.cloth, file)
     rules.check(file)

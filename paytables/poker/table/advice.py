@@ -1,8 +1,8 @@
-"""The best answer at a poker table: read from the proof a definition carries, or worked out on the spot.
+"""The best answer at a poker table: read from the proof of a definition, or computed during play.
 
-Near the end so few cards are unknown that plain Python counts them all while the player looks at his: whoever
-may take a bet back sees every way to complete his hand; against the bank, every card of the board still to
-come and all of the bank's hands, counted by ranks and by the one suit that may make a flush.
+Near the end so few cards are unknown that plain Python counts them all while the player looks at the cards.
+If a bet may be taken back, that is every completion of the player's hand; against the bank, every remaining
+board card and all of the bank's hands, counted by ranks and by the one suit that may make a flush.
 """
 
 from collections import Counter
@@ -19,9 +19,9 @@ from paytables.poker.policy import answer, shared, unpacked
 from paytables.poker.table.figures import MAIN
 from paytables.poker.table.schema import Option, PokerDefinition, Stake, Standing, Step
 
-#: The most ways to complete a hand that are gone through while a player waits.
+#: Maximum number of completions of a hand to count while a player waits.
 WAYS_MOST: Final = 2_000
-#: The most boards on which all of the bank's hands are counted: one card is to come.
+#: Maximum number of boards for which all of the bank's hands are counted: one card is to come.
 BOARDS_MOST: Final = 50
 _NETS: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
@@ -40,7 +40,7 @@ class Advice:
         bank: Sequence[Card],
         board: list[Card],
     ) -> str | None:
-        """Return the best answer to ``step`` with the bets as they stand, None where none is known."""
+        """Return the best answer to ``step`` with the current bets, or None if none is known."""
         made, duel = self.definition, self.definition.duel
         if made.best and duel is not None:
             ranking = self.rankings[duel.order]
@@ -70,7 +70,7 @@ class Advice:
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
     def _kept(self, step: Step, own: Sequence[Card], board: Sequence[Card]) -> str | None:
-        """Whether to take a bet back, by every way to complete the hand."""
+        """Return whether to take a bet back, from every completion of the hand."""
         deals = [each.deal for each in self.definition.step if each.deal is not None]
         missing = sum(deal.player + deal.board for deal in deals) - len(own) - len(board)
         rest = [card for card in deck() if card not in {*own, *board}]
@@ -93,7 +93,7 @@ class Advice:
     def _worked_out(
         self, step: Step, bets: Mapping[str, int], own: Sequence[Card], board: list[Card]
     ) -> str | None:
-        """The answer of the highest mean; of equal ones what costs least."""
+        """Return the answer with the highest mean; of equal ones the cheapest."""
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
         now = {
@@ -113,7 +113,7 @@ class Advice:
         return self._mean(at + 1, bets, own, board)
 
     def _mean(self, at: int, bets: dict[str, Fraction], own: Sequence[Card], board: list[Card]) -> Fraction:
-        """The mean net, in antes, from step ``at`` on with the best answers."""
+        """Return the mean net, in antes, from step ``at`` on with the best answers."""
         for n in range(at, len(self.definition.step)):
             step = self.definition.step[n]
             if step.deal is not None:
@@ -129,7 +129,7 @@ class Advice:
         return self._ended(bets, own, board)
 
     def _ended(self, bets: Mapping[str, Fraction], own: Sequence[Card], board: list[Card]) -> Fraction:
-        """The mean net over the bank's hands."""
+        """Return the mean net over the bank's hands."""
         duel = self.definition.duel
         if duel is None:
             return Fraction(0)
@@ -166,7 +166,7 @@ def _cheap_first(step: Step) -> list[Option]:
 
 
 def _bank_hands(ranking: Ranking, gone: set[Card], board: Sequence[Card]) -> Iterator[tuple[int, int]]:
-    """Every strength of two cards more on a board, with how many hands have it; some come more than once."""
+    """Yield every strength of two more cards on a board, with the number of hands; strengths may repeat."""
     suits = Counter(map(suit_of, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
     ranks = tuple(map(rank_of, board))

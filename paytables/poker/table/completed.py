@@ -1,4 +1,4 @@
-"""Seven cards of which three are seen: every completion of every class of three. For laboratories (numba)."""
+"""Seven cards of which three are seen: every completion of every class of three, for laboratories (numba)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SEEN = 3
 def completed(spot: Stake, asked: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
     """Return the proof of a bet on the best five of seven cards, which may be taken back at three.
 
-    ``answers`` are the places of taking it back and of not doing so.
+    ``answers`` are the indices of taking it back and of not doing so.
     """
     made = tables(0)
     found = [row_of(spot.pay, int(strength), 0, FIVE) for strength in made.strengths]
@@ -56,14 +56,14 @@ def completed(spot: Stake, asked: int | None, back: Fraction, answers: tuple[int
 
 
 def _won(spot: Stake, rows: list[int], back: Fraction, total: int) -> tuple[Won, ...]:
-    """How often each row pays; of every other round the last of ``rows`` is lost, the rest are taken back."""
+    """Return how often each row pays; ``rows`` ends with the lost rounds, and all other rounds are taken back."""
     found = dict(zip(every_row(spot, Fraction(1)), rows, strict=False))
     taken = total - sum(rows)
     return won_of((), {**found, (spot.id, "withdrawn", back): taken} if taken else found, total)
 
 
 def _mean_kept(counts: Ints, like: Ints, nets: list[Fraction]) -> Fraction:
-    """The mean of who never takes the bet back."""
+    """Return the mean of never taking the bet back."""
     totals = (counts * like[:, None]).sum(axis=0).tolist()
     won = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
     return Fraction(won, sum(totals))

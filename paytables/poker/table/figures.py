@@ -1,4 +1,4 @@
-"""The exact figures of a poker game against the bank, from the proof its definition carries or anew."""
+"""The exact figures of a poker game against the bank, from the proof stored in its definition or computed again."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,29 +13,29 @@ from paytables.poker.table.schema import PokerDefinition, Proof, Won
 from paytables.poker.table.words import best_play, simplest_play
 from paytables.side_bets import Progressive, SideBet
 
-#: How the figures can be had again, and how long that takes.
+#: How to reproduce the figures, and how long that takes.
 REPEATED: Final = (
     "`python -m tools.dev prove FILE` works this out anew from the definition, as `egm certify` does: {time}"
 )
-#: The bets that stand together and are played for together: the ante, what goes with it, and raises.
+#: The bets that are played together: the ante, the bets that go with it, and raises.
 MAIN: Final = "main"
 
 
 def together(definition: PokerDefinition) -> dict[str, Fraction]:
-    """Return the bets that are first staked with the ante, each in times of it."""
+    """Return the bets that are first staked with the ante, each as a multiple of it."""
     ante = definition.ante
     linked = {spot.id: Fraction(spot.times) for spot in definition.spot if spot.of == ante.id}
     return {ante.id: Fraction(1), **linked}
 
 
 def apart(definition: PokerDefinition) -> tuple[str, ...]:
-    """Return the bets that stand by themselves."""
+    """Return the independent bets."""
     main = together(definition)
     return tuple(spot.id for spot in definition.spot if spot.id not in main and not spot.raised)
 
 
 def side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
-    """Return how often the bet that plays for a level wins what of it."""
+    """Return the side bet of a level with its hit rates."""
     spot = definition.spots[level.spot]
     proof = (definition.proved or prove(definition))[spot.id]
     rates: dict[Fraction, Fraction] = {}
@@ -47,14 +47,14 @@ def side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
 
 
 def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
-    """Work out every proof: laboratory packages, and seconds to minutes."""
+    """Compute every proof: laboratory packages, and seconds to minutes."""
     from paytables.poker.table.solve import solve  # noqa: PLC0415 (laboratory packages)
 
     return solve(definition, *how)
 
 
 def analyse(definition: PokerDefinition) -> Analysis:
-    """Return the figures of the bets that go together, and of each that stands by itself."""
+    """Return the figures of the bets that go together, and of each independent bet."""
     proofs = definition.proved or prove(definition)
     header = definition.game
     bets = [_bet(definition, name, proofs[name], _least(definition, name)) for name in proofs]
@@ -66,7 +66,7 @@ def _least(definition: PokerDefinition, name: str) -> int:
 
 
 def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> BetAnalysis:
-    """The figures of one proof where its first stake is ``unit`` credits."""
+    """Return the figures of one proof with a first stake of ``unit`` credits."""
     times = together(definition) if name == MAIN else {name: Fraction(1)}
     bets = {spot: int(factor * unit) for spot, factor in times.items()}
     cost = sum(bets.values())
@@ -91,7 +91,7 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
 
 
 def _prize(won: Won, unit: int, cost: int) -> Prize:
-    """What pays a bet, where its first stake is ``unit`` credits of ``cost``."""
+    """Return one prize of a bet with a first stake of ``unit`` credits of ``cost``."""
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
     return Prize(name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost)
 
@@ -102,9 +102,9 @@ def _time(definition: PokerDefinition) -> str:
 
 
 def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
-    """Return the figures of any bets of one seat laid together.
+    """Return the figures of any combination of bets of one seat.
 
-    Returns and stakes add; bets on the same cards are not independent, so several have no law together.
+    Returns and stakes add; bets on the same cards are not independent, so several have no joint distribution.
     """
     proofs = definition.proved or prove(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}

@@ -25,20 +25,20 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Layout, Odds, TableRules, check_whole, pushed, settled
+from paytables.layout import Layout, Odds, TableRules, check_whole_credits, pushed, settled
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
 from paytables.poker.table.advice import Advice
 from paytables.poker.table.schema import ORDERS, Option, PokerDefinition, Proof, Row, Stake, Standing, Step
 
-#: What a bet that simply wins pays.
+#: The pay of a bet that simply wins.
 EVEN: Final = Odds.parse("1:1")
 
 
 @dataclass
 class Place:
-    """One seat's round: its cards, its bets as they stand, whether it has folded, what is settled of it."""
+    """One seat's round: its cards, its current bets, whether it has folded, and its settled bets."""
 
     seat: int
     bets: dict[str, int]
@@ -48,13 +48,13 @@ class Place:
 
     @property
     def hand(self) -> str:
-        """What the felt calls its hand."""
+        """Return the name of its hand on the felt."""
         return "player" if self.seat == 0 else f"player-{self.seat + 1}"
 
 
 @dataclass(frozen=True)
 class PokerRules(TableRules):
-    """A poker game against the bank made playable."""
+    """A playable poker game against the bank."""
 
     definition: PokerDefinition
 
@@ -64,7 +64,7 @@ class PokerRules(TableRules):
 
     @cached_property
     def cloth(self) -> Layout:
-        """The places for bets; one that only a raise stakes takes no bet at first."""
+        """Return the betting spots; a spot for raises only takes no initial bet."""
         spots = tuple(
             self._raised(spot, self._spot(spot)) if spot.raised else self._spot(spot)
             for spot in self.definition.spot
@@ -88,11 +88,11 @@ class PokerRules(TableRules):
 
     @cached_property
     def _added(self) -> Fraction:
-        """The most that the answers of a round add, in times of the ante."""
+        """Return the most that the answers of a round add, as a multiple of the ante."""
         return self._added_from(0, frozenset())
 
     def _added_from(self, n: int, raised: frozenset[str]) -> Fraction:
-        """The same from a step on, where bets are ``raised`` so far."""
+        """Return the most that answers add from step ``n`` on, given the bets ``raised`` so far."""
         if n == len(self.definition.step):
             return Fraction(0)
         step = self.definition.step[n]
@@ -109,7 +109,7 @@ class PokerRules(TableRules):
         )
 
     def _raised(self, stake: Stake, spot: Spot) -> Spot:
-        """A spot with the limits that its options make of the ante's."""
+        """Return a raise's spot with limits derived from the ante's limits and the options."""
         options = (option for step in self.definition.step for option in step.option)
         times = sorted({option.adds for option in options if option.spot == stake.id and option.adds})
         if not times:
@@ -119,7 +119,7 @@ class PokerRules(TableRules):
         return replace(spot, least=least, most=most, added=tuple(map(str, times)))
 
     def check(self, file: str) -> None:
-        """Refuse stakes that make no whole credits. Raises :class:`DefinitionError`."""
+        """Refuse stakes with fractional credits. Raises :class:`DefinitionError`."""
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.step for option in step.option):
             if option.adds:
@@ -131,7 +131,7 @@ class PokerRules(TableRules):
             odds = [row.pays for row in (*spot.pay, *spot.first, *spot.bonus)]
             odds += [Odds(str(factor), factor) for factor in factors.get(spot.id, ())]
             if not spot.raised:
-                check_whole(f"spot.{n}.limits", spot.limits, odds, file)
+                check_whole_credits(f"spot.{n}.limits", spot.limits, odds, file)
         pays = {spot.id: (spot.limits, [row.pays for row in spot.pay]) for spot in self.definition.spot}
         side_bets.check_levels(self.definition.progressive, pays, file)
 
@@ -161,7 +161,7 @@ class PokerRules(TableRules):
         return Outcome(progressives=hits, display=self._felt(list(seats.values()), bank, board, whole=True))
 
     def _against(self, place: Place) -> bool:
-        """Whether a seat still has a bet that the bank's cards decide."""
+        """Return whether a seat still has a bet that the bank's cards decide."""
         return any(not self.definition.spots[spot].alone for spot in place.bets)
 
     def _deal(
@@ -187,7 +187,7 @@ class PokerRules(TableRules):
                 yield Cue("deal", {"hand": name, "card": card_name(cards[-1])})
 
     def _asks(self, step: Step, place: Place) -> bool:
-        """Whether a seat is asked: not one that has folded, nor one whose bets leave nothing to ask."""
+        """Return whether a seat is asked: it has not folded, and its bets leave a choice."""
         if place.folded or any(name in place.bets for name in step.unless):
             return False
         if step.only and not any(name in place.bets for name in step.only):
@@ -230,7 +230,7 @@ class PokerRules(TableRules):
         return Advice(self.definition, self._rankings)
 
     def advice(self, step: Step, place: Place, bank: list[Card], board: list[Card]) -> dict[str, str]:
-        """Return the best answer, where it is known (:mod:`paytables.poker.table.advice`)."""
+        """Return the best answer, if it is known (:mod:`paytables.poker.table.advice`)."""
         found = self._advice.of(step, place.bets, place.cards, bank, board)
         return {} if found is None else {"advice": found}
 
@@ -243,7 +243,7 @@ class PokerRules(TableRules):
 
     # ------------------------------------------------------------ what bets come to
     def standing_of(self, player: list[Card], bank: list[Card]) -> Standing:
-        """Return how the player's cards stand to the bank's, the board among both."""
+        """Return how the player's cards compare with the bank's, each with the board."""
         duel = self.definition.duel
         if duel is None:
             raise WagerError("there is no duel in this game")
@@ -283,7 +283,7 @@ class PokerRules(TableRules):
             yield {"win": settled(bet, EVEN), "push": pushed(bet)}.get(result, settled(bet, None))
 
     def _hits(self, place: Place, board: list[Card]) -> Iterator[LevelHit]:
-        """What a seat's bets win of levels."""
+        """Yield the progressive hits of a seat's bets."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
             row = self.row(spot.pay, spot, place.cards, board) if spot.id in place.bets else None
@@ -300,7 +300,7 @@ class PokerRules(TableRules):
         )
 
     def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return every level at its one stake."""
+        """Return every level at its only stake."""
         return tuple(figures.side_bet(self.definition, level).play() for level in self.definition.progressive)
 
     # ------------------------------------------------------------ what is said and shown
@@ -365,14 +365,14 @@ class PokerRules(TableRules):
         return tuple(self.definition.pay_lines()["en"])
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what is legal in the definition and may surprise: a better hand that pays less."""
+        """Return remarks on what is legal but may surprise: a better hand that pays less."""
         found = []
         for n, spot in enumerate(self.definition.spot):
             for rows, name in ((spot.pay, "pay"), (spot.first, "first"), (spot.bonus, "bonus")):
                 for m in range(1, len(rows)):
                     better, worse = rows[m - 1].pays, rows[m].pays
                     if bool(better.share) != bool(worse.share):
-                        continue  # what a share of a level comes to is not known here
+                        continue  # the value of a share of a level is not known here
                     if (worse.share, worse.net) > (better.share, better.net):
                         words = f"pays more than {rows[m - 1].id}, which goes before it"
                         found.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
@@ -381,16 +381,16 @@ class PokerRules(TableRules):
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
         """Return the exact figures; see :mod:`paytables.poker.table.figures`."""
         found = figures.analyse(self.definition)
-        return replace(found, bets=tuple(map(self.cloth.with_beside, found.bets)))
+        return replace(found, bets=tuple(map(self.cloth.with_required_bets, found.bets)))
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of any bets laid together."""
+        """Return the exact figures of any combination of bets."""
         return figures.analyse_bets(self.definition, self.wager(wager.credits, **wager.options))
 
     def prove(self, *how: object) -> dict[str, Proof]:
-        """Work out what the definition carries as proved (laboratory packages)."""
+        """Compute the proof that the definition stores (laboratory packages)."""
         return figures.prove(self.definition, *how)
 
     def verify(self) -> None:
-        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
         held_against(self.definition.game.id, self.definition.proved, self.prove)

@@ -1,7 +1,7 @@
-"""The model of a poker game against the bank: how cards come, what is asked, what each bet pays.
+"""The model of a poker game against the bank: the deals, the questions, and the pays of each bet.
 
-A definition lists the steps of a round; bets are settled at its end by what :class:`Stake` says of them. So
-one family plays all such games of the by-law and of the French order.
+A definition lists the steps of a round; bets are settled at its end as their :class:`Stake` defines. So one
+family plays all such games of the by-law and of the French order.
 """
 
 from fractions import Fraction
@@ -21,12 +21,12 @@ from paytables.wording import among
 
 ORDERS: Final[dict[str, Order]] = {"three": THREE, "four": FOUR, "five": FIVE}
 OrderName = Literal["three", "four", "five"]
-#: What a bet comes to: ``pays`` by its rows, and where none fits as ``otherwise`` says.
+#: The result of a bet: ``pays`` is by its rows or, if none fits, by ``otherwise``.
 Result = Literal["win", "push", "lose", "pays"]
 Standing = Literal["closed", "better", "equal", "worse"]
 STANDINGS: Final[tuple[Standing, ...]] = ("closed", "better", "equal", "worse")
 DECK: Final = 52
-#: Times of another stake: ``1/2``, ``3``.
+#: A multiple of another stake: ``1/2``, ``3``.
 Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
 
 
@@ -36,19 +36,19 @@ def _is_hand(cards: str | None) -> None:
 
 
 class Row(HandRow):
-    """A row of a pay table and its odds, or how much of the level its bet plays for."""
+    """A row of a pay table with its odds, or its share of the level of its bet."""
 
     pays: LevelPay
 
 
 class Stake(Strict):
-    """A place for a bet and what becomes of it.
+    """A betting spot and how its bet is settled.
 
     ``raised``: only an option stakes it. ``of``: it is staked with that bet, ``times`` as much. ``needs``: it
-    is none without that one. ``first`` rows pay whatever the bank has and end the matter; ``bonus`` rows pay
-    beside the rest; neither does anything for who has folded. Without results a bet is on the player's cards
-    alone, by ``pay``, and whoever folds does not lose it. The cards
-    are the player's and the first ``board`` shared ones, the best of them by ``order`` (else the duel's).
+    requires that bet. ``first`` rows pay regardless of the bank and decide the bet; ``bonus`` rows pay in
+    addition to the result; neither applies after folding. Without results a bet depends on the player's cards
+    alone, by ``pay``, and folding does not lose it. The cards are the player's and the first ``board`` shared
+    ones, the best of them by ``order`` (default: the duel's).
     """
 
     id: Identifier
@@ -72,7 +72,7 @@ class Stake(Strict):
 
     @property
     def alone(self) -> bool:
-        """Whether the bank's cards are nothing to it."""
+        """Return whether the bet is independent of the bank's cards."""
         return self.better is None
 
     @model_validator(mode="after")
@@ -86,15 +86,15 @@ class Stake(Strict):
         return self
 
     def result(self, standing: Standing) -> Result:
-        """Return what the bet comes to where the player's hand stands so against the bank's."""
+        """Return the result of the bet if the player's hand compares with the bank's as given."""
         results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
         return results[standing] or "pays"
 
 
 class Option(Strict):
-    """An answer: it stakes ``times`` the ante on ``spot``, gives that part of a bet ``back``, folds, or none.
+    """An answer: it stakes ``times`` the ante on ``spot``, takes that part of a bet ``back``, folds, or does nothing.
 
-    ``least`` is the lowest hand of the player's own cards it is open to, as cards.
+    ``least`` is the lowest hand of the player's own cards for which it is offered, as cards.
     """
 
     id: Identifier
@@ -111,12 +111,12 @@ class Option(Strict):
 
     @property
     def adds(self) -> Fraction:
-        """What it stakes, for each credit of the ante."""
+        """Return what it stakes, for each credit of the ante."""
         return Fraction(self.times) if self.spot is not None and self.back is None else Fraction(0)
 
 
 class Deal(Strict):
-    """How many cards come now: to the player, to the bank (face up), to the board."""
+    """The numbers of cards dealt in a step: to the player, to the bank (face up), to the board."""
 
     player: NaturalInt = 0
     bank: NaturalInt = 0
@@ -124,7 +124,7 @@ class Deal(Strict):
 
 
 class Step(Strict):
-    """Cards, or a question; this is left out where one of ``unless`` is staked, or none of ``only``."""
+    """Cards, or a question, which is skipped if one of ``unless`` is staked, or none of ``only``."""
 
     deal: Deal | None = None
     ask: Identifier | None = None
@@ -142,10 +142,10 @@ class Step(Strict):
 
 
 class Duel(Strict):
-    """The player against the bank: by which order, from how many cards of the bank's, which of them open.
+    """The comparison of player and bank: the order, the number of the bank's cards, and the hands that open.
 
-    What the steps do not deal of the bank's cards comes at the end. ``opens`` is the lowest hand that opens,
-    as cards. Where there is a board, both use it.
+    Bank cards that the steps do not deal come at the end. ``opens`` is the lowest hand that opens, as cards.
+    If there is a board, both use it.
     """
 
     order: OrderName = "five"
@@ -159,12 +159,12 @@ class Duel(Strict):
 
     @property
     def least(self) -> int:
-        """The lowest strength that opens, 0 where every hand does."""
+        """Return the lowest strength that opens, 0 if every hand does."""
         return 0 if self.opens is None else Ranking(ORDERS[self.order]).strength(cards_of(self.opens))
 
 
 class Line(Strict):
-    """A line of a way to play: this answer with at least these cards; the last line has none."""
+    """A line of a strategy: this answer with at least these cards; the last line has no cards."""
 
     option: Identifier
     least: str | None = None
@@ -176,9 +176,9 @@ class Line(Strict):
 
 
 class Won(Strict):
-    """How often a round pays a bet: by a row of its table, or else as ``won``, ``push`` or ``withdrawn``.
+    """How often a round pays a bet: by a row of its table, or as ``won``, ``push`` or ``withdrawn``.
 
-    ``back`` is all that comes back of the bet then, in units of the ante; nothing for a part of a level.
+    ``back`` is the total returned of the bet, in units of the ante; nothing for a part of a level.
     """
 
     spot: Identifier
@@ -188,14 +188,14 @@ class Won(Strict):
 
 
 class Proof(Strict):
-    """Exact figures of the best play of one form at one credit a unit; amounts in units of ``form``'s ante.
+    """Exact figures of the best play of one form at one credit per unit; amounts in units of ``form``'s ante.
 
-    ``law`` has the chance of each net; ``staked`` is the mean of all that is staked; ``worst`` and
-    ``simplest`` are the mean nets of the worst and of the simplest published play. ``policy`` is the place of
-    the best answer by class of five cards and, where the bank shows one, by that card, of 52;
-    none where it is longer than a definition may carry. ``levels`` is the chance of each row that pays of a
-    level; in ``law`` such a row is a net loss of the stake. ``won`` is all that pays under the best play, a
-    row that no hand wins with a rate of nothing; it is empty in definitions of before.
+    ``law`` has the probability of each net; ``staked`` is the mean of all stakes; ``worst`` and ``simplest``
+    are the mean nets of the worst and of the simplest published play. ``policy`` is the index of the best
+    answer by class of five cards and, if the bank shows a card, by that card, of 52; it is absent if it is
+    longer than a definition may store. ``levels`` is the probability of each row that pays from a level; in
+    ``law`` such a row is a net loss of the stake. ``won`` is everything that pays under the best play,
+    including rows that no hand wins, with rate zero; definitions written for earlier versions have it empty.
     """
 
     law: dict[str, Exact]
@@ -208,7 +208,7 @@ class Proof(Strict):
 
 
 class PokerDefinition(TableDefinition):
-    """A whole poker game against the bank. The first spot is the ante, by which raises are measured."""
+    """The definition of a poker game against the bank. The first spot is the ante, the unit of raises."""
 
     duel: Duel | None = None
     spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
@@ -222,12 +222,12 @@ class PokerDefinition(TableDefinition):
 
     @property
     def spots(self) -> dict[str, Stake]:
-        """The spots by id."""
+        """Return the spots by id."""
         return {spot.id: spot for spot in self.spot}
 
     @property
     def ante(self) -> Stake:
-        """The bet that raises are measured by."""
+        """Return the bet that is the unit of raises."""
         return self.spot[0]
 
     def pay_lines(self) -> dict[str, list[str]]:
@@ -236,24 +236,24 @@ class PokerDefinition(TableDefinition):
         for spot in self.spot:
             for rows in filter(None, (spot.first, spot.bonus, spot.pay)):
                 for code, colon in (("en", ":"), ("fr", " :")):
-                    pays = "; ".join(f"{row.title[code].lower()} {row.pays.said(code)}" for row in rows)
+                    pays = "; ".join(f"{row.title[code].lower()} {row.pays.printed(code)}" for row in rows)
                     found[code].append(f"{spot.name.model_dump()[code]}{colon} {pays}.")
         return found
 
     @property
     def size(self) -> int:
-        """Of how many cards hands are that are compared."""
+        """Return the number of cards in compared hands."""
         return ORDERS[self.ante.order if self.duel is None else self.duel.order].size
 
     @property
     def asks_once(self) -> bool:
-        """Whether lines by the player's hand can be held: one question, against the bank, without a board."""
+        """Return whether lines can be evaluated: one question, against the bank, without a board."""
         boards = any(step.deal is not None and step.deal.board for step in self.step)
         return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
 
     @model_validator(mode="after")
     def _lines(self) -> "PokerDefinition":
-        """The best play is advised by its lines, so it may only have lines that are held against the best."""
+        """Refuse lines that cannot be verified against the best play, because the advice uses them."""
         if self.best and not self.asks_once:
             raise ValueError("best: lines go with one question against the bank, where no board is dealt")
         if self.best and self.best[-1].least is not None:
@@ -262,7 +262,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _of_one_deck(self) -> "PokerDefinition":
-        """Every hand is of as many cards as it is ranked by, and all of them come from one deck."""
+        """Check that every hand has the number of cards of its order, and that one deck has all of them."""
         deals = [step.deal for step in self.step if step.deal is not None]
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
         bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
@@ -282,7 +282,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _are_hands(self) -> "PokerDefinition":
-        """What is written as a hand is one."""
+        """Check that every text that should be a hand is one."""
         self._hand("duel.opens", None if self.duel is None else self.duel.opens)
         for n, step in enumerate(self.step):
             for m, option in enumerate(step.option):
@@ -293,7 +293,7 @@ class PokerDefinition(TableDefinition):
         return self
 
     def _hand(self, key: str, cards: str | None) -> None:
-        """Refuse cards that are no hand: too many, too few, one of them twice."""
+        """Refuse cards that are not a hand: too many, too few, or a duplicate."""
         names = [] if cards is None else cards.split()
         if cards is not None and len(set(names)) != self.size:
             raise ValueError(f"{key}: {cards!r}: a hand here is {self.size} different cards")

@@ -1,8 +1,8 @@
-"""Exact solutions of poker games against the bank, by the shape of their definition. For laboratories.
+"""Exact solutions of poker games against the bank, by the shape of their definition, for laboratories.
 
-* the player's cards alone, with bets that may be taken back: sums over the hands that hold what is seen
+* the player's cards alone, with bets that may be taken back: sums over the hands that hold the seen cards
   (:meth:`paytables.cards.subsets.Sets.sums`);
-* one question against the bank without a board: his hands counted against every class of the player's
+* one question against the bank without a board: the bank's hands counted against every class of the player's
   (:mod:`paytables.cards.duel`);
 * a board for both: :mod:`paytables.poker.community`.
 """
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
 
 
-#: The longest policy a definition carries, in characters.
+#: The longest policy that a definition stores, in characters.
 POLICY_MOST = 64_000
 
 
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
-    """Return the proof of the bets that go together and of each that stands by itself."""
+    """Return the proof of the bets that go together and of each independent bet."""
     found = {}
     if definition.ante.alone and len(together(definition)) > 1:
         found[MAIN] = withdrawals(definition)
@@ -68,7 +68,7 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
 
 
 def law_proof(law: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None) -> Proof:
-    """Return a proof of how many cases have each net."""
+    """Return a proof from the number of cases with each net."""
     total = sum(law.values())
     rates = {exact(net): exact(Fraction(cases, total)) for net, cases in sorted(law.items()) if cases}
     return Proof(
@@ -80,7 +80,7 @@ def law_proof(law: Counter[Fraction], staked: Fraction, worst: Fraction, simples
 
 
 def rows_of(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
-    """Return the place of the row each strength wins, -1 for none."""
+    """Return the index of the row each strength wins, -1 for none."""
     known, inverse = np.unique(strengths, return_inverse=True)
     order = ORDERS[spot.order]
     places = [row_of(rows, int(strength), 0, order) for strength in known]
@@ -89,9 +89,9 @@ def rows_of(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
 
 
 def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fraction, tuple[int, int]]:
-    """Return how many cards a bet goes by, how many are seen when it may be taken back, what comes back.
+    """Return a bet's number of cards, the number seen when it may be taken back, and the part returned.
 
-    The last are the places of the answers that take it back and that leave it.
+    The last element has the indices of the answers that take it back and that leave it.
     """
     own = board = 0
     asked: int | None = None
@@ -109,7 +109,7 @@ def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fra
 
 
 def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
-    """Return the proof of one bet on the player's cards, which may be taken back where the game asks."""
+    """Return the proof of one bet on the player's cards, which may be taken back at the game's question."""
     cards, asked, back, answers = seen(definition, spot)
     if cards > 6 and any(row.pays.share for row in spot.pay):
         raise BeyondReach(f"{spot.id}: pays a share of a level and goes by {cards} cards")
@@ -140,7 +140,7 @@ def _mean(law: Counter[Fraction]) -> Fraction:
 def withdrawals(definition: PokerDefinition) -> Proof:
     """Return the proof of three equal bets on one hand, of which two may be taken back one by one.
 
-    The simplest play leaves a bet where the cards seen win already.
+    The simplest play leaves a bet if the seen cards win already.
     """
     spots = [definition.spots[name] for name in together(definition)]
     found = [seen(definition, spot) for spot in spots]
@@ -179,14 +179,14 @@ def withdrawals(definition: PokerDefinition) -> Proof:
                 won.update(dict(rows_won))
                 won[spot.id, "withdrawn", Fraction(1)] += int(like[~left].sum())
     every = [row for spot in spots for row in every_row(spot, Fraction(1))]
-    won = +won  # nothing is withdrawn of the bet that stays
+    won = +won  # nothing is withdrawn from the bet that stays
     proof = law_proof(laws[0], Fraction(len(spots)), _mean(laws[1]), _mean(laws[2]))
     return proof.model_copy(update={"won": won_of(every, won, sum(laws[0].values()))})
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer: what it nets in each standing (rows) for each class of hands, and what it stakes."""
+    """One answer: its net in each standing (rows) for each class of hands, and its stake."""
 
     option: Option
     nets: Ints
@@ -267,7 +267,7 @@ class Stud:
         return found
 
     def spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
-        """Return what a bet nets in each standing for each class."""
+        """Return a bet's net in each standing for each class."""
         strengths = self.player.strengths(ORDERS[spot.order])[self.chosen]
 
         def won(rows: tuple[Row, ...], none: Fraction) -> tuple[Ints, Bools]:
@@ -330,7 +330,7 @@ class Stud:
         return np.where(own, counts.argmax(axis=0)[:, None], best)
 
     def lines(self, choices: list[Choice], rules: tuple[Line, ...]) -> Ints | None:
-        """Return the answer of a way to play by class, None where there is none."""
+        """Return the answers of a strategy by class, or None if it has no lines."""
         if not rules or self.known < self.own:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
@@ -345,7 +345,7 @@ class Stud:
     def _law(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> tuple[Counter[Fraction], Fraction]:
-        """Count nets where each class and card seen has its answer; ``weight`` is of classes."""
+        """Count nets of the given answers by class and seen card; ``weight`` is the weight of classes."""
         law: Counter[Fraction] = Counter()
         staked = Fraction(0)
         like = self.like if weight is None else weight
@@ -360,13 +360,13 @@ class Stud:
         return law, staked / sum(law.values())
 
     def _rows(self, choices: list[Choice]) -> Iterator[Pays]:
-        """Return every row of every bet that some answer leaves on the table."""
+        """Yield every row of every bet that some answer leaves on the table."""
         for choice in choices:
             for name, factor in self._bets(choice.option).items():
                 yield from every_row(self.definition.spots[name], factor)
 
     def _bets(self, option: Option) -> dict[str, Fraction]:
-        """Return what lies after an answer, in antes; nothing where it is folded."""
+        """Return the bets after an answer, in antes; none after folding."""
         bets = {} if option.fold else dict(together(self.definition))
         if option.spot is not None:
             bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
@@ -375,7 +375,7 @@ class Stud:
     def _won(
         self, standings: Ints, choices: list[Choice], taken: Ints, weight: Ints | None = None
     ) -> Counter[Pays]:
-        """Count what pays each bet where each class and card seen has its answer, as :meth:`_law` does."""
+        """Count what pays each bet under the given answers by class and seen card, as :meth:`_law` does."""
         like = self.like if weight is None else weight
         found: Counter[Pays] = Counter()
         for n, choice in enumerate(choices):

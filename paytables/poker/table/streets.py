@@ -1,4 +1,4 @@
-"""Hold'em against the bank as its definition has it, made ready for :mod:`paytables.poker.community`."""
+"""Conversion of a hold'em definition against the bank for :mod:`paytables.poker.community`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paytables.poker.table.figures import together
 from paytables.poker.table.schema import PokerDefinition, Proof, Result, Stake, Won
 from paytables.poker.table.won import Pays, every_row, won_of
 
-#: Any strength of each combination, lowest first: pay rows of this game ask for nothing else.
+#: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
 _KINDS = tuple(level << 20 for level in range(len(FIVE.categories)))
 
 
@@ -69,7 +69,7 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
 
 
 def _won(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
-    """How often each bet is paid by a row, won and given back, by what was staked and the result."""
+    """Return how often each bet is paid by a row, won and returned, by what was staked and the result."""
     first, flop, turn, river = (
         [(str(option.spot), option.adds) for option in step.option if option.adds]
         for step in definition.step
@@ -80,7 +80,7 @@ def _won(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
     every = [row for name, factor in staked.items() for row in every_row(definition.spots[name], factor)]
     found: Counter[Pays] = Counter()
     for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.ends[1:], strict=True):
-        laid = dict(staked)  # of row 0, folded, nothing comes back
+        laid = dict(staked)  # row 0 is folded: nothing is returned
         for name, factor in raises:
             laid[name] = laid.get(name, Fraction(0)) + factor
         closed, _, equal, *better = ends
@@ -94,7 +94,7 @@ def _won(definition: PokerDefinition, solved: Solved) -> tuple[Won, ...]:
 
 
 def _paid(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0) -> Counter[Pays]:
-    """What pays a bet so many times, its hand of one combination."""
+    """Count what pays a bet in ``cases`` cases, with a hand of one combination."""
     place = row_of(spot.pay, kind, 0, FIVE) if result == "pays" else None
     if place is not None:
         row = spot.pay[place]
@@ -107,7 +107,7 @@ def _paid(spot: Stake, factor: Fraction, result: Result, cases: int, kind: int =
 def policy(definition: PokerDefinition, solved: Solved, unit: int) -> str:
     """Return the answers before and after the flop, as :func:`paytables.poker.policy.shared` reads them.
 
-    Where a card is there twice it has the answer beside it.
+    A hole that contains a card twice gets the answer next to it.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
     places = {int(option.adds * unit): place for place, option in enumerate(first)}

@@ -1,4 +1,4 @@
-"""What pays the bets of a poker game, and how often: rows of its tables, wins, pushes, stakes taken back."""
+"""What pays the bets of a poker game, and how often: pay rows, wins, pushes, withdrawn stakes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
@@ -7,12 +7,12 @@ from typing import TypeAlias
 from paytables.poker.proof import exact
 from paytables.poker.table.schema import Stake, Won
 
-#: What pays a bet: its spot, the row or word it is settled by, and what comes back in antes.
+#: What pays a bet: its spot, the row or word it is settled by, and the amount returned in antes.
 Pays: TypeAlias = tuple[str, str, Fraction]
 
 
 def every_row(spot: Stake, factor: Fraction) -> Iterator[Pays]:
-    """Return what each row of a bet of so many antes gives back; a bonus is paid beside the bet."""
+    """Yield what each row of a bet of ``factor`` antes returns; a bonus is paid in addition to the bet."""
     for row in (*spot.first, *spot.pay):
         yield spot.id, row.id, factor * (1 + row.pays.net)
     for row in spot.bonus:
@@ -20,7 +20,7 @@ def every_row(spot: Stake, factor: Fraction) -> Iterator[Pays]:
 
 
 def won_of(rows: Iterable[Pays], cases: Mapping[Pays, int], total: int) -> tuple[Won, ...]:
-    """Return how often each row pays, those that no hand wins too, and then what else pays."""
+    """Return how often each row pays, including those that no hand wins, and then what else pays."""
     every = {**dict.fromkeys(rows, 0), **cases}
     return tuple(
         Won(spot=spot, prize=prize, back=exact(back), rate=exact(Fraction(n, total)))

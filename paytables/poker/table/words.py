@@ -1,6 +1,6 @@
-"""Ways to play in words, made of what plays them: the lines of a definition, or the rule its figures are of.
+"""Strategies as text, generated from the lines of a definition or from the rule behind its figures.
 
-A definition does not say these words itself, so that none can be false beside right figures.
+A definition does not contain these texts itself, so they cannot contradict its figures.
 """
 
 from collections import Counter
@@ -22,14 +22,14 @@ _RANKS: Final = (
 
 
 def best_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return the best play of the bets that go together, or of the bet on ``spot`` that stands by itself."""
+    """Return the best play of the bets that go together, or of the independent bet on ``spot``."""
     if spot is not None and not _may_be_taken_back(definition, spot):
         return _NOTHING_DECIDED
     return _lines(definition, definition.best) if definition.best else _HIGHEST_MEAN
 
 
 def simplest_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return the simplest published play of them, as its figure is worked out."""
+    """Return the simplest published play of those bets, for which its figure is computed."""
     if spot is not None:
         return _NEVER_BACK
     return _lines(definition, definition.simple) if definition.asks_once else _SEEN_WINS
@@ -41,7 +41,7 @@ def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
 
 
 def _lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
-    """Return what lines say: the first that fits a hand counts."""
+    """Return lines as text: the first that fits a hand counts."""
     if lines[0].least is None:
         return f"always {lines[0].option}"
     order = "five" if definition.duel is None else definition.duel.order
@@ -55,7 +55,7 @@ def _lines(definition: PokerDefinition, lines: Sequence[Line]) -> str:
 
 
 def _hand(names: str, ranking: Ranking) -> str:
-    """Return a hand by its ranks, those that come most often first, and its combination where it has one."""
+    """Return a hand by its ranks, the most frequent first, and its combination if it has one."""
     cards = cards_of(names)
     times = Counter(map(rank_of, cards))
     ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)

@@ -7,7 +7,7 @@ from paytables.poker.tiles.tiles import TILES
 
 
 def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
-    """Make the rules. Raises :class:`DefinitionError` for what the model alone cannot see."""
+    """Build the rules. Raises :class:`DefinitionError` for errors that the model alone cannot detect."""
     rules = PaiGowRules(data)
     rules.check(file)
     return rules

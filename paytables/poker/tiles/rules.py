@@ -1,4 +1,4 @@
-"""The rules of pai gow: four tiles are set as two hands, and both are held against the bank's."""
+"""The rules of pai gow: four tiles are set as two hands, and both are compared with the bank's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
 
 @dataclass(frozen=True)
 class PaiGowRules(TwoHands):
-    """Pai gow with tiles made playable."""
+    """Playable pai gow with tiles."""
 
     definition: PaiGowDefinition
 
@@ -42,27 +42,27 @@ class PaiGowRules(TwoHands):
         return settings((a, b, c, d))
 
     def house(self, dealt: Sequence[int]) -> Way:
-        """Return the way whose two hands together count most."""
+        """Return the way whose two hands have the highest combined value."""
         return bank_way(self.definition, self.settings(dealt))
 
     def beats(self, low: int, theirs: int) -> bool:
-        """Whether a low hand beats the bank's: where the definition says so, one of no value beats none."""
+        """Return whether a low hand beats the bank's; if the definition says so, a worthless one never does."""
         return low > theirs and not (self.definition.worthless_low_loses and worthless(low))
 
     def advice(self, dealt: Sequence[int]) -> int:
-        """Return the low hand of the best play, where the definition carries it; else the bank's."""
+        """Return the low hand of the best play if the definition stores it, otherwise the bank's."""
         proof = self.definition.proved
         if proof is None:
             return super().advice(dealt)
         return self.settings(dealt)[unpacked(proof.policy)[_places()[tuple(sorted(dealt))]]][2]
 
     def words(self, way: Way) -> dict[str, str]:
-        """Return the points of both hands, or their places among the twenty combinations."""
+        """Return the points of both hands, or their ranks among the twenty combinations."""
         both = {"en": 0, "fr": 1}
         return {code: " / ".join(_says(each, n) for each in way[:2]) for code, n in both.items()}
 
     def prove(self, *_: object) -> Proof:
-        """Work out what the definition carries as proved (laboratory packages)."""
+        """Compute the proof that the definition stores (laboratory packages)."""
         from paytables.poker.tiles.solve import solve  # noqa: PLC0415 (laboratory packages)
 
         return solve(self.definition)
@@ -93,12 +93,12 @@ class PaiGowRules(TwoHands):
 
 @cache
 def _places() -> dict[tuple[int, ...], int]:
-    """The place of four ascending tiles among all."""
+    """Return the index of every four ascending tiles."""
     return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
 
 
 def _says(strength: int, language: int) -> str:
-    """A hand in words: its points, or its place among the twenty combinations."""
+    """Return a hand as text: its points, or its rank among the twenty combinations."""
     points = level(strength)
     if points < 10:
         return f"{points} points" if points > 1 else f"{points} point"

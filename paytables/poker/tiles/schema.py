@@ -13,14 +13,14 @@ Counts = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
 
 
 class BankWay(Strict):
-    """What a low and a high hand count: of 0 to 9 points, then of the combinations from the twentieth up."""
+    """The values of a low and a high hand: for 0 to 9 points, then for the combinations from the twentieth up."""
 
     low: Counts
     high: Counts
 
 
 class Proof(Chances):
-    """The best settings' chances; the mean net of the worst ones and of the simplest, the bank's own."""
+    """The probabilities of the best settings; the mean net of the worst ones and of the simplest, the bank's own."""
 
     worst: Exact
     simplest: Exact
@@ -28,11 +28,11 @@ class Proof(Chances):
 
 
 class PaiGowDefinition(TwoHandsDefinition):
-    """A whole game of pai gow with tiles.
+    """The definition of pai gow with tiles.
 
-    The text leaves open how the bank sets its tiles. Here it takes the way whose two hands together count
-    most, by ``bank``; of equal ways that with the better low hand. ``worthless_low_loses``: a low hand
-    without value beats no other (s.109, 1).
+    The rules leave open how the bank sets its tiles. Here it uses the way whose two hands have the highest
+    combined value, by ``bank``; of equal ways that with the better low hand. ``worthless_low_loses``: a low
+    hand without value beats no other (s.109, 1).
     """
 
     bank: BankWay

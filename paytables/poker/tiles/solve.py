@@ -1,4 +1,4 @@
-"""Every four tiles against every four of the bank's, each way to set them. For laboratories (numba)."""
+"""Every four tiles against every four of the bank's, with each way to set them, for laboratories (numba)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paytables.poker.tiles.tiles import TILES, settings, worthless
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
-#: At most this many ways to set four tiles.
+#: Maximum number of ways to set four tiles.
 WAYS = 3
 
 
@@ -27,7 +27,7 @@ Ways = tuple[tuple[int, int, int], ...]
 
 
 def counted(definition: PaiGowDefinition) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
-    """Return every four tiles, their ways, and by hand and way how many of the bank's hands lose and win."""
+    """Return every four tiles, their ways, and the number of bank hands that lose and win, by hand and way."""
     hands = list(combinations(range(len(TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
     ways = [settings((a, b, c, d)) for a, b, c, d in hands]

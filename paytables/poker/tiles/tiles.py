@@ -1,7 +1,7 @@
-"""The 32 tiles of pai gow: what two of them are worth, and the ways to set four (by-law, ss.100-105).
+"""The 32 tiles of pai gow: the value of two of them, and the ways to set four (by-law, ss.100-105).
 
-A tile is the number of its place here, 0 to 31; its name is its pips, ``6-6``. A strength is a whole number,
-larger for the better hand of two: equal strengths are equal hands in the sense of s.104, where the bank wins.
+A tile is its index here, 0 to 31; its name is its pips, ``6-6``. A strength is an integer, larger for the
+better hand of two: equal strengths are equal hands in the sense of s.104, and the bank wins them.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from functools import cache
 from itertools import combinations
 from typing import Final
 
-#: The value of single tiles from the highest (s.105); tiles beside each other in a row are of one value.
+#: The value of single tiles from the highest (s.105); tiles in the same row have the same value.
 VALUES: Final = (
     ("6-6",),
     ("1-1",),
@@ -29,7 +29,7 @@ VALUES: Final = (
     ("1-4", "2-3"),
     ("1-2",),
 )
-#: The pairs of two like tiles in their order; every other tile is single.
+#: The pairs of two identical tiles in their order; every other tile is single.
 _PAIRS: Final = ("6-6", "1-1", "4-4", "1-3", "5-5", "3-3", "2-2", "5-6", "4-6", "1-6", "1-5")
 TILES: Final = tuple(name for row in VALUES for name in row for _ in range(2 if name in _PAIRS else 1))
 NAMED: Final = 20
@@ -53,7 +53,7 @@ def points(tiles: Sequence[int]) -> int:
 
 
 def order(tiles: Sequence[int]) -> int | None:
-    """Return the place of two tiles among the twenty combinations (s.101), 1 the highest; None for points."""
+    """Return the rank of two tiles among the twenty combinations (s.101), 1 the highest, or None for points."""
     names = tuple(sorted(TILES[tile] for tile in tiles))
     if names == ("1-2", "2-4"):
         return 1
@@ -85,15 +85,15 @@ def level(strength_: int) -> int:
 
 
 def worthless(strength_: int) -> bool:
-    """Whether a hand of that strength has no value: no combination and no points."""
+    """Return whether a hand of that strength has no value: no combination and no points."""
     return level(strength_) == 0
 
 
 @cache
 def settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ...]:
-    """Return the ways to set four tiles: strengths of low and high hand, and the low hand's places as bits.
+    """Return the ways to set four tiles: strengths of low and high hand, and the low hand's indices as bits.
 
-    The high hand is equal or better (s.113). The ways stand with the best low hand first.
+    The high hand is equal or better (s.113). Ways are sorted with the best low hand first.
     """
     found: dict[tuple[int, int], int] = {}
     for a, b in combinations(range(4), 2):

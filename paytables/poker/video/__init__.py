@@ -6,7 +6,7 @@ from paytables.poker.video.schema import VideoPokerDefinition
 
 
 def build(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: ARG001 (checked)
-    """Make the rules."""
+    """Build the rules."""
     return VideoPokerRules(data)
 
 

@@ -1,4 +1,4 @@
-"""The exact figures of a video poker game, from the proof its definition carries or worked out anew."""
+"""The exact figures of a video poker game, from the proof stored in its definition or computed again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Law, Prize, ProgressiveShare
+from paytables.analysis import Analysis, BetAnalysis, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.poker.policy import packed
 from paytables.poker.proof import exact
@@ -17,10 +17,10 @@ STRATEGY: Final = "of the 32 ways to hold, always the one with the highest exact
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What holding by one policy comes to: the chance of each row of the pay table, and how deals differ.
+    """The results of holding by one policy: the probability of each pay row, and the spread between deals.
 
-    ``deals`` is the mean, over the deals, of the squared mean win of a deal in credits: hands played of one
-    deal are alike only in the cards they begin with.
+    ``deals`` is the mean, over the deals, of the squared mean win of a deal in credits: hands of one deal
+    share only their initial cards.
     """
 
     rates: tuple[Fraction, ...]
@@ -31,21 +31,21 @@ class Held:
         return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
 
     def variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
-        """Return the variance of the win of so many hands of one deal, in credits squared."""
+        """Return the variance of the win of ``hands`` hands of one deal, in credits squared."""
         mean = self.mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
         return hands * (squares - mean**2) + hands * (hands - 1) * (self.deals - mean**2)
 
 
 def prove(definition: VideoPokerDefinition) -> Proofs:
-    """Work out every hold of every deal (numpy; about two seconds)."""
+    """Compute every hold of every deal (numpy; about two seconds)."""
     from paytables.poker.video.holds import Holds  # noqa: PLC0415 (laboratory packages)
 
     holds = Holds(definition)
     simple = None if definition.simplest is None else holds.by(definition.simplest.data)
 
     def at(credits_: int) -> Proof:
-        """The best and the worst of all holds; of equally good ones the first."""
+        """Return the proof of the best and the worst of all holds; of equally good ones the first."""
         values = holds.values(definition.pays(credits_))
         best = values.argmax(axis=0)
         rates, deals = holds.held(values, best)
@@ -77,10 +77,11 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
 
 
 def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> BetAnalysis:
-    """Return the figures of so many hands at so many credits each.
+    """Return the figures of ``hands`` hands at ``credits_`` credits each.
 
-    The law is of one hand: the hands of one deal are alike in it and stand together only in the variance.
-    What the simplest play returns counts a level at its reset: it is said where none is played for.
+    The distribution is that of one hand: the hands of one deal have the same distribution, and their
+    dependence only affects the variance. The return of the simplest play counts a level at its reset, so it
+    is stated only if no level is played for.
     """
     proofs = definition.proved or prove(definition)
     proof = proofs.of(most=credits_ == definition.most)
@@ -153,11 +154,11 @@ def _at_least(rates: tuple[Fraction, ...], pays: tuple[int, ...], win: int) -> F
     return sum((rate for rate, pay in zip(rates, pays, strict=True) if pay >= win), Fraction(0))
 
 
-def _law(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> Law:
+def _law(rates: tuple[Fraction, ...], pays: tuple[int, ...]) -> WinDistribution:
     total = lcm(*(rate.denominator for rate in rates))
     counts = {0: total}
     for rate, pay in zip(rates, pays, strict=True):
         cases = int(rate * total)
         counts[pay] = counts.get(pay, 0) + cases
         counts[0] -= cases
-    return Law(total, counts)
+    return WinDistribution(total, counts)

@@ -1,7 +1,7 @@
-"""Every hold of every deal of a video poker game, exactly: the best, the worst, and what comes of them.
+"""Every hold of every deal of a video poker game, exactly: the best, the worst, and their results.
 
 For laboratories (numpy). A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize;
-sums of prizes over the hands that hold given cards, and inclusion and exclusion over the cards thrown away,
+sums of prizes over the hands that hold given cards, and inclusion and exclusion over the discarded cards,
 give all 32 holds of one deal of each of the 134,459 (150,891) classes that differ in suits only.
 """
 
@@ -26,11 +26,11 @@ from paytables.poker.video.schema import Hold, VideoPokerDefinition, Way
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
 
-#: The bits of a strength after its combination and the first two ranks that decide.
+#: The bits of a strength below its combination and the first two deciding ranks.
 DECIDING: Final = 12
-#: Those of its combination.
+#: The bits of a strength below its combination.
 CATEGORY: Final = 20
-#: How many pairs there are among cards that have such sets.
+#: The number of pairs among cards with such sets.
 PAIRS: Final = {"none": 0, "2": 1, "2-2": 2, "3": 3, "4": 6}
 #: The ranks of every straight, as bits.
 STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
@@ -38,9 +38,9 @@ STRAIGHTS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Of the plain cards at some places, by class of deals: ranks and suits as bits, pairs among them.
+    """The non-wild cards at some indices, by class of deals: ranks and suits as bits, pairs among them.
 
-    Then how many wild cards there are in the deal, and whether none of them is at the other places.
+    It also has the number of wild cards in the deal, and whether none of them is at the other indices.
     """
 
     ranks: Ints
@@ -50,7 +50,7 @@ class Part:
     wilds_kept: Bools
 
     def fit(self, line: Hold, left: Ints) -> Bools:
-        """Whether a line fits where these places are kept, for the classes ``left``."""
+        """Return whether a line fits if these indices are held, for the classes ``left``."""
         fits: Bools = self.wilds_kept[left]
         ranks = self.ranks[left]
         if line.wild is not None:
@@ -70,7 +70,7 @@ class Part:
 
 
 class Holds:
-    """All holds of a game; what a hand wins stands apart from what that pays, so bets share the work."""
+    """All holds of a game. The rows that hands win are separate from their pays, so bets share the work."""
 
     def __init__(self, definition: VideoPokerDefinition) -> None:
         self.definition = definition
@@ -83,15 +83,15 @@ class Holds:
 
     @cached_property
     def strengths(self) -> Ints:
-        """The strength of every hand."""
+        """Return the strength of every hand."""
         return self.sets.strengths(self.definition.deck.order)
 
     @cached_property
     def rows(self) -> Ints:
-        """The row of the pay table of every hand; the number of rows where it pays nothing."""
+        """Return the pay row of every hand, or the number of rows if it pays nothing."""
         order = self.definition.deck.order
         wilds: Ints = self.sets.wilds(order)[0] if order.wild else np.zeros(1, dtype=np.int8)
-        keys = (self.strengths >> DECIDING) * 8 + wilds  # rows ask for no more of a strength
+        keys = (self.strengths >> DECIDING) * 8 + wilds  # rows depend on nothing else of a strength
         table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
             row = row_of(self.definition.pay, key >> 3 << DECIDING, key & 7, order)
@@ -101,11 +101,11 @@ class Holds:
 
     @cached_property
     def counts(self) -> list[list[Ints]]:
-        """For each row of the pay table how many of its hands hold given cards; see :meth:`Sets.sums`."""
+        """Return, for each pay row, how many of its hands hold given cards; see :meth:`Sets.sums`."""
         return [self.sets.sums(self.rows == row) for row in range(len(self.definition.pay))]
 
     def values(self, pays: Sequence[int]) -> Ints:
-        """Return what each hold of each deal is worth in ``unit``-ths: 32 rows, a column a class.
+        """Return the value of each hold of each deal in ``unit``-ths: 32 rows, a column per class.
 
         ``pays`` are credits by row of the pay table.
         """
@@ -117,9 +117,9 @@ class Holds:
         return self.sets.holds(tables, self.deals) * self.scale[:, None]
 
     def held(self, values: Ints, kept: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
-        """Return what keeping the cards at the places in ``kept``, by class of deals, comes to.
+        """Return the results of holding the cards at the indices in ``kept``, by class of deals.
 
-        First the chance of each row of the pay table, then the mean of the squared mean win of a deal.
+        First the probability of each row of the pay table, then the mean of the squared mean win of a deal.
         """
         total = self.unit * self.sets.count
         finished = self.sets.held(self.counts, self.deals, kept) * (self.scale[kept] * self.like)
@@ -131,7 +131,7 @@ class Holds:
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
     def by(self, way: Way) -> Ints:
-        """Return which cards a simple way keeps of each class of deals. Raises :class:`AnalysisError`."""
+        """Return the cards that a simple way holds of each class of deals. Raises :class:`AnalysisError`."""
         order = self.definition.deck.order
         made = self.strengths[self.deals] >> CATEGORY
         kept = np.full(len(self.deals), -1, dtype=np.int64)
@@ -151,7 +151,7 @@ class Holds:
 
     @cached_property
     def parts(self) -> list[Part]:
-        """What is to be known of the cards at each choice of places, by its bits."""
+        """Return the data of the cards at each choice of indices, by its bits."""
         wild = self.definition.deck.order.wild
         cards = self.sets.members[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)
@@ -177,6 +177,6 @@ class Holds:
         return found
 
     def mean(self, values: Ints, kept: Ints) -> Fraction:
-        """Return the mean win of one hand in credits, without what it is made of."""
+        """Return the mean win of one hand in credits, without the breakdown by rows."""
         found = values[kept, np.arange(len(kept))] * self.like
         return Fraction(sum(found.tolist()), self.unit * self.sets.count)

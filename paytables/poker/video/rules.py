@@ -21,18 +21,18 @@ from paytables.wording import counted
 
 @dataclass(frozen=True)
 class VideoPokerRules(Tableless):
-    """A video poker game made playable."""
+    """A playable video poker game."""
 
     definition: VideoPokerDefinition
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """What every number of credits on every number of hands costs, ascending."""
+        """Return the costs of every number of credits on every number of hands, ascending."""
         bets = self.definition.bets
         return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
 
     def wager(self, credits_: int, **asked: object) -> Wager:
-        """Return the wager of ``credits_`` in all, on so many ``hands``, else the fewest that fit.
+        """Return the wager of ``credits_`` in total, on ``hands`` hands or by default the fewest that fit.
 
         Raises :class:`WagerError`.
         """
@@ -54,14 +54,14 @@ class VideoPokerRules(Tableless):
         return Ranking(self.definition.deck.order)
 
     def pay(self, cards: list[int]) -> Pay | None:
-        """Return the row of the pay table that five cards win; None where they win nothing."""
+        """Return the row of the pay table that five cards win, or None."""
         order = self._ranking.order
         wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild for card in cards)
         row = row_of(self.definition.pay, self._ranking.strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
     def advice(self, dealt: list[int], credits_: int) -> dict[str, int]:
-        """Return which cards the best play holds, where the definition carries it."""
+        """Return the cards that the best play holds, if the definition stores it."""
         proofs = self.definition.proved
         if proofs is None:
             return {}
@@ -115,7 +115,7 @@ class VideoPokerRules(Tableless):
         return Outcome(progressives=tuple(hit), display=display)
 
     def levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the level that one hand at the most credits plays for, where there is one."""
+        """Return the level that one hand at the maximum credits plays for, if there is one."""
         hands = wager.options["hands"]
         level = self.definition.level(wager.credits // hands, hands)
         if level is None:
@@ -133,7 +133,7 @@ class VideoPokerRules(Tableless):
         )
 
     def every_level(self) -> tuple[LevelPlay, ...]:
-        """Return the level at the one price it is played for."""
+        """Return the level at the only price for which it is played."""
         return self.levels(self.wager(self.definition.most, hands=1))
 
     def _felt(self, hands: list[list[int]]) -> dict[str, object]:
@@ -180,7 +180,7 @@ class VideoPokerRules(Tableless):
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what is legal in the definition and may surprise: a row below one that pays less."""
+        """Return remarks on what is legal but may surprise: a row that pays less than the row below."""
         pays = [pay.pays for pay in self.definition.pay]
         return tuple(
             Remark(f"pay.{n}.pays", f"pays more than {self.definition.pay[n - 1].id}, which goes before it")
@@ -189,11 +189,11 @@ class VideoPokerRules(Tableless):
         )
 
     def prove(self, *_: object) -> Proofs:
-        """Work out what the definition carries as proved (laboratory packages)."""
+        """Compute the proof that the definition stores (laboratory packages)."""
         return figures.prove(self.definition)
 
     def verify(self) -> None:
-        """Hold the figures carried against what comes out. Raises :class:`AnalysisError`."""
+        """Compare the stored figures with newly computed ones. Raises :class:`AnalysisError` if they differ."""
         held_against(self.definition.game.id, self.definition.proved, self.prove)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the same at every depth)
@@ -207,5 +207,5 @@ class VideoPokerRules(Tableless):
 
 
 def _hand_id(hand: int) -> str:
-    """The first hand, which is dealt and held, is the player's; others are told apart by number."""
+    """Return the id of a hand: the first, which is dealt and held, is the player's; others are numbered."""
     return "player" if hand == 1 else f"player-{hand}"

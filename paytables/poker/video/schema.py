@@ -18,7 +18,7 @@ from paytables.wording import among
 
 
 class Deck(Strict):
-    """52 cards, with a joker or not; the joker and ``wild`` ranks stand for any card."""
+    """52 cards, with or without a joker; the joker and ``wild`` ranks represent any card."""
 
     joker: bool = False
     wild: Listed = ()
@@ -32,20 +32,20 @@ class Deck(Strict):
 
     @property
     def order(self) -> Order:
-        """How its hands rank."""
+        """Return the order of its hands."""
         wild = (*wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
         return Order(categories=CATEGORIES, wild=wild) if wild else FIVE
 
 
 class Pay(HandRow):
-    """A row of the pay table: ``pays`` credits for each credit bet, ``most_pays`` where the most is bet."""
+    """A row of the pay table: ``pays`` credits for each credit bet, ``most_pays`` at the maximum bet."""
 
     pays: PositiveInt
     most_pays: PositiveInt | None = None
 
 
 class Bets(Strict):
-    """Credits a hand, and how many hands may be played of one deal."""
+    """The credits per hand, and the number of hands that may be played from one deal."""
 
     credits: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
     hands: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
@@ -61,9 +61,9 @@ class Bets(Strict):
 
 
 class Progressive(Strict):
-    """A level that ``row`` wins instead of its pay, by one hand at the most credits.
+    """A level that ``row`` wins instead of its pay, by one hand at the maximum credits.
 
-    Its meter and paying it are the cabinet's. ``increment`` is the share of each such bet that goes to it.
+    The cabinet stores its meter and pays it. ``increment`` is the share of each such bet that goes to it.
     """
 
     id: Identifier
@@ -77,8 +77,8 @@ class Proof(Strict):
     """The best holds' figures at some credits: how often a hand wins each row, in the rows' order.
 
     ``deals`` is the mean over deals of the squared mean win (in credits for each credit bet), ``worst`` the
-    return of whoever holds worst every time, ``simplest`` that of the simple way of :attr:`simplest`,
-    ``policy`` which cards are held of each class of deals.
+    return of the worst holds, ``simplest`` that of the simple way of :attr:`simplest`, ``policy`` the cards
+    held of each class of deals.
     """
 
     rates: tuple[Exact, ...]
@@ -89,23 +89,23 @@ class Proof(Strict):
 
 
 class Proofs(Strict):
-    """``most`` is of a hand at the most credits, ``fewer`` of any other where that pays otherwise."""
+    """``most`` is for a hand at the maximum credits, ``fewer`` for any other if its pays differ."""
 
     most: Proof
     fewer: Proof | None = None
 
     def of(self, *, most: bool) -> Proof:
-        """Return the proof of a hand at the most credits, or of any other."""
+        """Return the proof of a hand at the maximum credits, or of any other."""
         return self.most if most or self.fewer is None else self.fewer
 
 
 class Hold(Strict):
-    """A line of a simple way to hold: keep so many ``cards``, all wild ones among them, that are like this.
+    """A line of a simple way to hold: keep a number of ``cards``, all wild ones among them, that fit the conditions.
 
-    ``made`` are what the five cards dealt may be; ``wild`` is how many wild ones are among them. Of the rest
-    that is kept ``sets`` says which are alike (none, a pair, ...), ``of`` between which ranks all are,
-    ``suited`` and ``row`` that they are of one suit and follow one another, ``ways`` of how many straights
-    they are part, at least.
+    ``made`` are the permitted combinations of the five dealt cards; ``wild`` is the number of wild ones among
+    them. For the other held cards, ``sets`` gives their sets (none, a pair, ...), ``of`` the range of all
+    their ranks, ``suited`` and ``row`` that they are of one suit and consecutive, ``ways`` the minimum number
+    of straights they are part of.
     """
 
     cards: Annotated[int, Field(ge=0, le=HAND)]
@@ -119,20 +119,20 @@ class Hold(Strict):
 
 
 class Way(Strict):
-    """A published way to hold: the first of its lines that fits, the lowest ranks where it fits twice."""
+    """A published way to hold: the first of its lines that fits, the lowest ranks if it fits twice."""
 
     name: Text
     line: tuple[Hold, ...]
 
 
 class Simplest(Strict):
-    """Which of the simple ways of :file:`simple.toml` a game is measured by."""
+    """The simple way of :file:`simple.toml` for which a game's figure is computed."""
 
     way: Identifier
 
     @property
     def data(self) -> Way:
-        """The way."""
+        """Return the way."""
         return _ways()[self.way]
 
     @field_validator("way")
@@ -150,7 +150,7 @@ def _ways() -> dict[str, Way]:
 
 
 class VideoPokerDefinition(Definition):
-    """A whole video poker game."""
+    """The definition of a video poker game."""
 
     deck: Deck = Deck()
     bets: Bets = Bets()
@@ -174,26 +174,26 @@ class VideoPokerDefinition(Definition):
 
     @property
     def most(self) -> int:
-        """The most credits on a hand."""
+        """Return the maximum credits on a hand."""
         return self.bets.credits[-1]
 
     @property
     def cycle(self) -> int:
-        """The number of equally likely rounds of one hand: of deals, each with as many draws."""
+        """Return the number of equally likely rounds of one hand: deals, times the draws of each."""
         cards = 53 if self.deck.joker else 52
         return comb(cards, HAND) * lcm(*(comb(cards - HAND, drawn) for drawn in range(HAND + 1)))
 
     @property
     def evenly(self) -> bool:
-        """Whether a credit wins the same however many are bet."""
+        """Return whether the pay per credit is the same for every number of credits bet."""
         return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
 
     def level(self, credits_: int, hands: int) -> Progressive | None:
-        """Return the level that so many hands of so many credits play for, None for none."""
+        """Return the level that ``hands`` hands of ``credits_`` credits play for, or None."""
         return self.progressive if hands == 1 and credits_ == self.most else None
 
     def pays(self, credits_: int) -> tuple[int, ...]:
-        """Return what each row pays for so many credits bet on a hand, in credits; a level its reset."""
+        """Return what each row pays for ``credits_`` credits on a hand, in credits; a level as its reset."""
         pays = [pay.pays * credits_ for pay in self.pay]
         if credits_ == self.most:
             pays = [(pay.most_pays or pay.pays) * credits_ for pay in self.pay]

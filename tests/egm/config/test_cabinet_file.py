@@ -74,7 +74,7 @@ MISTAKES = [
     ('"id003"', '"id003"\n[host]\ntransfers = true', "line 12: host.line: money goes through a host: name its line"),
     ('"id003"', '"id003"\n[sas.one]\n[host]\ntransfers = true\nline = "on"', "line 15: host.line: there is no line 'on'; did you mean one?"),
     ('site = "Chez Lise"', 'site = "x"\ntime_zone = "Quebec"', "line 6: machine.time_zone: 'Quebec' is not known here"),
-    ('site = "Chez Lise"\n', "", "line 1: machine.site: must be given: The house the machine stands in"),
+    ('site = "Chez Lise"\n', "", "line 1: machine.site: must be given: The venue's name, as printed on its tickets"),
     ("[[games]]", "[[games]", "line 7: not TOML: "),
     ('game = "maple-classic"', 'denominations_cents = [\n 5,\n "x",\n]', r"line 8: games\[1\].denominations_cents\[2\]: must be a valid integer, not 'x'"),
 ]  # fmt: skip

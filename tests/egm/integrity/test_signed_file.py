@@ -8,11 +8,14 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from egm.app.first_start.draft import Draft
+from egm.app.first_start.signing import putting_back
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.integrity.signed_file import FILE_NAME, Signature, digest_of
 from egm.kernel.events import EventType, State
 from egm.people import Person, Role, Roster
+from egm.testing.clearing import clear_it
 from egm.testing.machine import StoppedClock
 from egm.testing.service_menu import Menu, offered, pin_of
 from meters import Journal, Transaction, Transfer
@@ -190,3 +193,23 @@ def test_a_signature_that_is_forged_or_of_somebody_who_may_not_counts_for_nothin
     path.write_text("{")
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
     assert len(cabinet.signed()) == 1
+
+
+@pytest.mark.requirement("A-22", "E-11")
+def test_a_signed_file_can_be_put_back_after_an_authorised_clear(cabinet):
+    """The new journal has no entry of the signature: the clear carries the text over, also over a second one."""
+    cabinet.sign("1")
+    cabinet.start()
+    for _ in range(2):
+        clear_it(cabinet.folder.root)
+        assert cabinet.start()["faults"] == set()
+        cabinet.audited()
+        printed = CliRunner().invoke(
+            main, ["cabinet", "signed", "--file", "--state", str(cabinet.folder.root)]
+        )
+        assert (printed.exit_code, printed.output) == (0, TEXT)
+    cabinet.file.unlink()
+    step = putting_back(cabinet.folder, cabinet.file, CLOCK.now)
+    assert step is not None
+    assert step.may_sign(Draft(seed={}))
+    assert step.text == TEXT

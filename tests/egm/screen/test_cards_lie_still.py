@@ -105,7 +105,7 @@ def at_table(theme, name, credits_=None):
     game = load_game(name)
     told = game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
     form = credits_ or max(game.bet_options)
-    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands(), bet_credits=form)
+    view = at_rest((told,), told, "en", felt=game.rules.current_view(), bet_credits=form)
     bets = dict(view.chips.bets)
     wager = game.wager(credits_) if credits_ else game.wager(sum(bets.values()), bets=bets)
     playing = {"state": "playing", "bet_credits": wager.credits, "bet_wager": dict(wager.options)}

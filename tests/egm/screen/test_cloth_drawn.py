@@ -32,7 +32,7 @@ class Edged(TextPainter):
 def test_what_looks_like_a_place_for_a_bet_takes_a_touch_everywhere(theme, layout, name):
     """A row's name and the numbers of the point looked like places, and took none."""
     game, told = felt(name)
-    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands())
+    view = at_rest((told,), told, "en", felt=game.rules.current_view())
     picture = Picture(theme, layout=layout)
     for part in parts(view.table, picture._stage(view).layout) or ("",):
         shown = pressed(view, Action("cloth", part), theme)[0] if part else view

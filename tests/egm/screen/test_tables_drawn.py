@@ -32,7 +32,7 @@ OTHERS = [name for name in tables() if name not in FELTS]
 @pytest.fixture(params=WITH_SPOTS)
 def table(request):
     game, told = felt(request.param)
-    return game, told, at_rest((told,), told, "en", felt=game.rules.as_it_stands())
+    return game, told, at_rest((told,), told, "en", felt=game.rules.current_view())
 
 
 class Player:
@@ -260,7 +260,7 @@ def opened(view, layout, theme):
 def test_every_spot_is_reached_by_a_finger_in_every_layout(name, theme, layout):
     """Each has a place of a finger's size, whose middle is that spot and no other."""
     game, told = felt(name)
-    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands())
+    view = at_rest((told,), told, "en", felt=game.rules.current_view())
     picture, found = Picture(theme, layout=layout), set()
     for open_ in opened(view, layout, theme):
         for touch in picture.touches(open_):

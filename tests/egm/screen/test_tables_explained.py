@@ -230,7 +230,7 @@ def spot_on(picture, view):
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
 def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     game, told = felt("quebec-craps")
-    view = at_rest((told,), told, "en", felt=game.rules.as_it_stands())
+    view = at_rest((told,), told, "en", felt=game.rules.current_view())
     view, _ = pressed(view, Action("clear"), theme)
     laid = replace(view, chips=view.chips.changed({"pass": 1}))
     picture = Picture(theme, layout=layout, scale=0.5)

@@ -17,7 +17,7 @@ from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import AWAKE, only
 from egm.people import Permission
 from egm.staff.form import Field, FieldKind, Form, form_rule
-from egm.staff.service.desk import Entry, Move, refuse
+from egm.staff.service.desk import Entry, Move, Place, refuse
 from egm.staff.service.words import BACK, number, pairs, say
 
 SECONDS = 0.01
@@ -75,7 +75,7 @@ FORM = Form(
 )
 
 
-class SongPage:
+class SongPage(Place):
     def page(self, machine: Machine) -> ServicePage:
         song = machine.memory.get(JukeboxKey.SONG)
         rows = ((say("service.column.song"), number(song or 0)),)

@@ -189,9 +189,9 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
 def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):
     Menu(room).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     room.close()
-    kept = look(tmp_path, WITH_JUKEBOX).kept
-    assert kept is not None
-    assert kept.state["song"] == 7
+    carried = look(tmp_path, WITH_JUKEBOX).carried_state
+    assert carried is not None
+    assert carried.state["song"] == 7
     clear_it(tmp_path)
     again = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
     assert again.machine.memory.get(JukeboxKey.SONG) == 7

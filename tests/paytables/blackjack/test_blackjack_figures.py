@@ -169,11 +169,11 @@ def test_a_table_carries_its_figures_and_its_chart(name):
     means = [Fraction(each) for each in (proof.worst, proof.dealers, proof.charted, proof.mean)]
     assert means == sorted(means)
     for bet in analyse(load_game(name), Depth.FULL).bets:
-        if bet.beside:  # a side bet by itself, which no play of the hand makes better
+        if bet.required_bets:  # a side bet by itself, which no play of the hand makes better
             assert bet.worst_rtp <= bet.simplest_rtp == bet.rtp < 1
         else:
             assert bet.worst_rtp < bet.simplest_rtp < bet.rtp < 1
-        laid = {**bet.beside, **bet.options["bets"]}
+        laid = {**bet.required_bets, **bet.options["bets"]}
         assert load_game(name).wager(sum(laid.values()), bets=laid).credits == sum(laid.values())
     sheet = chart_sheet(made)
     assert [row[0] for row in sheet["rows"][:2]] == ["hard 4", "hard 5"]

@@ -98,7 +98,7 @@ def test_its_return_is_a_function_of_the_jackpot(game):
     assert bet.rtp_counting("reset") == bet.rtp + level.rtp_at(10_000, 1)
     # in the long run all that is fed is paid, and the house puts up each reset
     assert bet.rtp_with_progressives == bet.rtp + Fraction(1, 2) + Fraction(10_000 * 4, 2598960)
-    assert bet.beside == {"ante": 1}
+    assert bet.required_bets == {"ante": 1}
 
 
 def test_with_the_ante_its_part_of_the_wager_is_stated(game):

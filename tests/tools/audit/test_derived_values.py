@@ -69,7 +69,7 @@ def test_promotional_credit_does_not_end_before_its_day(tmp_path):
         identifier="T1", kind=TransferKind.IN, cents={CreditKind.RESTRICTED: 500}, expires=day, pool=1
     )
     transfers.order(order, asset_number=7)
-    transfers.told()
+    transfers.acknowledge_result()
     entries = raws(room)
     ended = entry(
         entries,

@@ -48,7 +48,7 @@ def test_a_ticket_that_a_host_called_good(tmp_path, stacked):
         room.ledger.vend_confirmed()
     else:
         room.ledger.not_stacked("it jams")
-    tickets.told()
+    tickets.acknowledge_result()
     assert room.credit_cents == (1234 if stacked else 0)
     bodies = honest(room)
     room.close()
@@ -75,7 +75,7 @@ def test_a_bill_after_promotional_credit_whose_last_day_is_over(tmp_path):
     cents, day = {CreditKind.RESTRICTED: 5}, room.machine.local_date
     order = Order(identifier="T1", kind=TransferKind.IN, cents=cents, expires=day, pool=1)
     transfers.order(order, asset_number=7)
-    transfers.told()
+    transfers.acknowledge_result()
     room.play()
     room.shown()
     assert room.machine.kind_cents(CreditKind.RESTRICTED) == 0

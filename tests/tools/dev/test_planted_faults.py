@@ -5,14 +5,20 @@ from dataclasses import replace
 
 import pytest
 
+import meters.clear
+from egm.app import station
 from egm.devices.bill_driver import BillDriver
+from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
+from egm.memory_clear.claim_book import SOURCE, ClaimBook
 from egm.money import value_in
 from egm.money.device_ledgers import PaperLedger
 from egm.play import residual_credit, rulings
 from egm.progressive.messages import Commit
 from egm.records import residual
-from tools.dev.simulation import actions, link, player
+from egm.staff import interventions
+from egm.staff.service import key_switches
+from tools.dev.simulation import actions, campaign, link, player
 from tools.dev.simulation.actions import Action
 from tools.dev.simulation.campaign import Case
 from tools.dev.simulation.house import House
@@ -120,6 +126,68 @@ def a_key_that_restarts_a_working_generator(monkeypatch):
     )
 
 
+def a_key_that_serves_payments_last(monkeypatch):
+    """And staff who meet nothing but empty printers, strings in the coin path and hand-pays."""
+    honest = key_switches._order_of_service
+    monkeypatch.setattr(key_switches, "_order_of_service", lambda position: -honest(position))
+    out_of_paper, cheated = ("printer", "paper", {"tickets": 0}), ("coin", "cheat", {})
+    monkeypatch.setattr(actions, "_FAULTS", (out_of_paper, cheated))
+
+
+def a_key_that_serves_its_own_position_only(monkeypatch):
+    def concerned(beside, number, event):
+        return (beside.at[number],) if event.type == EventType.KEY_TURNED else honest(beside, number, event)
+
+    honest = station.concerned
+    monkeypatch.setattr(station, "concerned", concerned)
+    monkeypatch.setattr(actions, "_FAULTS", (("printer", "paper", {"tickets": 0}),))
+    monkeypatch.setattr(campaign, "_REST_SECONDS", 60.0)
+    monkeypatch.setattr(actions.Crowd, "repair", lambda crowd: crowd.close_doors())  # printers stay empty
+
+
+def bills_credited_as_another_amount(monkeypatch):
+    """Of 123.45, in every entry from the bill to the pay-out: they agree with each other."""
+
+    def change(machine, kind, said):
+        if kind == "bill.escrow":
+            said["transfers"] = tuple(replace(flow, amount_cents=12345) for flow in said["transfers"])
+        return said
+
+    recorded(monkeypatch, change)
+
+
+def a_collection_that_forgets_the_one_before(monkeypatch):
+    honest = interventions.collected
+
+    def collected(machine, collection):
+        (key, value), *_ = honest(machine, collection).items()
+        return {key: {**value, "before": dict.fromkeys(value["before"], 0)}}
+
+    monkeypatch.setattr(interventions, "collected", collected)
+    monkeypatch.setattr(actions, "_FORMS", ("form:box_count",) * 4)
+    monkeypatch.setattr(player, "_TECHNICIAN_COMES", 0.0)
+
+
+def credit_that_a_clear_forgets(monkeypatch):
+    """Neither the claims nor the check of the clear know of it."""
+    monkeypatch.setattr(ClaimBook, "credits", lambda _: None)
+    monkeypatch.setattr(meters.clear, "_check", lambda *_: None)
+
+
+def a_clear_that_carries_a_claim_twice(monkeypatch):
+    honest = ClaimBook.entry
+
+    def entry(book, claim, kind, *args, **said):
+        said["transfers"] = tuple(
+            replace(flow, amount_cents=flow.amount_cents * 2) if flow.source == SOURCE else flow
+            for flow in said.get("transfers", ())
+        )
+        return honest(book, claim, kind, *args, **said)
+
+    monkeypatch.setattr(ClaimBook, "entry", entry)
+    monkeypatch.setattr(meters.clear, "_check", lambda *_: None)
+
+
 @pytest.mark.requirement("A-08", "E-13")
 @pytest.mark.parametrize(
     ("plant", "house", "script", "found"),
@@ -166,6 +234,37 @@ def a_key_that_restarts_a_working_generator(monkeypatch):
             House(games=(), wheel=True),
             doing("bill", *WAIT, *("bet", "play", "language", "language", "key") * 20),
             "audit: .* the generator that is restarted was in service",
+        ),
+        (
+            a_key_that_serves_payments_last,
+            replace(ONE, positions=2, hopper=False),
+            doing(*("coin", "bill", "fault", "cash out", "language", "key") * 30),
+            "the attendant's key cleared .* before the hand-pay at position",
+        ),
+        (
+            a_key_that_serves_its_own_position_only,
+            replace(ONE, positions=2, hopper=False),
+            doing(*("fault",) * 4, *("bill",) * 4, *WAIT),
+            "StuckError: the machine does not come to rest",
+        ),
+        (bills_credited_as_another_amount, ONE, doing("bill", *WAIT, "cash out", *WAIT), "bills in at 1: "),
+        (
+            a_collection_that_forgets_the_one_before,
+            ONE,
+            doing(*("bill", *WAIT, "menu", *("language",) * 100) * 4),
+            "counted of the bill_box: ",
+        ),
+        (
+            credit_that_a_clear_forgets,
+            ONE,
+            doing("bill", *WAIT, "clear memory", *WAIT),
+            "kept by the house: ",
+        ),
+        (
+            a_clear_that_carries_a_claim_twice,
+            ONE,
+            doing("bill", *WAIT, "clear memory", *WAIT),
+            "kept by the house: ",
         ),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",

@@ -81,14 +81,19 @@ def test_a_case_that_failed_once_does_so_no_more(tmp_path, case):
 
 @pytest.mark.requirement("A-08")
 def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
-    """Keys and salts included, after power cuts at the same operations of the media."""
+    """Keys, salts and evidence of a clear included, after power cuts at the same operations of the media."""
     folder = tmp_path / "world"  # some reasons name the port, so it must be the same
+    case = _with_upkeep(at(House(games=("maple-classic", "hold-fast"), start="asked"), 20261123, 120, 4))
 
     def life():
-        simulate(_new(folder), case_of(20261123, actions=150, cuts=4))
+        result = simulate(_new(folder), case)
+        assert result.actions.keys() >= {"lose file", "update", "clear memory"}
+        assert result.verdict.entries > 50  # of both journals: the old one lies in the evidence
         state = folder / "state"
         files = {path.relative_to(state) for path in state.rglob("*") if path.is_file()}
         lasting = {file for file in files if file.parts[0] != "run" and file.name != "machine.lock"}
+        # SQLite draws the salts of a write-ahead log itself; a cut leaves one, and a clear moves it aside.
+        lasting = {file for file in lasting if not file.name.endswith(("-wal", "-shm"))}
         found = {file: (state / file).read_bytes() for file in lasting}
         with open_view(state) as view:
             bodies = list(view.bodies())
@@ -96,7 +101,7 @@ def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
         return bodies, found
 
     once, again = life(), life()
-    assert len(once[0]) > 50
+    assert len(once[0]) > 20
     assert once[0] == again[0]
     assert len(once[1]) > 10
     assert once[1] == again[1]
@@ -219,6 +224,14 @@ def test_the_staff_fills_in_every_form_by_the_prompts_it_declares(tmp_path):
         "incident",
         "box_count",
     }
+
+
+def _with_upkeep(case):
+    """The case with everything that is done to a machine that is off, the clear last."""
+    script = list(case.script)
+    for place, name in ((30, "lose file"), (50, "update"), (70, "clear memory")):
+        script[place] = script[place]._replace(name=name)
+    return replace(case, script=script)
 
 
 def _new(folder):

@@ -135,7 +135,10 @@ def test_the_kept_dieharder_run_is_of_the_code_that_is_here(tmp_path: Path) -> N
     (tmp_path / "rng").mkdir()
     for name in ("ctr_drbg.py", "mechanism.py"):
         (tmp_path / "rng" / name).write_bytes((Path(rng.__file__).parent / name).read_bytes())
-    (tmp_path / "rng" / "mechanism.py").write_text("another")
+    source = (tmp_path / "rng" / "mechanism.py").read_text()
+    (tmp_path / "rng" / "mechanism.py").write_text(f"# a comment changes nothing\n{source}")
+    assert kept.changed_since(tmp_path) == ()
+    (tmp_path / "rng" / "mechanism.py").write_text(source.replace("2**48", "2**47"))
     assert kept.changed_since(tmp_path) == ("rng/mechanism.py",)
 
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from paytables import Law
+from paytables import WinDistribution
 from tools.lab.simulation import Tally, judge_distribution, judge_share
 
-LAW = Law(1000, {0: 700, 1: 150, 2: 100, 10: 45, 500: 5})
+LAW = WinDistribution(1000, {0: 700, 1: 150, 2: 100, 10: 45, 500: 5})
 GAMES = 4000
 
 
@@ -35,12 +35,12 @@ def test_honest_simulations_agree_and_their_z_scores_are_spread_as_they_should_b
 @pytest.mark.requirement("R-10:b")
 def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_the_same():
     """Two ones for a two: the return is the same, hit frequency and distribution are not."""
-    other = Law(1000, {0: 600, 1: 350, 10: 45, 500: 5})
+    other = WinDistribution(1000, {0: 600, 1: 350, 10: 45, 500: 5})
     assert other.moment(1) == LAW.moment(1)
     tally = sample(7, other)
     assert not judge_distribution(tally, LAW).agrees
     assert not judge_share(tally.hits, GAMES, LAW.at_least(1)).agrees
-    same_hits = Law(1000, {0: 700, 1: 190, 2: 50, 10: 55, 500: 5})
+    same_hits = WinDistribution(1000, {0: 700, 1: 190, 2: 50, 10: 55, 500: 5})
     tally = sample(7, same_hits)
     assert judge_share(tally.hits, GAMES, LAW.at_least(1)).agrees
     assert not judge_distribution(tally, LAW).agrees
@@ -53,15 +53,15 @@ def test_a_game_that_wins_as_much_in_another_way_is_found_though_its_return_is_t
 def test_the_largest_win_that_games_meet_ten_times_is_the_one_its_probability_gives(games, largest):
     assert LAW.largest_win_expected(10, games) == largest
     assert largest == max((win for win in LAW.counts if LAW.at_least(win) * games >= 10), default=0)
-    cut = Law(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
+    cut = WinDistribution(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
     assert cut.largest_win_expected(10, games) == min(largest, 2)
 
 
 def test_what_the_exact_distribution_leaves_out_is_a_class_of_its_own():
-    cut = Law(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
+    cut = WinDistribution(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
     assert judge_distribution(sample(3), cut).classes == 4
     assert judge_distribution(sample(3), cut).agrees
-    never = Law(1000, {0: 700, 1: 150, 2: 150})
+    never = WinDistribution(1000, {0: 700, 1: 150, 2: 150})
     assert not judge_distribution(sample(3), never).agrees
     few = Tally(9, 0, 0, 0, 0, Counter({0: 9}))
     assert judge_distribution(few, LAW) is None

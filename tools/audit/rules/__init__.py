@@ -1,28 +1,30 @@
-"""The one table of what a journal may say: kind of entry -> phase, transfers, counts, state, record, persons.
+"""The table of allowed journal entries: kind of entry -> phase, transfers, counts, state, record, persons.
 
-What is not in the table is a finding, and so is what no machine could write in the state it was in. A row is
-a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns (:mod:`tools.audit.rules.pattern`). The rows
-stand with what they are about: ``papers``, ``cash_outs`` and ``transfers`` (what comes in and goes out),
-``games``, ``wheel``, ``levels``, ``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what persons
-pay, write down and decide), ``staff``, ``openings``, ``work``, ``life`` and ``memory``.
+An entry without a matching row is a finding, and so is an entry that no machine could write in its current
+state. A row is a :class:`~tools.audit.rules.rule.Rule`; its fields are patterns
+(:mod:`tools.audit.rules.pattern`). The rows are grouped by subject: ``papers``, ``cash_outs`` and
+``transfers`` (money in and out), ``games``, ``wheel``, ``levels``, ``protection`` (play), ``hands``,
+``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``, ``openings``, ``work``, ``life`` and
+``memory``.
 
-**To add a kind of entry**, add a row where it belongs, next to the code's own ``record(...)``::
+**To add a kind of entry**, add a row to its group, after the example of the code's own ``record(...)``::
 
     Rule(
         kind="lamp.changed",
-        before={"lamp": "$was:bool"},  # what memory held; None: nothing
+        before={"lamp": "$was:bool"},  # the stored value before the entry; None: nothing stored
         record={"on": "$on:bool", "why?": "$:text", "person": "$:staff"},
         state={"lamp": "$on"},  # the same value as in the record
         counts={"lamps": 1},
     )
 
-A row of what begins something (a reservation, money that moves, a key of the memory taken in hand) says in
-``within`` in which states of the machine it may be, EVERYWHERE where it is a fact that comes in any.
+A row of an entry that starts something (reserves or moves money, or creates a storage key) lists in
+``within`` the machine states in which it is allowed; EVERYWHERE if it records a fact that can occur in any
+state.
 
-An entry's id is a fresh one of its kind unless the row says otherwise. What stands in two places gets one
-name: then neither can be altered alone. Several rows of one kind are several ways it may be. A field that may
-be missing ends in ``?``. ``tests/tools/audit/test_rules.py`` finds a kind that has no row, and a row nobody
-uses: run it after you have added an entry.
+An entry's id is a new one of its kind unless the row says otherwise. A value that occurs in two fields gets
+one name, so that neither can be altered alone. Several rows of one kind are alternatives. A field that may be
+missing ends in ``?``. ``tests/tools/audit/test_rules.py`` finds kinds without a row, and rows that are never
+used: run it after adding an entry.
 """
 
 from collections.abc import Mapping
@@ -80,7 +82,7 @@ BY_KIND: Final = _by_kind()
 
 
 def rules_of(kind: str) -> tuple[Rule, ...]:
-    """The rows for a kind of entry, in the order they are tried; none where it has no place in a journal."""
+    """Return the rows for a kind of entry, in the order they are tried, or an empty tuple for an unknown kind."""
     found = BY_KIND.get(kind, ())
     return found or (BY_KIND["chance.{code}"] if kind.startswith("chance.") else ())
 

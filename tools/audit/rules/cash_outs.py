@@ -1,4 +1,4 @@
-"""The rules of credit that is paid out or ends: tickets printed, coins from the hopper, restricted credit."""
+"""The rules for credit that is paid out or expires: printed tickets, hopper coins, restricted credit."""
 
 from datetime import date, timedelta
 from typing import Any, Final
@@ -22,21 +22,21 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same, shown
 from tools.audit.rules.rule import Move, Rule
 
-#: A way out just given up, or that has left a rest: it goes on by hand in whatever state the machine is.
+#: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
 GIVEN_UP: Final = frozenset({"cashout.void", "coins.out", "credit.converted", "disputed.opened"})
 _CASHABLE: Final = "credit:{position}:cashable"
-#: Tickets whose numbers the host reads, in a ring of so many places (egm.money.host.model).
+#: The size of the ring of tickets whose numbers the host reads (egm.money.host.model).
 _RING: Final = 31
 _REST: Final = "cash_out_goes_on"
 
 
 def _pool_of(scope: Scope) -> int:
-    terms = scope.kept(RestrictedTerms, "restricted")
+    terms = scope.record_before(RestrictedTerms, "restricted")
     return terms.pool if scope["credit"] == "restricted" and terms is not None else 0
 
 
 def _ring(scope: Scope) -> None:
-    """A ticket a host will read takes the next place of the ring."""
+    """Check that a ticket the host will read takes the next index of the ring."""
     state = scope.entry.state
     places = {key: value for key, value in state.items() if key.startswith("validation")}
     if not places:
@@ -48,8 +48,8 @@ def _ring(scope: Scope) -> None:
 
 
 def _is_printing(scope: Scope) -> None:
-    """The printer has the ticket of the open cash-out, in its language; or a test."""
-    pay_out = scope.kept(CashOutRecord, "pay_out")
+    """Check that the printer has the ticket of the open cash-out, in its language, or a test ticket."""
+    pay_out = scope.record_before(CashOutRecord, "pay_out")
     if scope["id"].startswith(("test-", "slip-")):
         return
     if pay_out is None or (pay_out.id, pay_out.language) != (scope["id"], scope["language"]):
@@ -57,8 +57,8 @@ def _is_printing(scope: Scope) -> None:
 
 
 def _gone_coins(scope: Scope) -> Any:
-    """The two transfers of coins that left: the player's for what he is owed, and the hopper's for all."""
-    gone = scope.kept(CoinsGone, "coins_gone")
+    """Return the transfers for dispensed coins: the player's part of what is owed, and the hopper's for all coins."""
+    gone = scope.record_before(CoinsGone, "coins_gone")
     counted_cents = 0 if gone is None else gone.paid_coins * gone.coin_cents
     if gone is None or not counted_cents:
         return []
@@ -69,8 +69,8 @@ def _gone_coins(scope: Scope) -> Any:
 
 
 def _with_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
-    """What has come as coins of the open cash-out with these, and what was owed before the first of them."""
-    pay_out = scope.kept(CashOutRecord, "pay_out")
+    """Return the coins paid for the open cash-out, these included, and the amount owed before the first."""
+    pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
         raise Differs("no cash-out is open")
     before_cents = 0 if pay_out.in_coins is None else pay_out.in_coins.paid_cents
@@ -81,20 +81,20 @@ def _with_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
 
 
 def _goes_on(scope: Scope) -> Any:
-    """What is left goes the next way, or stays where the place says so; journals of before set it true."""
+    """Return the remainder that goes on to the next payout method, or stays; earlier versions stored true."""
     if place(_REST, scope.position) not in scope.entry.state:
         return ABSENT
     rest_cents = money_cents(scope)
     if not rest_cents:
         raise Differs("the rest goes the next way, and there is none")
-    if scope.now(_REST) is True:
+    if scope.value_after(_REST) is True:
         return True
     return CashOutRest(rest_cents=rest_cents, in_coins=_with_coins(scope, scope["held_cents"]))
 
 
 def _short_goes_on(scope: Scope) -> Any:
-    """What is left once the coins of a payout given up have gone; journals of before did not say it."""
-    gone = scope.kept(CoinsGone, "coins_gone")
+    """Return the remainder after the coins of an abandoned payout; earlier versions did not record it."""
+    gone = scope.record_before(CoinsGone, "coins_gone")
     if gone is None or (gone.in_coins is None and place(_REST, scope.position) not in scope.entry.state):
         return ABSENT
     rest_cents = money_cents(scope) - gone.paid_cents
@@ -102,25 +102,25 @@ def _short_goes_on(scope: Scope) -> Any:
 
 
 def _void_goes_on(scope: Scope) -> Any:
-    """A rest whose way is given up, and of which no coin has left, is a rest again."""
-    pay_out = scope.kept(CashOutRecord, "pay_out")
-    if pay_out is None or pay_out.in_coins is None or scope.now("coins_gone") is not None:
+    """Return the remainder of an abandoned payout from which no coin was dispensed."""
+    pay_out = scope.record_before(CashOutRecord, "pay_out")
+    if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
         return ABSENT
     rest_cents = money_cents(scope) + scope["held_cents"]
     return CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=pay_out.in_coins)
 
 
 def _rest_is_another(scope: Scope) -> bool:
-    """What was left over is not all the player's money any more; journals of before told no amount."""
-    if scope.was(_REST) is True:
+    """Return whether the remainder is less than the player's money; earlier versions recorded no amount."""
+    if scope.value_before(_REST) is True:
         return not money_cents(scope)
-    rest = scope.kept(CashOutRest, _REST)
+    rest = scope.record_before(CashOutRest, _REST)
     return rest is not None and rest.rest_cents != money_cents(scope)
 
 
 def _gone_tells_coins(scope: Scope) -> None:
-    """What a payout given up tells of the coins that came; journals of before did not tell it."""
-    gone = scope.keeps(CoinsGone, "coins_gone")
+    """Check the coin amounts in an abandoned payout's record; earlier versions did not record them."""
+    gone = scope.record_after(CoinsGone, "coins_gone")
     due = None if gone is None else _with_coins(scope, gone.paid_cents)
     if gone is not None and gone.in_coins not in {None, due}:
         raise Differs(f"state.coins_gone.in_coins: it is {gone.in_coins}, {due} was due")
@@ -149,7 +149,7 @@ _IN_COINS: Final = holds(
 
 
 def _is_over(scope: Scope) -> None:
-    """The last day of restricted credit has passed, at the furthest east."""
+    """Check that the last day of restricted credit has ended, in the easternmost time zone."""
     expires = scope["terms"]["expires"]
     if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
         raise Differs(f"its last day, {expires}, is not over")
@@ -205,7 +205,7 @@ _CASH_OUTS: Final = (
         also=(
             holds(
                 "a bar code that is done is settled, not noted",
-                lambda scope: scope.now("print")["state"] not in {"barcode_done", "taken"},
+                lambda scope: scope.value_after("print")["state"] not in {"barcode_done", "taken"},
             ),
         ),
     ),
@@ -310,7 +310,7 @@ _CASH_OUTS: Final = (
                 lambda scope: (
                     scope["id"].startswith("test-")
                     or (
-                        (pay_out := scope.kept(CashOutRecord, "pay_out")) is not None
+                        (pay_out := scope.record_before(CashOutRecord, "pay_out")) is not None
                         and (pay_out.id, pay_out.coins) == (scope["id"], scope["coins"])
                     )
                 ),

@@ -1,7 +1,7 @@
-"""The rules of disputed amounts: what nobody can tell from the bytes, set aside until a person rules.
+"""The rules for disputed amounts: money whose whereabouts the machine cannot determine, until staff rule on it.
 
-A dispute is opened by the entry that closes what it is about, with its bounds, and ended by one ruling within
-them (:mod:`egm.money.disputed`).
+A dispute is opened by the entry that closes the disputed transaction, with the bounds of the amount, and
+ended by one ruling within them (:mod:`egm.money.disputed`).
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ from tools.audit.rules.rule import Rule
 
 
 def opened(scope: Scope) -> DisputedAmount | None:
-    """The dispute the entry opens, or None; it must be whole. Raises :class:`Differs`."""
+    """Return the dispute that the entry opens, or None. Raises :class:`Differs` if it is incomplete."""
     prefix = place("disputed:", scope.position)
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
@@ -38,7 +38,7 @@ def opened(scope: Scope) -> DisputedAmount | None:
 
 
 def told(kept: DisputedAmount) -> dict[str, Any]:
-    """What a record tells of a dispute."""
+    """Return the fields of a dispute that a record repeats."""
     named = {"id": kept.id, "device": kept.device, "why": kept.why, "number": kept.ticket}
     bounds = {"least_cents": kept.least_cents, "most_cents": kept.most_cents}
     return {**{key: value for key, value in named.items() if value}, **bounds}
@@ -57,7 +57,7 @@ def _opens(scope: Scope, **due: Any) -> None:
 
 
 def disputed_paper(scope: Scope) -> None:
-    """A paper nobody knows the whereabouts of: worth its amount at the most, and nothing if restricted."""
+    """Check a lost bill or ticket: worth at most its amount, and nothing if restricted."""
     kind = scope["held_source"].rpartition(":")[2] if "number" in scope.names else ""
     most_cents = 0 if kind == "restricted" else scope["held_cents"]
     _opens(
@@ -74,7 +74,7 @@ def disputed_paper(scope: Scope) -> None:
 
 
 def disputed_ticket(scope: Scope) -> None:
-    """A ticket that is in the box and was not this machine's to redeem any more."""
+    """Check a ticket that is in the box although this machine could no longer redeem it."""
     restricted = scope["held_source"].endswith(":restricted")
     _opens(
         scope,
@@ -89,15 +89,15 @@ def disputed_ticket(scope: Scope) -> None:
 
 
 def disputed_coins(scope: Scope) -> None:
-    """Coins the acceptor has counted and not reported."""
+    """Check coins that the acceptor has counted and not reported."""
     _opens(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
 
 
 def disputed_print(scope: Scope) -> None:
-    """The ticket of the open cash-out, which may have come out of the printer."""
-    pay_out = scope.kept(CashOutRecord, "pay_out")
+    """Check the ticket of the open cash-out, which may have been printed."""
+    pay_out = scope.record_before(CashOutRecord, "pay_out")
     kept = opened(scope)
-    if pay_out is None or kept is None or not same(scope.told, told(kept)):
+    if pay_out is None or kept is None or not same(scope.record, told(kept)):
         raise Differs("it opens a dispute that it does not tell, or about no ticket")
     due = replace(
         kept,
@@ -115,19 +115,19 @@ def disputed_print(scope: Scope) -> None:
 
 def _is_opened(scope: Scope) -> None:
     kept = opened(scope)
-    if kept is None or not same(scope.told, told(kept)) or kept.ticket or kept.kind:
+    if kept is None or not same(scope.record, told(kept)) or kept.ticket or kept.kind:
         raise Differs("it opens a dispute that it does not tell")
     due = replace(kept, least_cents=0, held_cents=0)
     if scope.entry.phase is Phase.RESERVE:
         due = _coins_in_doubt(scope, due)
-    stored = scope.now(f"disputed:{kept.id}")
+    stored = scope.value_after(f"disputed:{kept.id}")
     if not same(stored, to_json(due)):
         raise Differs(f"state.disputed: it is {shown(stored)}, {shown(to_json(due))} was due")
 
 
 def _coins_in_doubt(scope: Scope, kept: DisputedAmount) -> DisputedAmount:
-    """What is held: the coins of a payout given up that nobody knows of, and all of them."""
-    gone = scope.kept(CoinsGone, "coins_gone")
+    """Return the dispute over the coins of an abandoned payout: those unaccounted for, and all of them."""
+    gone = scope.record_before(CoinsGone, "coins_gone")
     if gone is None:
         raise Differs("what is held is coins in doubt, and nothing else is")
     rest_cents = gone.amount_cents - gone.paid_cents
@@ -137,9 +137,9 @@ def _coins_in_doubt(scope: Scope, kept: DisputedAmount) -> DisputedAmount:
 
 
 def _opening(scope: Scope) -> Any:
-    """What is set aside; or the stray coins, which have left the hopper."""
+    """Return the transfers that set the amount aside, or that take stray coins out of the hopper."""
     if scope.entry.phase is Phase.RESERVE:
-        cents = scope.told["most_cents"]
+        cents = scope.record["most_cents"]
         return [(scope.credit("cashable"), "out:handpay_disputed", cents)]
     gone = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
     if len(gone) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in gone):
@@ -149,18 +149,18 @@ def _opening(scope: Scope) -> Any:
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _dispute(scope: Scope) -> DisputedAmount:
-    ruling = scope.kept(DisputeRuling, "ruling")
-    stored = scope.kept(DisputedAmount, f"disputed:{scope.told['id']}")
+    ruling = scope.record_before(DisputeRuling, "ruling")
+    stored = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
     if stored is None:
-        raise Differs(f"no dispute is open about {shown(scope.told['id'])}")
+        raise Differs(f"no dispute is open about {shown(scope.record['id'])}")
     if ruling is not None and ruling.disputed != stored:
         raise Differs("another dispute was released")
     return stored
 
 
 def _ruled(scope: Scope) -> None:
-    kept, said = _dispute(scope), scope.told
-    cents, ruling = said.get("amount_cents"), scope.kept(DisputeRuling, "ruling")
+    kept, said = _dispute(scope), scope.record
+    cents, ruling = said.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     names = ("machine", "place", "reason", "persons")
     due = {**{name: said.get(name) for name in names}, **told(kept), "amount_cents": cents}
     if _redeems(scope, kept) and type(said.get("commitment")) is str:
@@ -188,9 +188,9 @@ def _ruled(scope: Scope) -> None:
     lifted = {} if others else {f"fault:{kept.device}.disputed": None}
     ended = {} if ruling is None else {"ruling": None}
     redeems = _redeems(scope, kept)
-    anchor = {"tickets": scope.now("tickets")} if redeems and scope.now("tickets") else {}
+    anchor = {"tickets": scope.value_after("tickets")} if redeems and scope.value_after("tickets") else {}
     ticket_ledger_goes_on(scope)
-    asked = scope.kept(HostTicketRecord, "host_ticket")
+    asked = scope.record_before(HostTicketRecord, "host_ticket")
     status = Redeeming.REDEEMED if cents else Redeeming.NOT_STACKED
     told_host = (
         {"host_ticket": to_json(replace(asked, status=status))}
@@ -212,21 +212,21 @@ def _ruled(scope: Scope) -> None:
 
 
 def _decided_print(scope: Scope, kept: DisputedAmount, cents: int) -> dict[str, Any]:
-    """What the printer could not say of its ticket, once it is ruled on."""
-    printing = scope.was("print")
+    """Return the state after a ruling on a ticket that the printer could not confirm."""
+    printing = scope.value_before("print")
     decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
     return decided if kept.is_printed else {}
 
 
 def _redeems(scope: Scope, kept: DisputedAmount) -> bool:
-    """Whether it redeems the ticket in dispute: not where the cage has had it: the house pays."""
+    """Return whether the ruling redeems the disputed ticket; if the cage has paid it, the operator pays instead."""
     by_ticket = bool(kept.ticket) and not kept.is_printed
-    return by_ticket and scope.told["amount_cents"] > 0 and scope.entry.id.endswith(".in")
+    return by_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
 def _paid(scope: Scope) -> Any:
-    kept, cents = _dispute(scope), scope.told["amount_cents"]
-    if kept.is_printed:  # the cash-out ends by itself: with the ticket, or with a hand-pay
+    kept, cents = _dispute(scope), scope.record["amount_cents"]
+    if kept.is_printed:  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
         return []
     source = "house:disputed"
     if kept.held_cents:
@@ -241,8 +241,8 @@ def _paid(scope: Scope) -> Any:
 
 
 def _released(scope: Scope) -> None:
-    ruling = scope.keeps(DisputeRuling, "ruling")
-    stored = scope.kept(DisputedAmount, f"disputed:{scope['id']}")
+    ruling = scope.record_after(DisputeRuling, "ruling")
+    stored = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
     if ruling is None or ruling.disputed != stored or ruling.story.get("id") != scope["id"]:
         raise Differs("what is released is not what was in dispute")
 

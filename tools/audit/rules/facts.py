@@ -1,4 +1,4 @@
-"""What the entries so far say of persons, and of the run of the machine they stand in."""
+"""The facts known from the entries so far: about staff, and about the current run of the machine."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -14,7 +14,7 @@ from meters.entry import StoredEntry
 from meters.recall import PLAY_START, details
 from meters.transaction import Phase
 
-#: Keys and places that stand for whoever had them, where nobody had to say who he was.
+#: Key switches and the screen, recorded as the person if nobody had to identify themselves.
 KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
 #: After these, other games, denominations or bets may be offered.
@@ -22,73 +22,74 @@ _OFFER_CHANGES: Final = frozenset({"options.changed", "inventory.changed", "cabi
 
 
 def position_of(entry: StoredEntry) -> int:
-    """The number of the position an entry is of."""
+    """Return the number of the position an entry belongs to."""
     found = entry.transaction.dims.get("position", 1)
     return found if type(found) is int else 1
 
 
 class Facts:
-    """Kept up to date with each entry, whether anything was wrong with it or not."""
+    """Facts from earlier entries, updated with each entry whether or not it had findings."""
 
     def __init__(self) -> None:
         self.people: dict[str, str] = {}
-        """Everybody enrolled by the journal's own changes to the staff: number -> role."""
+        """The staff enrolled by the journal's own entries: number -> role."""
         self.disabled: set[str] = set()
         self.mark = ""
-        """Which journal this is, as its ids tell: the beginning of its first entry's hash."""
+        """The journal's mark in its ids: the first digits of its first entry's hash."""
         self.serial = ""
-        """The machine's number, from its first entry or from the first that tells it."""
+        """The machine's serial number, from the first entry that contains it."""
         self.reserved_as: dict[str, str] = {}
-        """Reservations that a clear has carried over: id -> the kind of entry that first made it."""
+        """Reservations that a clear carried over: id -> the kind of entry that first made them."""
         self.closed: dict[str, ClaimRecord] = {}
-        """Hits of linked levels that are paid and over, by claim."""
+        """Paid and closed hits of linked levels, by claim."""
         self.positions: bool | None = None
-        """Whether the entries of this run name their position; None until one has told."""
+        """Whether the entries of this run name their position; None until one entry has shown it."""
         self.states: dict[tuple[int, bool], State] = {}
-        """What is known of the state of each position, while a game of the first is open or not (plain games
-        alone change nothing else): :func:`tools.audit.rules.states.state_of`."""
+        """Cached state of each position, by whether the first position has an open game.
+
+        Plain games change nothing else: :func:`tools.audit.rules.states.state_of`."""
         self.idle_at: dict[int, datetime] = {}
-        """When each position was last seen to be idle, as its memory says."""
+        """The time at which the memory last showed each position idle."""
         self.moved: dict[int, str] = {}
-        """The kind of the last entry of each position that moved, reserved or released money."""
+        """The kind of each position's last entry that moved, reserved or released money."""
         self.converted: set[int] = set()
-        """Positions whose nonrestricted credit has become cashable, and whose cash-out is to follow."""
+        """Positions whose nonrestricted credit has become cashable, and whose cash-out must follow."""
         self.played: set[tuple[str, int]] = set()
         """Tables with bets that were played in this run: by definition and denomination."""
         self.changed: set[tuple[str, int]] = set()
-        """Tables that this run does not have any more as they were."""
+        """Tables that this run no longer has in their earlier form."""
         self.least_stake_cents: int | None = None
-        """The least that a game was begun for since what is offered last changed; None before the first."""
+        """The smallest stake of a game since the offer last changed; None before the first game."""
         self.taxable_from_cents: int | None = None
-        """The least hand-pay of this run that was said to be taxable."""
+        """The smallest hand-pay of this run recorded as taxable."""
         self.untaxed_to_cents = 0
-        """The most of those that were not."""
+        """The largest hand-pay of this run recorded as not taxable."""
         self.session: bool | None = None
-        """Whether the games of this run count a session; None until one has told."""
+        """Whether the games of this run count a session; None until one game has shown it."""
 
     def is_serial(self, value: object) -> bool:
-        """Whether this is the machine's own number."""
+        """Return whether this is the machine's own serial number."""
         if type(value) is not str:
             return False
         self.serial = self.serial or value
         return value == self.serial
 
     def is_staff(self, value: object) -> bool:
-        """Whether this is a member of the staff; anybody may be, of whom the journal says nothing."""
+        """Return whether this is a member of staff; anybody is if the journal records no staff."""
         known = type(value) is str and value not in self.disabled
         return known and (value in self.people or not self.people)
 
     def is_person(self, value: object) -> bool:
-        """Whether this is a member of the staff, or the key that somebody turned."""
+        """Return whether this is a member of staff, a key switch, or a host."""
         return self.is_staff(value) or (type(value) is str and (value in KEYS or value.startswith("host:")))
 
     def may(self, person: str, permission: Permission) -> bool:
-        """Whether somebody's role allows this; of a staff the journal does not know, it is not known."""
+        """Return whether a person's role allows this; True if the journal does not record the person's role."""
         role = self.people.get(person)
         return role is None or permission in permissions_of(Role(role))
 
     def see(self, entry: StoredEntry) -> None:
-        """Take an entry in."""
+        """Update the facts with an entry."""
         kind = entry.kind
         if entry.state:
             self.states.clear()
@@ -112,13 +113,18 @@ class Facts:
             with suppress(RecordError):
                 self.closed[claim] = from_json(ClaimRecord, told, kind)
         elif kind.startswith(("game.", "table.")):
-            with suppress(KeyError, TypeError, ValueError, AttributeError):  # its rule says what is wrong
+            with suppress(
+                KeyError, TypeError, ValueError, AttributeError
+            ):  # the entry's rule reports what is wrong
                 self._play(kind, details(entry))
         elif kind.startswith("staff."):
             self._staff(kind.removeprefix("staff."), details(entry))
 
     def _follow_conversion(self, entry: StoredEntry) -> None:
-        """A fault is perhaps why the cash-out could not be recorded; a power-up says that there was a cut."""
+        """Track credit conversions that need a cash-out.
+
+        A fault may be the reason why the cash-out was not recorded, and a power-up entry shows a power loss.
+        """
         if entry.kind == "credit.converted":
             self.converted.add(position_of(entry))
         elif entry.kind == "power.up":
@@ -127,7 +133,7 @@ class Facts:
             self.converted.discard(position_of(entry))
 
     def _play(self, kind: str, told: Any) -> None:
-        """What is known of tables and stakes."""
+        """Update what is known of tables and stakes."""
         if kind in {PLAY_START, "table.returned"}:
             table = str(told["game"]["digest"]), int(told["denomination_cents"])
             if kind == PLAY_START:
@@ -137,19 +143,19 @@ class Facts:
                 self.changed.add(table)
 
     def stake(self, cents: int) -> None:
-        """A game is begun for so much."""
+        """Record the stake of a game."""
         if cents and (self.least_stake_cents is None or cents < self.least_stake_cents):
             self.least_stake_cents = cents
 
     def pays(self, worth_cents: int, *, taxable: bool) -> None:
-        """A hand-pay of this worth is said to be taxable or not."""
+        """Record whether a hand-pay of this amount was taxable."""
         if not taxable:
             self.untaxed_to_cents = max(self.untaxed_to_cents, worth_cents)
         elif self.taxable_from_cents is None or worth_cents < self.taxable_from_cents:
             self.taxable_from_cents = worth_cents
 
     def may_be_taxable(self, worth_cents: int, *, taxable: bool) -> bool:
-        """Whether a hand-pay can be: one amount of the place's decides, the same while the machine runs."""
+        """Return whether this tax status agrees with earlier hand-pays: one limit applies for a whole run."""
         if taxable:
             return worth_cents > self.untaxed_to_cents
         return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents

@@ -1,6 +1,6 @@
-"""The rules of play: games, what they leave of a session, rests of credit.
+"""The rules of play: games, their session counts, residual credit.
 
-What a game's numbers come to is not here: :mod:`tools.audit.games` plays it again.
+The results of games are checked elsewhere: :mod:`tools.audit.games` replays them.
 """
 
 from collections.abc import Iterator
@@ -46,9 +46,9 @@ POOL_FLOW: Final = Move("pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$
 
 
 def _claims_what_it_hit(scope: Scope) -> None:
-    """A hit of a linked level is claimed, and one of a broadcast level is told to the host; no other is."""
+    """Check that exactly the hits of linked levels are claimed, and those of broadcast levels sent to the host."""
     begins = scope.entry.kind == PLAY_START
-    hits = scope.record(GameRecord).levels.hits if begins else scope.record(GameChoice).hits
+    hits = scope.typed_record(GameRecord).levels.hits if begins else scope.typed_record(GameChoice).hits
     made = {
         key.removeprefix("claim:"): (claim.pool, claim.level, claim.share, claim.shown_cents)
         for key, claim in _set(scope, ClaimRecord, "claim:")
@@ -65,14 +65,14 @@ def _claims_what_it_hit(scope: Scope) -> None:
 
 
 def _set(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
-    """The records an entry sets under keys with this prefix."""
+    """Yield the records an entry stores under keys with this prefix."""
     for key, value in scope.entry.state.items():
         if key.startswith(prefix):
             yield key, typed(kind, value, f"state.{key}")
 
 
 def _wagered(scope: Scope) -> Any:
-    """The stake, kind after kind, then what it gives to levels (which the audit of levels derives)."""
+    """Return the stake by kind of credit, then its contributions to levels (derived by the audit of levels)."""
     stake_cents = scope["bet"] * scope["denomination"]
     levels = [
         (t.source, t.target, t.amount_cents)
@@ -83,12 +83,12 @@ def _wagered(scope: Scope) -> Any:
 
 
 def _raised_cents(scope: Scope) -> int:
-    """What a choice adds to the stake; the credits it says are the game's to know (tools.audit.games)."""
+    """Return what a choice adds to the stake; tools.audit.games checks the number of credits."""
     return sum(t.amount_cents for t in scope.entry.transfers if t.target == "house:wager")
 
 
 def _raised(scope: Scope) -> Any:
-    """The same, kind after kind, and what was hit of levels (which the audit of levels derives)."""
+    """Return the added stake by kind of credit, and level hits (derived by the audit of levels)."""
     levels = [
         (t.source, t.target, t.amount_cents)
         for t in scope.entry.transfers
@@ -103,13 +103,13 @@ def _counts_the_raise(scope: Scope) -> None:
 
 
 def _won_cents(scope: Scope) -> int:
-    """What the end of a game pays in money: all its transfers but prizes in kind."""
+    """Return what the end of a game pays in money: all its transfers except prizes in kind."""
     return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
 
 
 def _all_back_cents(scope: Scope) -> int:
-    """The same with the stakes it has given back before."""
-    return _won_cents(scope) + scope.record(GameEnd).push_cents
+    """Return what the end of a game pays in money, plus the stakes returned earlier."""
+    return _won_cents(scope) + scope.typed_record(GameEnd).push_cents
 
 
 def _back_cents(scope: Scope) -> int:
@@ -117,7 +117,7 @@ def _back_cents(scope: Scope) -> int:
 
 
 def _settled_cents(scope: Scope) -> int:
-    """What a void game pays of bets that were decided already (derived by tools.audit.games)."""
+    """Return what a void game pays for bets that were already decided (derived by tools.audit.games)."""
     paid = ("house:win", "house:push")
     return sum(t.amount_cents for t in scope.entry.transfers if t.source in paid)
 
@@ -181,11 +181,11 @@ _CLOSING: Final = {"awaiting_award?": None, "undecided?": None, "claim:{claim}?"
 
 
 def _ends(key: str, scope: Scope) -> Any:
-    return ABSENT if scope.was(key) is None else None
+    return ABSENT if scope.value_before(key) is None else None
 
 
 def _closes(way: str) -> Any:
-    """The claims of this game say how they are paid; nothing is awaited any more."""
+    """Return the check that the claims of this game name their payment method, and are no longer pending."""
 
     def check(scope: Scope) -> None:
         for key in ("awaiting_award", "undecided"):
@@ -211,11 +211,11 @@ _SESSION: Final = sets("session", lambda scope: counted(scope, won_cents=_won_ce
 
 
 def _staked_again(scope: Scope) -> Any:
-    """Each stake of a double-up: won, and put at stake; the first by the game, the later ones by a round."""
+    """Return the transfers of double-up stakes: each is won, then staked; the first comes from the game."""
     credit = scope.credit("cashable")
     return [
         move
-        for number, cents in enumerate(scope.told["stakes_cents"])
+        for number, cents in enumerate(scope.record["stakes_cents"])
         for move in (
             ("house:double_up_win" if number else "house:win", credit, cents),
             (credit, "house:double_up_bet", cents),
@@ -226,7 +226,7 @@ def _staked_again(scope: Scope) -> Any:
 def _won_or_lost(scope: Scope) -> Any:
     if scope.entry.transfers:
         return {"games_won": 1}
-    return {"games_pushed" if scope.record(GameEnd).push_cents else "games_lost": 1}
+    return {"games_pushed" if scope.typed_record(GameEnd).push_cents else "games_lost": 1}
 
 
 def _slip_pools(scope: Scope) -> str:
@@ -235,7 +235,7 @@ def _slip_pools(scope: Scope) -> str:
 
 
 def _handpay_of(scope: Scope) -> Any:
-    """What a game's end owes: its money, its prizes in kind, and the levels it names on the slip."""
+    """Return the hand-pay owed at a game's end: money, prizes in kind, and the levels named on its slip."""
     transfers = scope.entry.transfers
     levels = any(t.source.startswith("house:progressive:") for t in transfers)
     prizes = any(t.source.startswith("prizes:") for t in transfers)
@@ -244,7 +244,7 @@ def _handpay_of(scope: Scope) -> Any:
             id=scope.entry.id,
             kind="progressive" if levels else "merchandise" if prizes else "jackpot",
             amount_cents=_won_cents(scope),
-            prizes=scope.record(GameEnd).prizes if prizes else (),
+            prizes=scope.typed_record(GameEnd).prizes if prizes else (),
             pool=_slip_pools(scope) if levels else "",
             play_id=scope["play"] if levels else "",
         )
@@ -434,7 +434,7 @@ _GAMES: Final = (
             _closes("void"),
             holds(
                 "to rule on a game takes two persons, and a reason",
-                lambda scope: len(set(scope.told["persons"])) > 1 and bool(scope.told["reason"].strip()),
+                lambda scope: len(set(scope.record["persons"])) > 1 and bool(scope.record["reason"].strip()),
             ),
             signed_in,
         ),

@@ -1,4 +1,4 @@
-"""The rules of what persons pay and decide: hand-pays, complements, orphans, forfeits."""
+"""The rules for what staff pay and decide: hand-pays, complementary hand-pays, orphaned reservations, forfeits."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -28,28 +28,28 @@ from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, 
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
-#: What opens a hand-pay.
+#: Kinds of entry that open a hand-pay.
 OWING: Final = ("game.end", "handpay.pending", "handpay.exchanged", "aft.complete", "progressive.won")
 _RULING: Final = {"machine": "$:serial", "place": "$:text", "reason": "$:text", "persons": "$:persons"}
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
 def _owed(scope: Scope) -> HandpayRecord:
-    """What waited for an attendant before the entry."""
-    handpay = scope.kept(HandpayRecord, "handpay")
+    """Return the hand-pay that was pending before the entry."""
+    handpay = scope.record_before(HandpayRecord, "handpay")
     if handpay is None:
         raise Differs("nothing waits for an attendant")
     return handpay
 
 
 def _named(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
-    """What rulings tell again of a hand-pay, as the journal has it."""
+    """Return the fields of the stored hand-pay that rulings repeat."""
     return {name: value for name, value in to_json(handpay).items() if name in names}
 
 
 def _slip(scope: Scope) -> Any:
-    """The slip: what was owed, by which means, who stood there; the form's word where there is one."""
-    handpay, told = _owed(scope), scope.told
+    """Return the slip: the amount owed, the payment methods, the staff present, and the form's text if any."""
+    handpay, told = _owed(scope), scope.record
     form = handpay.form
     named = [] if form is None else list(form.persons)
     person, persons = told.get("person"), told.get("persons")
@@ -61,8 +61,8 @@ def _slip(scope: Scope) -> Any:
     return {
         **to_json(replace(handpay, form=None)),
         **({"method": "cash"} if form is None else to_json(form)),
-        "slip": int(scope.was("slip") or 0) + 1,
-        # Slips of before had none.
+        "slip": int(scope.value_before("slip") or 0) + 1,
+        # slips written by earlier versions have no journal head
         **({"witness": head_of(scope)} if "witness" in told else {}),
         "machine": told["machine"],
         "taxable": told["taxable"],
@@ -72,15 +72,15 @@ def _slip(scope: Scope) -> Any:
 
 
 def _taxed(scope: Scope) -> bool:
-    """Whether it is taxable as other hand-pays of this run were; those that come are held to it."""
-    worth_cents, taxable = _owed(scope).worth_cents, scope.told["taxable"]
+    """Return whether the tax status agrees with the other hand-pays of this run, and record it."""
+    worth_cents, taxable = _owed(scope).worth_cents, scope.record["taxable"]
     fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
     scope.facts.pays(worth_cents, taxable=taxable)
     return fits
 
 
 def _exchanged(scope: Scope) -> Any:
-    """The hand-pay in money that stands for one with prizes in kind."""
+    """Return the hand-pay in money that replaces one with prizes in kind."""
     handpay = _owed(scope)
     return to_json(
         replace(
@@ -113,12 +113,12 @@ def _unclaimed(scope: Scope) -> Any:
 
 
 def _as_given_up(scope: Scope) -> Any:
-    given_up = scope.kept(UnclaimedRecord, "unclaimed")
+    given_up = scope.record_before(UnclaimedRecord, "unclaimed")
     return [] if given_up is None else [(t.source, t.target, t.amount_cents) for t in given_up.transfers]
 
 
 def _returned_rest(scope: Scope) -> Any:
-    """What goes on instead of the hand-pay; journals of before set it true."""
+    """Return the remainder that replaces the hand-pay; earlier versions stored true."""
     handpay = _owed(scope)
     return to_json(
         CashOutRest(rest_cents=money_cents(scope) + handpay.amount_cents, in_coins=handpay.in_coins)
@@ -126,8 +126,8 @@ def _returned_rest(scope: Scope) -> Any:
 
 
 def _asked_for(scope: Scope) -> Any:
-    """The hand-pay with the way the player has asked for, which is never the one that stood before."""
-    handpay, way = _owed(scope), scope.told["way"]
+    """Return the hand-pay with the method the player requested, which must differ from the previous one."""
+    handpay, way = _owed(scope), scope.record["way"]
     if (handpay.way or "hand") == way:
         raise Differs(f"it was to leave by {shown(way)} already")
     return to_json(replace(handpay, way="" if way == "hand" else way))
@@ -180,8 +180,8 @@ _HANDPAYS: Final = (
             holds(
                 "it is nobody's",
                 lambda scope: (
-                    scope.told["person"] == scope.told["persons"][0]
-                    and all(map(scope.facts.is_person, scope.told["persons"]))
+                    scope.record["person"] == scope.record["persons"][0]
+                    and all(map(scope.facts.is_person, scope.record["persons"]))
                 ),
             ),
         ),
@@ -219,17 +219,17 @@ _HANDPAYS: Final = (
         ends=OWING,
         before={"handpay": Has("handpay", id="$id", kind="$which")},
         record=Derived(_slip),
-        state={"handpay": None, "slip": Derived(lambda scope: int(scope.was("slip") or 0) + 1)},
+        state={"handpay": None, "slip": Derived(lambda scope: int(scope.value_before("slip") or 0) + 1)},
         counts={"handpays.{which}": 1},
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
                 "it is no slip of this machine, or nobody's",
                 lambda scope: (
-                    scope.facts.is_serial(scope.told["machine"])
-                    and type(scope.told["taxable"]) is bool
+                    scope.facts.is_serial(scope.record["machine"])
+                    and type(scope.record["taxable"]) is bool
                     and _taxed(scope)
-                    and all(map(scope.facts.is_person, scope.told["persons"]))
+                    and all(map(scope.facts.is_person, scope.record["persons"]))
                 ),
             ),
         ),
@@ -319,13 +319,13 @@ _HANDPAYS: Final = (
 
 # ---------------------------------------------------------------------------------------------- rulings
 def _forfeit_story(scope: Scope) -> Any:
-    told, named = scope.told, _named(_owed(scope), "id", "amount_cents", "prizes")
+    told, named = scope.record, _named(_owed(scope), "id", "amount_cents", "prizes")
     ruling = {key: told.get(key) for key in ("machine", "place", "reason", "persons")}
     return {**ruling, **named}
 
 
 def _needs_reason(scope: Scope) -> None:
-    told = scope.told
+    told = scope.record
     if not str(told["reason"]).strip():
         raise Differs("a ruling without a reason")
 
@@ -341,7 +341,7 @@ _RULINGS: Final = (
         also=(
             holds(
                 "it completes a slip that there is not",
-                lambda scope: int(scope.told.get("slip", 0)) <= int(scope.was("slip") or 0),
+                lambda scope: int(scope.record.get("slip", 0)) <= int(scope.value_before("slip") or 0),
             ),
             _needs_reason,
             in_the_menu,
@@ -417,10 +417,10 @@ _RULINGS: Final = (
             holds(
                 "it is no ruling of two of the staff on this machine",
                 lambda scope: (
-                    scope.facts.is_serial(scope.told["machine"])
-                    and all(map(scope.facts.is_staff, scope.told["persons"]))
-                    and len(set(scope.told["persons"])) > 1
-                    and type(scope.told["place"]) is str
+                    scope.facts.is_serial(scope.record["machine"])
+                    and all(map(scope.facts.is_staff, scope.record["persons"]))
+                    and len(set(scope.record["persons"])) > 1
+                    and type(scope.record["place"]) is str
                 ),
             ),
             _needs_reason,

@@ -1,6 +1,6 @@
-"""The rules of progressive levels, their hits and claims.
+"""The rules for progressive levels, their hits and claims.
 
-What a level is worth is not here: :mod:`tools.audit.levels` derives it.
+The amounts are checked elsewhere: :mod:`tools.audit.levels` derives them.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ _CERTIFICATE: Final = {
     "serial": "$:serial",
     "certificate": "$certificate:text",
 }
-_LEVEL: Final = "$:object"  # the audit of levels derives it
+_LEVEL: Final = "$:object"  # derived by the audit of levels
 _CLAIM: Final = {
     "pool": "$pool:text",
     "level": "$:text",
@@ -71,7 +71,7 @@ _HELD: Final = {
 
 
 def _ruled_to_be(ruling: str) -> Check:
-    """What was held is ended with the ruling on it; what was not held is proved."""
+    """Return the check of a ruling: a disputed hit is closed by its ruling, an undisputed one is proved."""
 
     def check(scope: Scope) -> None:
         key = f"held:{scope['claim']}"
@@ -91,13 +91,13 @@ def _ruled_to_be(ruling: str) -> Check:
 
 
 def _held(scope: Scope) -> None:
-    if not same(scope.told, {"claim": scope["claim"], **scope["kept"]}):
+    if not same(scope.record, {"claim": scope["claim"], **scope["kept"]}):
         raise Differs("what is held is not what is told")
 
 
 def _ruled(scope: Scope) -> None:
-    """Two persons have ruled: on a hit of the game's own, how much it is; on a mystery prize, whether."""
-    said, memory = scope.told, scope.ledger.state
+    """Check a ruling of two people: on the amount of a game's own hit, or on whether a mystery prize was won."""
+    said, memory = scope.record, scope.ledger.state
     claim = said["claim"]
     prizes = {
         key: typed(HeldPrize, held, key)
@@ -141,7 +141,7 @@ def _kept_claim(way: str | None) -> dict[str, Pattern]:
 
 
 def _paid_since(scope: Scope) -> dict[str, Any]:
-    """The hits a controller has lost that had counted so far: what was kept of each that is paid and over."""
+    """Return the stored records of paid and closed hits that were counted and that a controller has lost."""
     return {
         f"claim:{claim}": to_json(kept)
         for claim, kept in scope.facts.closed.items()
@@ -399,7 +399,7 @@ _PROGRESSIVES: Final = (
         also=(
             holds(
                 "it is not the claim as it was kept",
-                lambda scope: same(scope.told, {**scope["kept"], "claim": scope["claim"]}),
+                lambda scope: same(scope.record, {**scope["kept"], "claim": scope["claim"]}),
             ),
         ),
     ),
@@ -448,7 +448,9 @@ _PROGRESSIVES: Final = (
         also=(
             holds(
                 "nobody is signed in, and no start can have put it in use",
-                lambda scope: scope.was("menu") is not None or scope.was("link_certificate") is None,
+                lambda scope: (
+                    scope.value_before("menu") is not None or scope.value_before("link_certificate") is None
+                ),
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""The rules of the machine's own life: coming up, self-tests, doors, faults, keys, calls, hosts."""
+"""The rules of the machine's operation: start, self-tests, doors, faults, keys, attendant calls, hosts."""
 
 from typing import Any, Final
 
@@ -23,12 +23,15 @@ _SINCE: Final = {"since": "$:time"}
 
 
 def _had_failed(scope: Scope) -> bool:
-    """The generator or a self-test had failed; earlier versions restarted a generator in service as well."""
-    return PlayKey.RESIDUAL not in scope.ledger.state or scope.was(IntegrityKey.OUT_OF_SERVICE) is not None
+    """Return whether the RNG or a self-test had failed; earlier versions also restarted a working RNG."""
+    return (
+        PlayKey.RESIDUAL not in scope.ledger.state
+        or scope.value_before(IntegrityKey.OUT_OF_SERVICE) is not None
+    )
 
 
 def _is_gaming_day(scope: Scope) -> bool:
-    """A power-up states a valid gaming day, or, in a journal of an earlier version, none."""
+    """Return whether a power-up states a valid gaming day, or none (written by an earlier version)."""
     record = scope.entry.record
     if not isinstance(record, dict) or not {"time_zone", "day_ends_hour"} & record.keys():
         return True
@@ -37,12 +40,12 @@ def _is_gaming_day(scope: Scope) -> bool:
 
 
 def _lifted(scope: Scope) -> Any:
-    """A self-test that passes lifts what an earlier one had stopped."""
-    stopped = scope.was("out_of_service")
+    """Return the state after a passed self-test, which lifts the stop of an earlier failed one."""
+    stopped = scope.value_before("out_of_service")
     return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT
 
 
-#: Below which amount credit is a remainder, and what may become of it.
+#: The amount below which credit is residual, and what may be done with it.
 RESIDUAL_TERMS: Final = {"way": OneOf("stays", "given_up", "played"), "useful_cents": "$:count"}
 
 _LIFE: Final = (
@@ -56,7 +59,10 @@ _LIFE: Final = (
         also=(
             of_the_first,
             holds("it states no valid gaming day", _is_gaming_day),
-            holds("a power-up is missing", lambda scope: scope["boots"] == int(scope.was("boots") or 0) + 1),
+            holds(
+                "a power-up is missing",
+                lambda scope: scope["boots"] == int(scope.value_before("boots") or 0) + 1,
+            ),
         ),
     ),
     Rule(
@@ -160,18 +166,18 @@ _FAULT: Final = {
     "detail": "$:text",
 }
 _CLEARED_BEFORE: Final = {"logic_access": "attendant"}
-"""Who cleared a fault by the rules of earlier versions, whose journals are audited too."""
+"""Who cleared a fault under the rules of earlier versions, whose journals are audited too."""
 _DOOR: Final = {"door": "$door:text", "unattended?": "$:bool"}
 
 
 def _were(by: str) -> Any:
-    """Every fault it clears stood, and is one that may be cleared so; the record names them all."""
+    """Return the check that each cleared fault was active, may be cleared by ``by``, and is in the record."""
 
     def test(scope: Scope) -> bool:
-        told = scope.told
+        told = scope.record
         codes = told["codes"]
         due = {place(f"fault:{code}", scope.position): None for code in codes}
-        standing = [scope.was(f"fault:{code}") for code in codes]
+        standing = [scope.value_before(f"fault:{code}") for code in codes]
         return (
             len(set(codes)) == len(codes)
             and dict(scope.entry.state) == due
@@ -217,7 +223,7 @@ _FAULTS: Final = (
             holds(
                 "it locks, or is cleared, otherwise than such a fault",
                 lambda scope: (
-                    scope.now(f"fault:{scope['code']}")["locks"] is fault(scope["code"]).locks
+                    scope.value_after(f"fault:{scope['code']}")["locks"] is fault(scope["code"]).locks
                     and scope["cleared_by"]
                     in {fault(scope["code"]).cleared_by, _CLEARED_BEFORE.get(scope["code"])}
                 ),
@@ -261,7 +267,7 @@ _FAULTS: Final = (
             holds(
                 "a call is put out by another, or goes on",
                 lambda scope: (
-                    scope["on"] is (scope.was("service_call") is None)
+                    scope["on"] is (scope.value_before("service_call") is None)
                     and scope["calling"] is (True if scope["on"] else None)
                 ),
             ),

@@ -1,4 +1,4 @@
-"""The rules of the journal about itself: its beginning, checkpoints, archive, repairs, and the clock."""
+"""The rules of the journal itself: its first entry, checkpoints, archive, repairs, and the clock."""
 
 from typing import Final
 
@@ -34,10 +34,10 @@ _MEMORY: Final = (
         },
         also=(
             holds("a journal begins once", lambda scope: scope.entry.sequence == 1),
-            holds("no format of ours", lambda scope: 0 < scope.told["format"] <= FORMAT),
+            holds("no format of ours", lambda scope: 0 < scope.record["format"] <= FORMAT),
             holds(
                 "it is named after another key",
-                lambda scope: scope["fingerprint"] == fingerprint(bytes.fromhex(scope.told["public_key"])),
+                lambda scope: scope["fingerprint"] == fingerprint(bytes.fromhex(scope.record["public_key"])),
             ),
         ),
     ),

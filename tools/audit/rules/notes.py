@@ -1,4 +1,4 @@
-"""The rules of what persons write down: disputes, exclusions and incidents, and the check of a machine."""
+"""The rules for what staff write down: disputes, exclusions and incidents, and inspections of a machine."""
 
 from typing import Final
 
@@ -48,10 +48,11 @@ RULES: Final = (
             holds(
                 "an incident that is not judged by the management, or of which nobody was informed",
                 lambda scope: (
-                    "officer" not in scope.told  # before the officer was named, a supervisor could write it
+                    "officer"
+                    not in scope.record  # earlier versions named no officer: a supervisor could write it
                     or (
-                        scope.told["informed"] in INFORMED_BY
-                        and all(scope.facts.may(who, Permission.JUDGE) for who in scope.told["persons"])
+                        scope.record["informed"] in INFORMED_BY
+                        and all(scope.facts.may(who, Permission.JUDGE) for who in scope.record["persons"])
                     )
                 ),
             ),
@@ -67,7 +68,7 @@ RULES: Final = (
             "play_id": "$:text|none",
             "digest": "$:digest|none",
             "software": "$:object|none",
-            "handpay": Derived(lambda scope: (scope.was("handpay") or {}).get("id")),
+            "handpay": Derived(lambda scope: (scope.value_before("handpay") or {}).get("id")),
             "meters": Derived(lambda scope: metered(scope, since=True)),
             "head": Derived(lambda scope: scope.ledger.head_hex),
             "persons": "$:persons",

@@ -1,4 +1,4 @@
-"""The rules of what persons do at the open machine: interventions, bases, fills, counts of a collection."""
+"""The rules for work at the open machine: interventions, bases, fills, counts of a collection."""
 
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from tools.audit.rules.parts import fresh, head_of, holds, in_the_menu, metered
 from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same
 from tools.audit.rules.rule import Move, Rule
 
-#: Of a base that goes or comes: its lock and key, and the cashier who has them (Monaco art. 20.2).
+#: A base removed or inserted: its lock and key, and the cashier who has them (Monaco art. 20.2).
 _BASE: Final = {
     "base": "$base:words",
     "lock": "$lock:words",
@@ -27,12 +27,12 @@ _BEHIND: Final = {"machine": "$:serial", "person": "$:staff", "persons": "$:pers
 
 
 def _collected(scope: Scope) -> None:
-    """A collection, and nothing else, leaves what was metered into each box since the one before."""
-    opened: Any = scope.was("intervention")
+    """Check that only a collection leaves, and that it contains what was metered into each box since the last one."""
+    opened: Any = scope.value_before("intervention")
     if opened["kind"] != "collection":
         due = None
     else:
-        last: Any = scope.was("collected")
+        last: Any = scope.value_before("collected")
         before = dict.fromkeys(BOXES, 0) if last is None else last["after"]
         values = read_meters(scope.ledger).values
         after = {box: values[meter] for box, meter in BOXES.items()}
@@ -45,14 +45,14 @@ _is_slip = holds("a ticket that is no slip", lambda scope: scope["id"].startswit
 
 
 def _counted(scope: Scope) -> None:
-    """A count is of a box not counted yet, and of what was metered into it."""
-    last, told = scope["last"], scope.told
+    """Check that the counted box was not counted before, and that the metered amount is right."""
+    last, told = scope["last"], scope.record
     box = told["box"]
     metered_cents = last["after"][box] - last["before"][box]
     due = last["id"], metered_cents, told["counted_cents"] - metered_cents
     if (told["collection"], told["metered_cents"], told["difference_cents"]) != due or box in last["counted"]:
         raise Differs("it is not a count of the last collection, or not its difference")
-    if not same(scope.now("collected"), {**last, "counted": [*last["counted"], box]}):
+    if not same(scope.value_after("collected"), {**last, "counted": [*last["counted"], box]}):
         raise Differs("state.collected: another box is counted")
 
 
@@ -163,7 +163,7 @@ RULES: Final = (
             holds(
                 "its meters or its witness are others",
                 lambda scope: (
-                    (scope.told["meters"], scope.told["witness"])
+                    (scope.record["meters"], scope.record["witness"])
                     == (
                         meters_line(read_meters(scope.ledger).values),
                         head_of(scope),

@@ -1,4 +1,4 @@
-"""The rules of what a player puts in: bills and tickets, from the bezel to the box; coins."""
+"""The rules for what a player inserts: bills and tickets, from the bezel to the box; coins."""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -22,7 +22,7 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, place, shown
 from tools.audit.rules.rule import Move, Rule
 
-#: What an acceptor may take to record an order to stack: it asks once more what lies in its escrow.
+#: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
 _ORDER_SECONDS: Final = 10
 _CASHABLE: Final = "credit:{position}:cashable"
 
@@ -39,40 +39,42 @@ def _paper(phase: str, ticket: str) -> dict[str, Any]:
 
 
 def _hosts_ticket(status: Redeeming) -> Any:
-    """What becomes of the ticket a host was asked about, if it is this one."""
+    """Return the host's status after the return of the ticket it was asked about."""
 
     def due(scope: Scope) -> Any:
-        stored = scope.kept(HostTicketRecord, "host_ticket")
+        stored = scope.record_before(HostTicketRecord, "host_ticket")
         return ABSENT if stored is None or stored.id != scope["paper"] else replace(stored, status=status)
 
     return sets("host_ticket", due)
 
 
 def _hosts_returned(scope: Scope) -> None:
-    """Of a ticket in dispute the host goes on hearing that it is pending."""
+    """Check that a host still sees a disputed ticket as pending."""
     if "told" not in scope.names:
         _hosts_ticket(Redeeming.NOT_STACKED)(scope)
-    elif scope.now("host_ticket") is not None:
+    elif scope.value_after("host_ticket") is not None:
         raise Differs("state.host_ticket: the ticket is in dispute, and its end is told")
 
 
 def _given_back(scope: Scope) -> Any:
-    """A ticket a host was asked about is given back; one of another is no matter of its."""
-    stored = scope.kept(HostTicketRecord, "host_ticket")
+    """Return the redemption state after a ticket is returned; a ticket of another redemption changes nothing."""
+    stored = scope.record_before(HostTicketRecord, "host_ticket")
     if "told" not in scope.names or stored is None or stored.status is not Redeeming.PENDING:
         return ABSENT
     return replace(stored, status=Redeeming.NOT_STACKED)
 
 
 def _brings_restricted(scope: Scope) -> Any:
-    stored = scope.kept(HostTicketRecord, "host_ticket")
+    stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is not None and stored.id == scope["paper"] and stored.kind == CreditKind.RESTRICTED:
         return {"expires": stored.expires, "pool": stored.pool}
     if place("restricted", scope.position) not in scope.entry.state:
         return ABSENT
-    # terms that are over go, while no credit is under them
-    left = scope.kept(RestrictedTerms, "restricted")
-    day = scope.entry.time_utc.date() + timedelta(days=1)  # at the furthest, wherever the house is
+    # expired terms are removed if no credit is under them
+    left = scope.record_before(RestrictedTerms, "restricted")
+    day = scope.entry.time_utc.date() + timedelta(
+        days=1
+    )  # the latest possible local date, whatever the time zone
     over = left is not None and bool(left.expires) and date.fromisoformat(left.expires) < day
     if not over or scope.ledger.available_cents(scope.credit("restricted")):
         raise Differs("state.restricted: the terms of restricted credit are not over")
@@ -80,7 +82,7 @@ def _brings_restricted(scope: Scope) -> Any:
 
 
 def _is_worth_what_the_host_said(scope: Scope) -> None:
-    stored = scope.kept(HostTicketRecord, "host_ticket")
+    stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is None or stored.id != scope["id"]:
         return
     said = stored.amount_cents, stored.kind, stored.number, str(Redeeming.PENDING)
@@ -90,7 +92,7 @@ def _is_worth_what_the_host_said(scope: Scope) -> None:
 
 
 def is_denomination(cents: int) -> bool:
-    """Return whether some currency has a note or coin of this worth: 1, 2, 2.5 or 5 times a power of ten."""
+    """Return whether some currency has a note or coin of this value: 1, 2, 2.5 or 5 times a power of ten."""
     significant = str(cents).rstrip("0")
     return significant in {"1", "2", "25", "5"}
 

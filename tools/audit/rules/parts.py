@@ -1,4 +1,4 @@
-"""What several rules need: ids made here, all there is of a credit, what a game counts in its session."""
+"""Checks and values shared by several rules: new ids, the player's credit, the session counts of a game."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -23,9 +23,10 @@ _FRESH: Final = re.compile(r"([0-9]+)(?:-([0-9a-f]{8}))?")
 
 
 def fresh(kind: str, name: str = "id", *, here: bool = False) -> Check:
-    """The text known as ``name`` was made in this journal as an id of ``kind``; ``here``: for this entry.
+    """Return the check that the text named ``name`` is an id of ``kind`` from this journal.
 
-    Journals of before have ids that do not say of which journal they are.
+    If ``here`` is set, it must be the id of this very entry. Earlier versions wrote ids that do not identify
+    their journal.
     """
 
     def check(scope: Scope) -> None:
@@ -43,7 +44,7 @@ def fresh(kind: str, name: str = "id", *, here: bool = False) -> Check:
 
 
 def all_there_is(kind: str, name: str = "cents") -> Check:
-    """The amount known as ``name`` is all that was left of the player's credits of a kind (or named so)."""
+    """Return the check that the amount named ``name`` is all the player's remaining credit of a kind."""
 
     def check(scope: Scope) -> None:
         account = scope.credit(scope.names.get(kind, kind))
@@ -55,22 +56,26 @@ def all_there_is(kind: str, name: str = "cents") -> Check:
 
 
 def credit_cents(scope: Scope) -> int:
-    """All the player's credits before the entry, of every kind, what is reserved taken off."""
+    """Return the player's credits of every kind before the entry, without reserved ones."""
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in CreditKind)
 
 
 def money_cents(scope: Scope) -> int:
-    """What of them could be cashed out as money."""
+    """Return the player's credits that could be cashed out as money."""
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in MONEY)
 
 
 def tells_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
-    """The record set under ``key`` tells what came as coins of the cash-out it goes on with, or nothing."""
+    """Return the check that the record set under ``key`` names the coins paid for its cash-out so far, or none."""
 
     def check(scope: Scope) -> None:
-        rest = None if scope.was("cash_out_goes_on") is True else scope.kept(CashOutRest, "cash_out_goes_on")
+        rest = (
+            None
+            if scope.value_before("cash_out_goes_on") is True
+            else scope.record_before(CashOutRest, "cash_out_goes_on")
+        )
         due = rest.in_coins if rest is not None and rest.rest_cents == money_cents(scope) else None
-        record = scope.keeps(kind, key)
+        record = scope.record_after(kind, key)
         found = None if record is None else record.in_coins
         if found != due:
             raise Differs(f"state.{key}.in_coins: it is {found}, {due} was due")
@@ -81,9 +86,9 @@ def tells_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
 def take(
     scope: Scope, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
 ) -> list[tuple[str, str, int]]:
-    """What takes so much from the credits, kind after kind, as (source, target, cents).
+    """Return the transfers that take the amount from the credits, by kind, as (source, target, cents).
 
-    Raises :class:`Differs` where the credits do not cover it.
+    Raises :class:`Differs` if the credits do not cover it.
     """
     position = Position(scope.position)
     there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
@@ -94,14 +99,14 @@ def take(
 
 
 def head_of(scope: Scope) -> str:
-    """The journal's head before the entry, as it is printed."""
+    """Return the journal's head before the entry, in printed form."""
     return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
 
 
 def sets(key: str, make: Callable[[Scope], Any]) -> Check:
-    """The entry sets ``key`` to exactly what ``make`` returns (a record, or JSON), or not at all.
+    """Return the check that the entry sets ``key`` to exactly what ``make`` returns (a record, or JSON).
 
-    Not at all where it returns :data:`ABSENT`.
+    The entry must not set the key if ``make`` returns :data:`ABSENT`.
     """
 
     def check(scope: Scope) -> None:
@@ -118,13 +123,13 @@ def sets(key: str, make: Callable[[Scope], Any]) -> Check:
 
 
 def metered(scope: Scope, *, since: bool = False) -> dict[str, int]:
-    """The meters that are not zero as they stood before the entry; ``since``: also those since a moment."""
+    """Return the meters before the entry that are not zero; ``since``: also those with a start time."""
     values = read_meters(scope.ledger).values
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
 
 
 def holds(what: str, test: Callable[[Scope], bool]) -> Check:
-    """``test`` is true; ``what`` says what is wrong where it is not."""
+    """Return the check that ``test`` is true; ``what`` is the finding if it is not."""
 
     def check(scope: Scope) -> None:
         if not test(scope):
@@ -134,14 +139,14 @@ def holds(what: str, test: Callable[[Scope], bool]) -> Check:
 
 
 def counted(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
-    """The session after a game has moved so much, or ABSENT where the games of this run count none."""
+    """Return the session after a game moved these amounts, or ABSENT if the games of this run count none."""
     if scope.facts.session is None:
         scope.facts.session = place("session", scope.position) in scope.entry.state
     if not scope.facts.session:
         return ABSENT
-    before = scope.kept(SessionRecord, "session")
-    if before is None:  # a new one begins with this game
-        now = scope.keeps(SessionRecord, "session")
+    before = scope.record_before(SessionRecord, "session")
+    if before is None:  # a new session starts with this game
+        now = scope.record_after(SessionRecord, "session")
         before = SessionRecord(
             since="" if now is None else now.since,
             wagered_cents=0,
@@ -157,8 +162,8 @@ def counted(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
 
 
 def signed_in(scope: Scope) -> None:
-    """Whoever is signed in is the first to stand behind it, where the staff is known and the menu is open."""
-    menu, told = scope.was("menu"), scope.told
+    """Check that the signed-in person is named first, if the journal records staff and the menu is open."""
+    menu, told = scope.value_before("menu"), scope.record
     if not scope.facts.people or type(menu) is not dict or menu.get("person") is None:
         return
     first = (told.get("persons") or [told.get("person")])[0] if type(told) is dict else None
@@ -167,21 +172,21 @@ def signed_in(scope: Scope) -> None:
 
 
 def of_the_first(scope: Scope) -> None:
-    """The first position speaks for the whole machine."""
+    """Check that the entry belongs to the first position, which represents the whole machine."""
     if scope.position != 1:
         raise Differs(f"the first position speaks for the machine, not position {scope.position}")
 
 
 def in_the_menu(scope: Scope) -> None:
-    """It comes from a form: somebody is signed in, where the staff is known."""
-    menu = scope.was("menu")
+    """Check that the entry comes from a menu form: somebody is signed in, if the journal records staff."""
+    menu = scope.value_before("menu")
     if scope.facts.people and (type(menu) is not dict or menu.get("person") is None):
         raise Differs("it comes from a form of the staff, and nobody is signed in")
     signed_in(scope)
 
 
 # ---------------------------------------------------------------------------------------------- the ledger
-#: How far the ticket ledger has come, where an entry keeps it; journals from before do not.
+#: The last known state of the ticket ledger, if an entry stores it; journals of earlier versions do not.
 TICKETS: Final = {
     "tickets?": {
         "begun": "$:text",
@@ -194,8 +199,8 @@ TICKETS: Final = {
 
 
 def ticket_ledger_goes_on(scope: Scope) -> None:
-    """The ticket ledger only grows, and what it knew when the journal began stays what it was."""
-    was, now = scope.kept(LedgerAnchor, "tickets"), scope.keeps(LedgerAnchor, "tickets")
+    """Check that the ticket ledger only grows, and that its state at the journal's start is unchanged."""
+    was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
         return
     if now.place < was.place or replace(now, place=was.place, digest=was.digest) != was:

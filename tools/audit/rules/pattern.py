@@ -1,19 +1,19 @@
-"""Patterns: what a field of an entry must be, as data, with names for what must be the same in two places.
+"""Patterns: what a field of an entry must be, as data. A name makes two fields of an entry equal.
 
 A pattern is one of
 
 * a number, True, False, None or a plain text: exactly that;
-* ``"$name:type"``: any value of a type (:data:`TYPES`; ``|none`` after it allows null), known as ``name``
-  from there on; where the name is known already, exactly its value. ``"$:type"`` binds nothing;
-* ``"{id}.in"``: a text made of named values; ``{name}`` of one not known yet takes any, ``{name:n}`` a
-  number;
-* a dict: an object with exactly these members; ``"member?"`` may be missing, and a member that is a text
-  with ``{...}`` is found by it (``"claim:{claim}?"`` takes any number of such members);
-* a list: an array of exactly these; :class:`Each` of any number; :class:`OneOf` what either fits;
-* :class:`Derived`: exactly what a function makes of the scope; :class:`But`: a named object with changes;
-  :class:`Has`: an object with at least these members, known by a name.
+* ``"$name:type"``: any value of a type (:data:`TYPES`; ``|none`` after it allows null), which binds ``name``;
+  if the name is already bound, exactly its value. ``"$:type"`` binds nothing;
+* ``"{id}.in"``: a text built from named values; a ``{name}`` that is not bound yet matches any text,
+  ``{name:n}`` a number;
+* a dict: an object with exactly these members; ``"member?"`` may be missing, and a member name with ``{...}``
+  is matched as such a text (``"claim:{claim}?"`` matches any number of members);
+* a list: an array of exactly these; :class:`Each`: an array of any length; :class:`OneOf`: alternatives;
+* :class:`Derived`: exactly what a function returns for the scope; :class:`But`: a named object with changes;
+  :class:`Has`: an object with at least these members, which binds a name.
 
-What fits nothing raises :class:`Differs`, which says where and what was due.
+A value that does not match raises :class:`Differs`, which names the field and the expected value.
 """
 
 import re
@@ -37,7 +37,7 @@ _SHOWN_MAX: Final = 160
 
 
 class Differs(Exception):
-    """A value is not what its pattern says; ``path`` leads to it."""
+    """A value that does not match its pattern; ``path`` leads to it."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -49,7 +49,7 @@ class Differs(Exception):
 
 
 class Scope:
-    """What is known while one entry is held against a rule: the entry, the books before it, named values."""
+    """The context of one check: the entry, the ledger before it, and the named values."""
 
     __slots__ = ("entry", "facts", "held", "ledger", "names", "position")
 
@@ -58,7 +58,7 @@ class Scope:
         self.ledger = ledger
         self.facts = facts
         self.held: Reservation | None = None
-        """The reservation it settles or voids."""
+        """The reservation that the entry settles or voids."""
         self.position: int = entry.transaction.dims.get("position", 1)  # type: ignore[assignment]  # see check
         self.names: dict[str, Any] = {
             "position": self.position,
@@ -70,39 +70,39 @@ class Scope:
         return self.names[name]
 
     @property
-    def told(self) -> Any:
-        """The entry's record."""
+    def record(self) -> Any:
+        """Return the entry's record as JSON."""
         return self.entry.transaction.record
 
-    def now(self, key: str) -> Any:
-        """What the entry sets in the machine's memory under a key."""
+    def value_after(self, key: str) -> Any:
+        """Return what the entry stores in the machine's memory under a key, or None."""
         return self.entry.transaction.state.get(place(key, self.position))
 
-    def was(self, key: str) -> Any:
-        """What the machine's memory held under a key before the entry, or None."""
+    def value_before(self, key: str) -> Any:
+        """Return what the machine's memory held under a key before the entry, or None."""
         return self.ledger.state.get(place(key, self.position))
 
-    def record(self, kind: type[R]) -> R:
-        """The entry's record as the machine's type of it. Raises :class:`Differs` where it is none."""
-        return typed(kind, self.told, "record")
+    def typed_record(self, kind: type[R]) -> R:
+        """Return the entry's record as ``kind``. Raises :class:`Differs` if it is not a valid one."""
+        return typed(kind, self.record, "record")
 
-    def kept(self, kind: type[R], key: str) -> R | None:
-        """The same of what the machine's memory held under a key before the entry; None where nothing."""
-        data = self.was(key)
+    def record_before(self, kind: type[R], key: str) -> R | None:
+        """Return as ``kind`` what the machine's memory held under a key before the entry, or None."""
+        data = self.value_before(key)
         return None if data is None else typed(kind, data, key)
 
-    def keeps(self, kind: type[R], key: str) -> R | None:
-        """The same of what the entry sets there."""
-        data = self.now(key)
+    def record_after(self, kind: type[R], key: str) -> R | None:
+        """Return as ``kind`` what the entry stores in the machine's memory under a key, or None."""
+        data = self.value_after(key)
         return None if data is None else typed(kind, data, f"state.{key}")
 
     def credit(self, kind: str) -> str:
-        """The account of this position's credits of a kind."""
+        """Return the account of this position's credits of a kind."""
         return f"credit:{self.position}:{kind}"
 
 
 def typed(kind: type[R], data: object, where: str) -> R:
-    """A record as its type. Raises :class:`Differs`, which says where, what of it, and why."""
+    """Return a record as ``kind``. Raises :class:`Differs`, which names the field and the reason."""
     try:
         return from_json(kind, data, where)
     except RecordError as why:
@@ -110,14 +110,14 @@ def typed(kind: type[R], data: object, where: str) -> R:
 
 
 def place(key: str, position: int) -> str:
-    """Where the journal keeps a position's ``key``."""
+    """Return the storage key of a position's ``key``."""
     return key if position == 1 else FEATURES.keys.name(key, Position(position))
 
 
 # ------------------------------------------------------------------------------------------ kinds of patterns
 @dataclass(frozen=True, slots=True)
 class Each:
-    """An array of at least ``least`` values that fit; each is seen with the names known before it."""
+    """An array of at least ``least`` matching values; names bound by one value are not visible to the next."""
 
     pattern: Pattern
     least: int = 0
@@ -125,7 +125,7 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """What fits one of these, tried in order."""
+    """Alternative patterns, tried in order."""
 
     patterns: tuple[Pattern, ...]
 
@@ -135,14 +135,14 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """Exactly what the function makes of the scope."""
+    """Exactly what the function returns for the scope."""
 
     make: Callable[[Scope], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class But:
-    """The object known as ``name``, with some members otherwise and some (``less``) gone."""
+    """The object bound to ``name``, with some members changed and some (``less``) removed."""
 
     name: str
     changes: Mapping[str, Pattern]
@@ -156,7 +156,7 @@ class But:
 
 @dataclass(frozen=True, slots=True)
 class Has:
-    """An object known as ``name`` that has at least these members."""
+    """An object that has at least these members, which binds ``name``."""
 
     name: str
     members: Mapping[str, Pattern]
@@ -168,7 +168,7 @@ class Has:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The id of an entry that has its place in this journal for one; also as journals of before made it."""
+    """The id that the entry's sequence number gives it, in the present form or that of earlier versions."""
 
 
 OWN: Final = Own()
@@ -218,7 +218,7 @@ TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same; 1 is not True."""
+    """Return whether two JSON values are equal; 1 does not equal True."""
     if type(one) is not type(other):
         return False
     if type(one) is dict:
@@ -229,14 +229,14 @@ def same(one: Any, other: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value as a finding tells it."""
+    """Return a value as text for a finding."""
     text = repr(value)
     return text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
 
 
 # ------------------------------------------------------------------------------------------ compiling
 def compiled(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one for each kind)
-    """Make the function that holds a value against ``pattern`` and raises :class:`Differs`."""
+    """Return a function that matches a value against ``pattern`` and raises :class:`Differs`."""
     match pattern:
         case str() if pattern.startswith("$"):
             return _named(pattern[1:])
@@ -293,14 +293,14 @@ def _named(text: str) -> Matcher:
 
 
 class Template:
-    """A text made of named values."""
+    """A text built from named values."""
 
     def __init__(self, text: str) -> None:
         self.parts = re.split(r"\{(\w+(?::n)?)\}", text)
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
     def filled(self, scope: Scope) -> str | None:
-        """The text, or None while a name is not known."""
+        """Return the text, or None if a name is not bound yet."""
         known = scope.names
         if any(name not in known for name in self.names):
             return None
@@ -309,7 +309,7 @@ class Template:
         )
 
     def found(self, value: object, scope: Scope) -> dict[str, Any] | None:
-        """What the names must stand for so that ``value`` is the text; None where it cannot be."""
+        """Return the values of unbound names with which ``value`` is the text, or None if it does not match."""
         if type(value) is not str:
             return None
         made = ""
@@ -328,7 +328,7 @@ class Template:
         return {name: int(text) if name in numbers else text for name, text in found.groupdict().items()}
 
     def match(self, value: Any, scope: Scope) -> None:
-        """Hold a text against it."""
+        """Match a text against the template, and bind its names."""
         due = self.filled(scope)
         if due is not None:
             if value != due:
@@ -360,7 +360,9 @@ def _object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop 
                 found = template.found(key, scope)
                 if found is None:
                     continue
-                if may_miss and found:  # any number of such members: each stands for itself
+                if (
+                    may_miss and found
+                ):  # any number of such members: names bound by one are not visible to the others
                     before = scope.names
                     scope.names = {**before, **found}
                     _at(key, matcher, value[key], scope)

@@ -1,8 +1,8 @@
-"""The plain game, recognised at once: what nearly every entry of a journal is, held against what it must be.
+"""A fast check for plain games, which make up nearly all entries of a journal.
 
 An entry that is exactly what its rule derives (one kind of credit, no level, no prize, no session, the first
-position) passes here by comparing whole objects; any other goes the long way, through its rule. What passes
-here passes there: ``tests/tools/audit/test_rules.py`` holds the two against each other.
+position) is accepted here by comparing whole objects; any other entry is checked by its rule. Whatever is
+accepted here would be accepted by the rule: ``tests/tools/audit/test_rules.py`` compares the two.
 """
 
 from typing import Any, Final
@@ -44,13 +44,13 @@ def _is_plain(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
 
 
 def _useful_cents(memory: Any) -> int:
-    """The least that buys a game, where the journal says it; for nothing, no game is as plain as can be."""
+    """Return the smallest stake of any game, if the journal records it, or 0, with which no game is plain."""
     terms = memory.get("residual_terms")
     return 1 if terms is None else int(terms["useful_cents"])
 
 
 def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
-    """Whether this is a ``game.start`` as plain as can be, and right."""
+    """Return whether this is a correct ``game.start`` of a plain game."""
     transaction = entry.transaction
     record: Any = transaction.record
     moves, memory = transaction.transfers, before.state
@@ -109,7 +109,7 @@ def started(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
 
 
 def ended(entry: StoredEntry, before: Ledger, facts: Facts) -> bool:
-    """Whether this is a ``game.end`` as plain as can be, and right: one win to the credits, or none."""
+    """Return whether this is a correct ``game.end`` of a plain game: one win to the credits, or none."""
     transaction = entry.transaction
     record: Any = transaction.record
     moves, memory = transaction.transfers, before.state

@@ -19,13 +19,13 @@ _COUNT: Final = {
 
 
 def _spent_cents(scope: Scope) -> int:
-    session = scope.was("session")
+    session = scope.value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
 def _limits(scope: Scope) -> Any:
-    told = scope.told
-    return {**(scope.was("limits") or {}), told["of"]: told["value"]}
+    told = scope.record
+    return {**(scope.value_before("limits") or {}), told["of"]: told["value"]}
 
 
 _NOTHING_OPEN: Final = {"game": None, "handpay": None, "pay_out": None}
@@ -44,7 +44,7 @@ _PROTECTION: Final = (
             "own": "$:bool",
         },
         state={
-            "reminder": Derived(lambda scope: scope.told),
+            "reminder": Derived(lambda scope: scope.record),
             "session": But("session", time_reminders="$:count", spend_reminders="$:count"),
         },
         counts={"reminders.{which}": 1},
@@ -80,7 +80,7 @@ _PROTECTION: Final = (
         record={"minutes": "$:count", "spent_cents": Derived(_spent_cents)},
         state=_ENDED,
     ),
-    Rule(  # of a player who has set a limit, and played nothing
+    Rule(  # for a player who has set a limit, and played nothing
         kind="protection.session_ended",
         within=PAYABLE,
         before={"session": None, "limits": "$:object", **_NOTHING_OPEN},

@@ -1,4 +1,4 @@
-"""Reasons in the memory: why a game is offered, why bets go back, what is a rest of credit."""
+"""Checks against the memory: why a game is offered, why bets are returned, what counts as residual credit."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,9 +15,9 @@ _WAYS: Final[Mapping[str, str]] = {"given_up": "residual.removed", "played": "re
 
 
 def is_a_rest(scope: Scope) -> None:
-    """It buys no game, and the jurisdiction lets it go this way."""
-    amount_cents, terms = scope.told["amount_cents"], scope.kept(ResidualTerms, PlayKey.RESIDUAL)
-    if terms is None:  # a journal of an earlier version: by the games that were played
+    """Check that the credit buys no game, and that the jurisdiction allows this treatment."""
+    amount_cents, terms = scope.record["amount_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
+    if terms is None:  # a journal of an earlier version: judged by the games that were played
         least_cents = scope.facts.least_stake_cents
         if least_cents is not None and amount_cents >= least_cents:
             raise Differs(f"no rest: a game was begun for {least_cents} cents")
@@ -29,42 +29,45 @@ def is_a_rest(scope: Scope) -> None:
 
 
 def is_for_a_prize(scope: Scope) -> None:
-    """A rest is played for the least that buys a game here."""
-    prize_cents, terms = scope.told["prize_cents"], scope.kept(ResidualTerms, PlayKey.RESIDUAL)
+    """Check that residual credit is played off for the smallest stake that buys a game here."""
+    prize_cents, terms = scope.record["prize_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is not None:
         is_sound = prize_cents == terms.useful_cents
     else:
         is_sound = prize_cents <= (scope.facts.least_stake_cents or prize_cents)
-    if not is_sound or prize_cents <= scope.told["amount_cents"]:
+    if not is_sound or prize_cents <= scope.record["amount_cents"]:
         raise Differs(f"a rest is played for what buys a game, not for {prize_cents} cents")
 
 
 def is_dear_enough(scope: Scope) -> None:
-    """A game costs at least what is said to buy one here; one for nothing is played on standing bets."""
-    stake_cents, terms = scope["bet"] * scope["denomination"], scope.kept(ResidualTerms, PlayKey.RESIDUAL)
+    """Check that the stake reaches the recorded minimum; a game without stake is played on standing bets."""
+    stake_cents, terms = (
+        scope["bet"] * scope["denomination"],
+        scope.record_before(ResidualTerms, PlayKey.RESIDUAL),
+    )
     if terms is not None and 0 < stake_cents < terms.useful_cents:
         raise Differs(f"it is begun for {stake_cents} cents, and nothing is to be had for less than {terms}")
 
 
 def is_offered(scope: Scope) -> None:
-    """No host and no option has taken the game away, nor was its table given back as one that is no more."""
+    """Check that no host or option has withdrawn the game, and that its table still exists."""
     if _is_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed:
         raise Differs(f"{scope['game']} is not offered at {scope['denomination']}, as the memory says")
 
 
 def _is_withheld(scope: Scope) -> bool:
-    """Whether a host has disabled the game of the entry."""
+    """Return whether a host has disabled the game of the entry."""
     return False in _of(scope, f"{HostKey.CONTROL}game.{scope['game']}:")
 
 
 def _of(scope: Scope, prefix: str) -> list[Any]:
-    """What the memory held under every key of the machine's with a prefix."""
+    """Return the values the memory held under every machine key with a prefix."""
     return [value for key, value in scope.ledger.state.items() if key.startswith(prefix)]
 
 
 def cannot_go_on(scope: Scope) -> None:
-    """Why bets go back that may not be taken down: the machine, its game or the player is stopped."""
-    why, state = scope.told["why"], state_of(scope.ledger, scope.position, scope.facts)
+    """Check the reason for returning bets that may not be taken down: machine, game or player is stopped."""
+    why, state = scope.record["why"], state_of(scope.ledger, scope.position, scope.facts)
     if why == "taken_down":
         fits = state is State.IDLE
     elif why == "changed":
@@ -76,12 +79,12 @@ def cannot_go_on(scope: Scope) -> None:
 
 
 def _is_paused(scope: Scope) -> bool:
-    reminder = scope.kept(ReminderRecord, "reminder")
+    reminder = scope.record_before(ReminderRecord, "reminder")
     return reminder is not None and reminder.kind in LIMITS
 
 
 def _is_off(scope: Scope) -> bool:
-    """Whether the staff offers the game of the entry no more, or not at its denomination."""
-    options: Any = scope.was("options") or {"off": [], "denominations_cents": {}}
+    """Return whether staff have withdrawn the game of the entry, or its denomination."""
+    options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
     offered = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
     return scope["game"] in options["off"] or scope["denomination"] not in offered

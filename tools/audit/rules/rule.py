@@ -1,4 +1,4 @@
-"""A rule: what one kind of entry is, field by field; and the money it may move."""
+"""A rule: what one kind of entry must be, field by field, and the money it may move."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ Check: TypeAlias = Callable[[Scope], None]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A transfer from ``source`` to ``target`` (patterns) of ``cents``, told apart by ``dims``.
+    """A transfer from ``source`` to ``target`` (patterns) of ``cents``, with ``dims``.
 
-    ``many``: any number of such, each with names of its own. ``may_miss``: it is there or not.
+    ``many``: any number of such transfers, each with its own named values. ``may_miss``: it is optional.
     """
 
     source: str
@@ -35,19 +35,19 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One way an entry of a kind may be. What a field here does not name, the entry may not have.
+    """One allowed form of a kind of entry. The entry must not have what no field here names.
 
     ``id``, ``ref``, ``record``, ``state``, ``counts`` and ``dims`` are patterns. ``before``: what memory held
-    under these keys before the entry (None: nothing). ``moves``: its transfers in order, or what they are
-    derived from. ``ends``: the kinds of entry whose reservation it settles or voids; the reservation's first
-    transfer is known as ``held_source``, ``held_target`` and ``held_cents``. ``also``: what patterns cannot
-    say; raises :class:`Differs`. ``may``: what every person in the record's ``persons`` (or its ``person``)
-    must be allowed, and ``persons``: how many must stand behind it at the least.
+    under these keys before the entry (None: nothing). ``moves``: its transfers in order, or the function that
+    derives them. ``ends``: the kinds of entry whose reservation it settles or voids; the reservation's first
+    transfer is bound to ``held_source``, ``held_target`` and ``held_cents``. ``also``: functions for what
+    patterns cannot express; they raise :class:`Differs`. ``may``: the permission that every person in the
+    record's ``persons`` (or its ``person``) needs, and ``persons``: the least number of them.
 
-    ``within``: the states in which it may be, as the memory before it says them; what begins something names
-    them. ``goes_on_from``: the kinds of entry after which it may be in any state, where one of them moved the
-    position's money last. ``recorded_within_seconds``: for how long after the machine was idle a device may
-    record what it was told to do, in the states ``late_within``.
+    ``within``: the machine states in which it is allowed, as derived from the memory before it; entries that
+    start something have them. ``goes_on_from``: kinds of entry after which it is allowed in any state, if one
+    of them was the last to move the position's money. ``recorded_within_seconds``: for how long after the
+    machine was idle a device may record an order, in the states ``late_within``.
     """
 
     kind: str
@@ -71,7 +71,7 @@ class Rule:
     persons: int = 0
 
     def check(self, entry: StoredEntry, ledger: Ledger, facts: Facts) -> None:
-        """Hold an entry against the rule and the books before it. Raises :class:`Differs`."""
+        """Check an entry against the rule and the ledger before it. Raises :class:`Differs`."""
         transaction = entry.transaction
         if transaction.phase is not self.phase:
             raise Differs(f"it is a {transaction.phase}, a {self.phase} was due")
@@ -91,10 +91,10 @@ class Rule:
         ):
             _at(name, matcher, value, scope)
         for key, matcher in late:
-            _at("before", matcher, scope.was(key.format(**scope.names)), scope)
+            _at("before", matcher, scope.value_before(key.format(**scope.names)), scope)
         self._check_moves(transaction.transfers, scope)
         dims = dict(transaction.dims)
-        dims.pop("position", None)  # ConductAudit says whether there is such a position
+        dims.pop("position", None)  # ConductAudit checks that the position exists
         _at("dims", self._dims, dims, scope)
         self._check_persons(scope)
         for check in self.also:
@@ -109,7 +109,8 @@ class Rule:
             scope.facts.idle_at[scope.position] = scope.entry.time_utc
         if is_within(state, self.within) or scope.facts.moved.get(scope.position) in self.goes_on_from:
             return
-        # Earlier versions, which recorded no terms, did not ask whether they had stopped since they decided.
+        # Earlier versions, which recorded no terms, did not check whether they had stopped since the
+        # decision.
         is_late = state in self.late_within or PlayKey.RESIDUAL not in scope.ledger.state
         seconds = self.recorded_within_seconds if is_late else 0
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
@@ -132,11 +133,11 @@ class Rule:
             if "{" in key:
                 late.append((key, matcher))
             else:
-                _at(f"memory.{key}", matcher, scope.was(key), scope)
+                _at(f"memory.{key}", matcher, scope.value_before(key), scope)
         return late
 
     def _bare(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
-        """The keys as the first position has them."""
+        """Return the state with its keys in the form of the first position."""
         if position == 1:
             return state
         mark = f"{position}/"
@@ -229,7 +230,7 @@ def _at(name: str, matcher: Matcher, value: Any, scope: Scope) -> None:
 
 
 def _fits(transfer: Transfer, matchers: tuple[Matcher, ...], scope: Scope, *, known: bool) -> bool:
-    """Whether a transfer is what a move says; ``known``: what it names stays known."""
+    """Return whether a transfer matches a move; ``known``: the names it binds stay bound."""
     before = scope.names
     scope.names = dict(before)
     parts = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))

@@ -1,4 +1,4 @@
-"""The rules of persons: the roster, the menu, wrong PINs."""
+"""The rules for staff: the roster, the menu, wrong PINs."""
 
 from typing import Final
 
@@ -27,13 +27,13 @@ _CHANGE: Final = {
 
 
 def _next_change(scope: Scope) -> bool:
-    facts, kept, number = scope.facts, scope.was("staff"), scope["number"]
+    facts, kept, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest = scope.names.get("digest")
     due = number if digest is None else {"number": number, "digest": digest}
     first = not facts.people
     return (
         number == int((kept["number"] if type(kept) is dict else kept) or 0) + 1
-        and scope.now("staff") == due
+        and scope.value_after("staff") == due
         and scope.entry.id == (f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}")
         and scope["role"] in set(Role)
         and NUMBER.fullmatch(scope["whom"]) is not None
@@ -68,7 +68,8 @@ _STAFF: Final = (
         state={"staff": {"number": "$number", "digest": "$digest"}},
         also=(
             holds(
-                "the roster is the one recorded before", lambda s: s.was("staff") in (None, s.now("staff"))
+                "the roster is the one recorded before",
+                lambda s: s.value_before("staff") in (None, s.value_after("staff")),
             ),
         ),
     ),
@@ -104,7 +105,7 @@ _STAFF: Final = (
             holds(
                 "it is not this person's role",
                 lambda scope: (
-                    scope.facts.people.get(scope["person"], scope.told["role"]) == scope.told["role"]
+                    scope.facts.people.get(scope["person"], scope.record["role"]) == scope.record["role"]
                 ),
             ),
         ),

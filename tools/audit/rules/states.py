@@ -1,4 +1,4 @@
-"""The state a machine is in as its memory says, from the features' own declarations and the books so far."""
+"""The state of a machine as derived from its memory, with the features' own declarations."""
 
 from datetime import timedelta
 from typing import Any, Final, TypeVar, cast
@@ -16,7 +16,7 @@ from tools.audit.rules.facts import Facts, position_of
 
 T = TypeVar("T")
 
-#: States of the process alone, of which the memory knows nothing: it says idle.
+#: States that only the running process has and the memory does not store: derived as idle.
 _UNREMEMBERED: Final = frozenset({State.BOOT, State.SELF_TEST, State.BETTING, State.LOCKED})
 
 _STATELESS: Final = tuple(
@@ -25,24 +25,24 @@ _STATELESS: Final = tuple(
 
 
 class _Books:
-    """What a journal keeps under its keys, as far as an audit has come."""
+    """The stored values of a journal up to the current entry."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._state = ledger.state
-        # Definitions and what is known of them are many, and make the machine be in no state.
+        # Stored definitions and their facts are many, and do not affect the machine's state.
         self._many = {key: self._state[key] for key in self._state if not key.startswith(_STATELESS)}
 
     def state(self, key: str) -> JSON:
-        """What is stored under a key."""
+        """Return the value stored under a key."""
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, JSON]:
-        """Everything stored under keys with a prefix."""
+        """Return everything stored under keys with a prefix."""
         return {key: value for key, value in self._many.items() if key.startswith(prefix)}
 
 
 class _Remembered:
-    """One position as its memory alone shows it: what the process holds besides is as after a start."""
+    """One position derived from memory alone; the process's own state is as after a start."""
 
     doors_open = Machine.doors_open
     faults = Machine.faults
@@ -54,16 +54,16 @@ class _Remembered:
         self.memory: Final = Memory(self.journal, self.position, FEATURES.keys)
 
     def state(self, kind: type[T]) -> T:
-        """A feature's own, as after a start."""
+        """Return a feature's own state as after a start."""
         return kind()
 
     def installed(self, _: type[T]) -> T | None:
-        """Nothing is."""
+        """Return None: nothing is installed."""
         return None
 
 
 def state_of(ledger: Ledger, position: int, facts: Facts) -> State:
-    """The state that the memory of a position makes the machine be in."""
+    """Return the machine state that follows from a position's memory."""
     key = position, PlayKey.GAME in ledger.state
     known = facts.states.get(key)
     if known is None:
@@ -73,11 +73,11 @@ def state_of(ledger: Ledger, position: int, facts: Facts) -> State:
 
 
 def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
-    """Whether the entry's position was idle no longer than so many seconds ago."""
+    """Return whether the entry's position was idle within the given number of seconds before the entry."""
     idle_at = facts.idle_at.get(position_of(entry))
     return idle_at is not None and abs(entry.time_utc - idle_at) <= timedelta(seconds=seconds)
 
 
 def is_within(state: State, states: frozenset[State]) -> bool:
-    """Whether a machine of which memory says ``state`` can be in one of ``states``."""
+    """Return whether a machine whose memory gives ``state`` can be in one of ``states``."""
     return state in states or (state is State.IDLE and bool(states & _UNREMEMBERED))

@@ -1,4 +1,4 @@
-"""The rules of what a host decides: its answers about tickets, and its transfers (AFT, bonuses)."""
+"""The rules for what a host decides: its replies about tickets, and its transfers (AFT, bonuses)."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -21,13 +21,13 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, same, shown
 from tools.audit.rules.rule import Move, Rule
 
-#: Transfers the host may read back, in a ring (egm.money.host.transfers).
+#: The size of the ring of transfers that the host may read back (egm.money.host.transfers).
 _HISTORY: Final = 35
 
 
 def _ledger_checked(scope: Scope) -> None:
-    """The first time under this journal, or after two persons have begun the ledger anew, what it knew."""
-    was, now = scope.kept(LedgerAnchor, "tickets"), scope.keeps(LedgerAnchor, "tickets")
+    """Check the ticket ledger's recorded state, at its first use in this journal or after its replacement."""
+    was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if now is None:
         raise Differs("state.tickets: it is missing")
     begins = was is None or was.begun != now.begun
@@ -38,13 +38,13 @@ def _ledger_checked(scope: Scope) -> None:
 
 
 def _ledger_contradicted(scope: Scope) -> None:
-    """What the journal has credited, and the ledger never will."""
-    was, now = scope.kept(LedgerAnchor, "tickets"), scope.keeps(LedgerAnchor, "tickets")
+    """Check an amount that the journal has credited and the ledger will never credit."""
+    was, now = scope.record_before(LedgerAnchor, "tickets"), scope.record_after(LedgerAnchor, "tickets")
     if was is None or now is None:
         raise Differs("state.tickets: nothing is known of a ticket ledger")
     before = ((was.base.get(name, 0), cents) for name, cents in now.base.items())
     lower = [known - cents for known, cents in before if known != cents]
-    if lower != [scope.told["amount_cents"]] or replace(now, base=was.base) != was:
+    if lower != [scope.record["amount_cents"]] or replace(now, base=was.base) != was:
         raise Differs("it takes the amount of one redemption from what the ledger knew, and nothing else")
 
 
@@ -97,11 +97,13 @@ _HOST_TICKETS: Final = (
     ),
     Rule(
         kind="voucher.read",
-        state={"validations_read": Derived(lambda scope: (scope.was("validations_read") or 0) + 1)},
+        state={"validations_read": Derived(lambda scope: (scope.value_before("validations_read") or 0) + 1)},
         also=(
             holds(
                 "no ticket is left to be read",
-                lambda scope: (scope.was("validations_read") or 0) < (scope.was("validations") or 0),
+                lambda scope: (
+                    (scope.value_before("validations_read") or 0) < (scope.value_before("validations") or 0)
+                ),
             ),
         ),
     ),
@@ -145,11 +147,11 @@ _WAYS: Final = {
 
 
 def _result(scope: Scope) -> TransferRecord:
-    return scope.record(TransferRecord)
+    return scope.typed_record(TransferRecord)
 
 
 def _transferred(scope: Scope) -> Any:
-    """The transfers of what a host's order moved, kind by kind, as its result says."""
+    """Return the transfers of a host's order, by kind of credit, from its recorded result."""
     way, cents = scope["way"], _result(scope).cents
     if way not in _WAYS:
         raise Differs(f"{shown(way)} is no way a transfer goes")
@@ -183,10 +185,10 @@ def _terms_of_restricted(scope: Scope) -> Any:
     return ABSENT
 
 
-_COUNTED: Final = Derived(lambda scope: (scope.was("transfers") or 0) + 1)
+_COUNTED: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
 _PLACE: Final = holds(
     "its place in the history is not the next",
-    lambda scope: _result(scope).position == (scope.was("transfers") or 0) % _HISTORY + 1,
+    lambda scope: _result(scope).position == (scope.value_before("transfers") or 0) % _HISTORY + 1,
 )
 _DONE: Final = {**_RESULT, "position": "$:cents"}
 _ANYWHERE: Final = Move("{source}", "{target}", "$:cents", many=True)
@@ -201,7 +203,7 @@ _TRANSFERS: Final = (
         state={"transfers": _COUNTED, "transfer": "$kept:object", "restricted?": "$:object"},
         moves=(_ANYWHERE,),
         also=(
-            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope.told)),
+            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope.record)),
             holds("a bonus paid by hand is reserved", lambda scope: scope["way"] != "bonus_jackpot"),
             _moves_as_told,
             _PLACE,
@@ -223,7 +225,7 @@ _TRANSFERS: Final = (
         moves=(_ANYWHERE,),
         also=(
             lambda scope: scope.names.update(way="bonus_jackpot"),
-            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope.told)),
+            holds("what is kept is not what it says", lambda scope: same(scope["kept"], scope.record)),
             _moves_as_told,
             _PLACE,
         ),

@@ -1,4 +1,4 @@
-"""Entries of a real wheel: bets closed for a spin, and its number, or that it was not heard."""
+"""Entries of a physical wheel: bets closed for a spin, and its number, or that none was received."""
 
 from typing import Any, Final
 
@@ -10,18 +10,18 @@ from tools.audit.rules.rule import Rule
 
 _SPIN: Final[dict[str, Any]] = {"round_id": "$round:text", "spin": "$spin:count"}
 _BEFORE: Final = {"wheel_spin": "$was:object"}
-#: Why a number was not heard; the machine says the same.
+#: The machine's codes for the reason why no number was received.
 _UNHEARD: Final = OneOf("another_spin", "went_on", "line_lost", "restart")
 
 
 def _earlier_are_recorded(scope: Scope) -> bool:
-    was, now = scope.kept(WheelSpin, "wheel_spin"), scope.keeps(WheelSpin, "wheel_spin")
+    was, now = scope.record_before(WheelSpin, "wheel_spin"), scope.record_after(WheelSpin, "wheel_spin")
     known = {} if was is None else was.numbers
     return now is not None and now.earlier.items() <= known.items()
 
 
 def _is_awaited(scope: Scope) -> bool:
-    was = scope.kept(WheelSpin, "wheel_spin")
+    was = scope.record_before(WheelSpin, "wheel_spin")
     return was is not None and was.is_awaited and (was.round_id, was.spin) == (scope["round"], scope["spin"])
 
 

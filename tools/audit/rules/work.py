@@ -1,4 +1,4 @@
-"""The rules of work on the machine: options, its software, tests of devices."""
+"""The rules for work on the machine: options, software, device tests."""
 
 import hashlib
 from typing import Any, Final
@@ -25,23 +25,25 @@ def _is_matrix(value: object) -> bool:
 
 
 def _as_installed(scope: Scope) -> None:
-    before, now = scope["was"] or _NONE_INSTALLED, scope.now("software") or _NONE_INSTALLED
-    told = {name: scope.told[name] for name in ("version", "signer", "components")}
+    before, now = scope["was"] or _NONE_INSTALLED, scope.value_after("software") or _NONE_INSTALLED
+    told = {name: scope.record[name] for name in ("version", "signer", "components")}
     due = {name: [before[name], now[name]] for name in ("version", "signer")}
     if not same(told, due | {"components": changes(before["components"], now["components"])}):
         raise Differs("what is told of the change is not what changed")
 
 
 def _is_changed(scope: Scope) -> bool:
-    """The options after a change are those before it, but for what was changed."""
-    told, before, after = scope.told, scope["before"], scope["after"]
+    """Return whether the options after a change equal those before it except for the recorded change."""
+    told, before, after = scope.record, scope["before"], scope["after"]
     option, game, on = told["option"], told.get("game"), told.get("on") == "yes"
     if option == "game":
         off = sorted({*before["off"]} - {game} if on else {*before["off"], game})
         return same(after, {**before, "off": off})
     if option == "denomination":
         chosen, cents = after["denominations_cents"].get(game), int(told["denomination_cents"])
-        was = before["denominations_cents"].get(game)  # without it, all that are installed were
+        was = before["denominations_cents"].get(
+            game
+        )  # without an entry, all installed denominations were offered
         due = chosen if was is None else sorted({*was, cents} if on else {*was} - {cents})
         others = {**before["denominations_cents"], game: chosen}
         return (
@@ -75,7 +77,7 @@ _WORK: Final = (
         also=(
             holds(
                 "the options before it were others",
-                lambda scope: scope["before"] == (scope.was("options") or _NO_OPTIONS),
+                lambda scope: scope["before"] == (scope.value_before("options") or _NO_OPTIONS),
             ),
             holds("the options after it are others", _is_changed),
             in_the_menu,
@@ -105,7 +107,9 @@ _WORK: Final = (
             ),
             holds(
                 "the file before it was another",
-                lambda scope: scope["before"] == (scope.was("cabinet_file") or {"digest": ""})["digest"],
+                lambda scope: (
+                    scope["before"] == (scope.value_before("cabinet_file") or {"digest": ""})["digest"]
+                ),
             ),
             holds(
                 "it is changed while something is owed",
@@ -176,7 +180,7 @@ _WORK: Final = (
         also=(
             holds(
                 "the calibration before it was another",
-                lambda scope: scope["before"] == (scope.was("touch") or []),
+                lambda scope: scope["before"] == (scope.value_before("touch") or []),
             ),
             holds("a calibration is six integers", lambda scope: _is_matrix(scope["after"])),
             in_the_menu,

@@ -1,7 +1,7 @@
-"""One module a command of ``egm``; :data:`COMMANDS` is the table of contents.
+"""One module per command of ``egm``; :data:`COMMANDS` lists them.
 
-A module is imported only when its command is asked for, so ``egm run`` on a cabinet never loads a
-laboratory package.
+A module is imported only when its command is called, so ``egm run`` on a cabinet never loads a laboratory
+package.
 """
 
 from typing import Final

@@ -50,7 +50,7 @@ _SEQUENCE_DIGITS = 19
 
 @click.group()
 def command() -> None:
-    """The journal of a machine, for whoever must be able to trust it."""
+    """Export, verify and read the journal of a machine."""
 
 
 @command.command("export")
@@ -59,9 +59,10 @@ def command() -> None:
 @SECOND
 @click.option("--since", "after", default=0, type=Whole(min=0), help="Only the entries after this one.")
 def export_(file: Path, state: Path | None, second: Path | None, after: int) -> None:
-    """Write the journal to FILE, whole with its archive, signed; the machine may be playing.
+    """Write the complete journal to FILE with its archive, signed; the machine may be running.
 
-    Only what this machine wrote is signed: every seal is checked, and that no entry is missing at the end.
+    The export only signs what this machine wrote: every CRC and signature is checked, and that no entry is
+    missing at the end.
     """
     folder = state or default_state_dir()
     try:
@@ -120,12 +121,12 @@ def verify(
     point: Path | None,
     as_json: bool,
 ) -> None:
-    """Derive everything in FILE again: chain, signatures, balances, meters, and every game from its draws.
+    """Verify FILE from its entries: chain, signatures, balances, meters, and every game from its draws.
 
-    Without FILE, both copies in the state folder, each with the archive on its medium. With --point a run
-    costs what was added since the last. Exit status 1 when anything is wrong; that the memory was mended or
-    the clock moved is a notice, not wrong. Who has the disk has the key: what only whoever holds it could
-    have rewritten is found by --fingerprint, --after and --witness.
+    Without FILE, verify both copies in the state folder, each with the archive on its medium. With --point a
+    run only processes the entries added since the last. Exit status 1 if anything is wrong; a repaired memory
+    or a moved clock is a notice, not a fault. Whoever has the disk has the signing key: --fingerprint,
+    --after and --witness detect a journal that was rewritten with it.
     """
     if point is not None and (after is not None or witnesses):
         raise click.UsageError("--after and --witness are held against the whole journal, --point goes on")
@@ -162,7 +163,7 @@ def _reports(
     auditor: Callable[[Path | None], Auditor],
     point: Path | None,
 ) -> dict[str, Report]:
-    """What was found in an export, or in each copy of a state folder."""
+    """Return the report on an export, or on each copy of a state folder."""
     if file is not None:
         return {str(file): _verify_export(file, auditor(point), point)}
     folder = state or default_state_dir()
@@ -181,9 +182,9 @@ def _head_of(file: Path) -> tuple[int, str]:
 
 
 def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException naming what is none.
+    """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException for an invalid one.
 
-    SEQUENCE=NUMBER is what the metrics say: ``egm_journal_sequence`` and ``egm_journal_head``.
+    SEQUENCE=NUMBER is the form of the metrics: ``egm_journal_sequence`` and ``egm_journal_head``.
     """
     for text in given:
         path = Path(text)
@@ -202,7 +203,7 @@ def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _as_hash(line: str) -> str:
-    """A number from the metrics, also as a float writes it, as the twelve digits it stands for."""
+    """Return a metric's number, also in a float's notation, as the twelve hash digits it represents."""
     sequence, sign, number = line.partition("=")
     try:
         value = Decimal(number) if sign else Decimal(0)
@@ -212,7 +213,7 @@ def _as_hash(line: str) -> str:
 
 
 def _concluded(report: Report, auditor: Auditor, point: Path | None) -> Report:
-    """Where nothing is wrong, the point reached is the one to go on from."""
+    """Return the report, and save the auditor's state for the next run if nothing is wrong."""
     if point is not None and not report.wrong:
         verified.save(auditor, point)
     return report
@@ -239,10 +240,10 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
 def _verify_copies(
     folder: Path, second: Path, auditor: Callable[[Path | None], Auditor], point: Path | None
 ) -> dict[str, Report]:
-    """Each copy with what is archived on its own medium; a point for each."""
+    """Verify each copy with the archive on its own medium, and with its own saved state."""
     key = _key_of(folder, second)
     points = (point, None if point is None else point.with_name(point.name + ".second"))
-    # The first medium alone: what the second could mend is a finding.
+    # Read only the first medium: damage that the second could repair is a finding.
     with open_view(folder, key=key, second_dir=folder) as view:
         head = (view.sequence, view.head_hash)
         one = auditor(points[0])
@@ -256,13 +257,13 @@ def _verify_copies(
         }
     try:
         open_view(folder, key=key, second_dir=folder, check_pages=True).close()
-    except JournalError as damage:  # of a column or an index, which no body shows
+    except JournalError as damage:  # damage to a column or an index, which no entry body shows
         first.add(Finding(0, "", str(damage)))
     return reports
 
 
 def _key_of(*folders: Path) -> MachineKey | None:
-    """The machine's key, which proves its seals; None for whoever may not read it, or has a copy without."""
+    """Return the key that proves the machine's CRCs, or None if it is missing or may not be read."""
     try:
         return MachineKey.load(DiskStorage(), *folders)
     except JournalUnwritable:
@@ -270,7 +271,7 @@ def _key_of(*folders: Path) -> MachineKey | None:
 
 
 def _place(finding: Finding) -> str:
-    """Where a finding stands; 0 is no entry of a journal but its file as a whole."""
+    """Return the location of a finding; sequence 0 means the file as a whole."""
     where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
     return f"{where} {plain(finding.id)}".rstrip()
 
@@ -337,8 +338,8 @@ def readout(file: Path) -> None:
 def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
     """Print a log, newest first: plays, events, bills, vouchers, transfers, handpays ...
 
-    Entries of the journal as they are, as many as the machine shows of that kind. The books that a rule wants
-    kept, whole and with its columns, are `egm register`.
+    It shows journal entries as recorded, as many of that kind as the machine shows. The registers that
+    regulations require, complete and with their columns, are in `egm register`.
     """
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
@@ -394,7 +395,7 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
 @click.argument("number", type=Whole(min=1))
 @STATE
 def entry(*, number: int, state: Path | None) -> None:
-    """Print one entry, whole, as JSON."""
+    """Print one complete entry as JSON."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             found = next(view.entries(since=number - 1, limit=1), None)

@@ -1,4 +1,4 @@
-"""``egm backup``: cabinet file, staff and certificates, kept and given back; never a journal."""
+"""``egm backup``: back up and restore cabinet file, staff and certificates; never a journal."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ _CABINET = click.option(
 
 @click.group()
 def command() -> None:
-    """Keep and give back what may be given back: cabinet file, staff, certificates. A journal never is."""
+    """Back up and restore cabinet file, staff and certificates. A journal is never restored."""
 
 
 @command.command("create")
@@ -40,7 +40,7 @@ def command() -> None:
 @_CABINET
 @_STATE
 def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
-    """Write a signed backup to OUT, for its owner only: it has the digests of PINs, and the link's key."""
+    """Write a signed backup to OUT, readable by its owner only: it has PIN digests and the link's key."""
     folder = state or default_state_dir()
     try:
         prove(roster_of(folder), person, Permission.ENROL)
@@ -55,7 +55,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @forms
 def show_(file: Path, *, form: Form) -> None:
-    """Say what is in FILE, and whose it is."""
+    """Show the contents of FILE, and the machine it belongs to."""
     try:
         found = Backup.read(file)
     except OperatorError as error:
@@ -80,11 +80,11 @@ def show_(file: Path, *, form: Form) -> None:
 def restore(
     file: Path, cabinet: Path, person: str, second_person: str, reason: str, state: Path | None
 ) -> None:
-    """Give a stopped machine back what FILE has; two persons prove who they are and sign the cabinet file.
+    """Restore FILE on a stopped machine; two people prove who they are and sign the cabinet file.
 
-    Into a state folder without a memory all of it goes, proved by the backup's own people; a machine that has
-    one takes a backup of its own key only, keeps the staff its journal records, and takes the cabinet file up
-    at its next start, if nothing of a player's is on it.
+    A state folder without a journal receives everything, authorised by the backup's own staff. A machine with
+    a journal only accepts a backup made with its own key, keeps the staff its journal records, and uses the
+    cabinet file from its next start, provided that it holds no money of a player.
     """
     folder = StateFolder(state or default_state_dir())
     if person == second_person:
@@ -105,7 +105,7 @@ def restore(
 def _restored(
     folder: StateFolder, found: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
 ) -> list[str]:
-    """Do it, and say what was done. Raises OperatorError before anything is written."""
+    """Restore, and return what was done. Raises OperatorError before anything is written."""
     text = found.files[CABINET].decode()
     file, faults = read(text, CabinetFile)
     if file is None:
@@ -133,7 +133,7 @@ def _restored(
 
 
 def _roster_in(folder: StateFolder, found: Backup) -> Roster:
-    """The backup's people. Raises OperatorError for a roster that was altered."""
+    """Return the backup's staff. Raises OperatorError for a roster that was altered."""
     staged = folder.staff.with_name("people.given-back.json")
     try:
         replace_private(staged, found.files.get(STAFF, b""))
@@ -143,7 +143,7 @@ def _roster_in(folder: StateFolder, found: Backup) -> Roster:
 
 
 def _require_own(folder: StateFolder, found: Backup, second: Path) -> None:
-    """Raise OperatorError unless the memory here goes on from where the backup was made."""
+    """Raise OperatorError unless the journal here continues from where the backup was made."""
     with open_view(folder.root, second_dir=second) as view:
         machine = str(details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
@@ -162,7 +162,7 @@ def _require_own(folder: StateFolder, found: Backup, second: Path) -> None:
 
 
 def _give_staff(folder: StateFolder, second: Path, kept: Roster, *, used: bool) -> str:
-    """The backup's people, where the journal does not record others."""
+    """Restore the backup's staff, unless the journal records others."""
     if used:
         try:
             recorded_in(folder.root, second).vouch_for(kept)

@@ -1,4 +1,4 @@
-"""``egm cabinet``: the cabinet file, written, checked and explained; the ports and protocols there are."""
+"""``egm cabinet``: write, check and explain cabinet files; list ports and protocols."""
 
 import sys
 import tomllib
@@ -21,7 +21,7 @@ from egm.config.schema import examples_left
 from egm.config.schema import schema as cabinet_schema
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of
+from egm.integrity.signed_file import FILE_NAME, KIND, Signature, digest_of, last_signed_file
 from egm.people import Permission
 from egm.play.definitions import other_of_version
 from egm.profiles import available, load_profile
@@ -39,10 +39,10 @@ from tools.lab.named import refusal
 
 @click.group()
 def command() -> None:
-    """Write, check and explain cabinet files: what a machine is made of (egm/CABINET-FILE.md)."""
+    """Write, check and explain cabinet files, which configure a machine (egm/CABINET-FILE.md)."""
 
 
-#: A list of all that is allowed is on lines of its own even in a pipe.
+#: Longer lists of allowed values are printed on lines of their own, also in a pipe.
 _LIST_WIDE: Final = 60
 
 
@@ -53,12 +53,12 @@ _LIST_WIDE: Final = 60
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
 @forms
 def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
-    """Say everything that is wrong in FILE: line, key, what, what was meant, what is allowed.
+    """Print everything that is wrong in FILE: line, key, fault, likely intention, allowed values.
 
-    First whether it is a cabinet file; then, as the machine would at its start, whether there are the
-    profile, the games and their levels, the files and the ports it names, whether the place's rules admit
-    each game, and whether the machine has played another definition as its version. Exit status 0: all is
-    offered; 1: the machine cannot start with it, or leaves something out.
+    It first checks the format; then, as the machine does at its start, whether the profile, games, levels,
+    files and ports exist that it names, whether the jurisdiction's rules admit each game, and whether the
+    machine has played another definition under the same version. Exit status 0: everything is offered; 1: the
+    machine cannot start with it, or leaves something out.
     """
     try:
         text = contents(file).decode()
@@ -99,16 +99,16 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Remarks:
-    """What a person should know of a game that the machine offers nevertheless."""
+    """Remarks on games that the machine offers nevertheless."""
 
     played: Mapping[str, Any]
-    """Definitions that the machine of the state folder has played; none without a memory."""
+    """Definitions that the machine of the state folder has played; empty without a memory."""
     limit_cents: int | None
-    """The place's limit of a bet; None where there is no such profile."""
+    """The jurisdiction's bet limit; None if its profile has none or does not exist."""
 
     @classmethod
     def on(cls, cabinet: CabinetFile, state: Path) -> Self:
-        """The remarks on the games of a cabinet file and of the machine of ``state``."""
+        """Return the remarks on the games of a cabinet file and of the machine of ``state``."""
         played: Mapping[str, Any] = {}
         with suppress(JournalError), open_view(state) as view:
             played = view.states(PlayKey.DEFINITION)
@@ -118,7 +118,7 @@ class _Remarks:
         return cls(played, limit_cents)
 
     def of_game(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
-        """Return the remarks on one game: on its version, and on its limits at this place."""
+        """Yield the remarks on one game: on its version, and on the jurisdiction's limits."""
         with suppress(PaytableError):
             if before := other_of_version(self.played, game):
                 what = (
@@ -129,7 +129,7 @@ class _Remarks:
             yield from self._less_than_printed(key, slot, game)
 
     def _less_than_printed(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
-        """Return the bets of a table of which the place's limit leaves less than is printed."""
+        """Yield the bets of a table whose printed limits the jurisdiction's bet limit reduces."""
         if self.limit_cents is None:
             return
         for cents in slot.denominations_cents or game.denominations_cents:
@@ -148,14 +148,14 @@ class _Remarks:
 
 
 def _toml(text: str) -> dict[str, Any]:
-    """The tables of a text; none where it is not TOML."""
+    """Return the tables of a text, or an empty dict if it is not TOML."""
     try:
         return toml(text)
     except tomllib.TOMLDecodeError:
         return {}
 
 
-#: What a fault does, by whether it stops the machine; null: it is a remark.
+#: The effect of a fault, by whether it stops the machine; None: it is only a remark.
 _EFFECTS: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
@@ -219,8 +219,8 @@ def new(
 ) -> None:
     """Write a commented cabinet file to FILE, and check it.
 
-    What is not given is asked for on a terminal; elsewhere there are examples in its place, marked as such
-    and to be changed: egm cabinet check remarks on them.
+    Values not given as options are asked for on a terminal; otherwise marked examples are written that must
+    be changed: egm cabinet check reports them.
     """
     from tools.cli.cabinet_file import Asked, written  # noqa: PLC0415 (drivers; `check` does without)
 
@@ -267,10 +267,10 @@ def new(
 @click.option("--person", "numbers", multiple=True, required=True, help="A staff number; repeat for more.")
 @click.option("--reason", required=True, help="What was changed, and why.")
 def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) -> None:
-    """Sign FILE for a machine: each person proves by PIN that he stands for it, and the journal will say so.
+    """Sign FILE for a machine: each person approves it with a PIN, and the journal records it.
 
-    The machine takes the signature up at its next start with this very file, if nothing of a player's is on
-    it. From the first signature on it plays under no file that nobody has signed.
+    The machine accepts the signature at its next start with this exact file, provided that it holds no money
+    of a player. After the first signature it only plays with signed files.
     """
     try:
         load_cabinet(file)
@@ -290,16 +290,17 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 @click.option("--file", "whole", is_flag=True, help="Print the file signed last, as it was.")
 @forms
 def signed(state: Path | None, *, whole: bool, form: Form) -> None:
-    """Say which cabinet files were signed for a machine, by whom and why; or print the last of them."""
+    """List the cabinet files signed for a machine, by whom and why; or print the last of them."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             entries = [(entry.time_utc.isoformat(), details(entry)) for entry in view.entries(KIND)]
+            last = last_signed_file(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     if whole:
-        if not entries:
+        if last is None:
             raise click.ClickException("no cabinet file was ever signed for this machine")
-        echo(entries[-1][1]["text"], nl=False)
+        echo(last.text, nl=False)
         return
     rows = [(at, told["digest"][:16], told["persons"], told["reason"]) for at, told in entries]
     show(form, Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file was ever signed"))
@@ -315,7 +316,7 @@ def schema() -> None:
 @command.command("devices")
 @forms
 def devices_(*, form: Form) -> None:
-    """List the protocols a device may speak, and the serial ports of this computer by their stable names."""
+    """List the protocols a device may use, and this computer's serial ports by their stable names."""
     protocols = (
         (name, entry.kind.replace("_", " "), _settings(entry.line)) for name, entry in PROTOCOLS.items()
     )

@@ -1,4 +1,4 @@
-"""``egm certify``: hold games against every rule of a jurisdiction, and sign the evidence."""
+"""``egm certify``: check games against every rule of a jurisdiction, and sign the evidence."""
 
 import importlib
 import json
@@ -32,7 +32,7 @@ from tools.lab.parsheet import sheet
 from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.rng.service import start_service
 
-#: Where the source is that a submission is built from; an installed product has none, and is told so.
+#: The source from which a submission is built; an installed product has none, and the command says so.
 _CHECKOUT = Path(__file__).resolve().parents[3]
 _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHING: DOUBT}
 
@@ -91,15 +91,16 @@ def command(
     reproduce: bool,
     form: Form,
 ) -> None:
-    """Certify GAMES (library ids or files) for a jurisdiction, or --verify bundles made so.
+    """Certify GAMES (library ids or files) for a jurisdiction, or --verify existing bundles.
 
-    With --submission the whole a laboratory asks of a maker goes into one more bundle, made from the commit
-    of a clean checkout; --verify --reproduce builds it again from its own source and compares every file.
+    With --submission, everything that a laboratory requires of a manufacturer is written into one more
+    bundle, made from the commit of a clean checkout; --verify --reproduce builds it again from its own source
+    and compares every file.
 
-    With --against OLD each is held against the approved game instead: the same, a cloned theme, a change that
-    asks for a notice only, or one that asks for full approval.
+    With --against OLD, each game is compared with the approved one instead: identical, a cloned theme, a
+    change that only needs a notice, or one that needs full approval.
 
-    The exit status is 1 when any rule fails, or a bundle is not what was signed.
+    The exit status is 1 if any rule fails, or a bundle is not what was signed.
     """
     if folders or against is not None:
         if folders:
@@ -129,7 +130,7 @@ def command(
 
 
 def _refuse_unfit_source(out: Path, signing: Ed25519PrivateKey) -> None:
-    """Refuse a source that no submission can be made of, before any game is played for one."""
+    """Refuse a source that cannot become a submission, before any game is played for it."""
     try:
         refuse_unfit(_CHECKOUT, out, signing)
     except OperatorError as error:
@@ -137,7 +138,7 @@ def _refuse_unfit_source(out: Path, signing: Ed25519PrivateKey) -> None:
 
 
 def _key_of(named: Path | None, out: Path) -> Ed25519PrivateKey:
-    """The key that signs, before anything is played for it; made, and said where, when there is none."""
+    """Return the signing key; create it and print its location if there is none."""
     try:
         path = bundle.key_path(named, out)
         if not path.exists():
@@ -148,11 +149,11 @@ def _key_of(named: Path | None, out: Path) -> Ed25519PrivateKey:
 
 
 def _held(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
-    """Hold one game against every rule."""
+    """Check one game against every rule."""
     game = load(name)
     with working(f"certifying {game.id}"), start_service().step() as draw:
         try:
-            verify = getattr(game.rules, "verify", None)  # of what a definition carries as proved
+            verify = getattr(game.rules, "verify", None)  # proofs of figures that the definition contains
             if verify is not None:
                 verify()
             case = Case(game, named(name), analyse(game), profile, draw, games_played)
@@ -166,7 +167,7 @@ def _certified(findings: list[Finding]) -> bool:
 
 
 def _concluded(case: Case, findings: list[Finding]) -> str:
-    """What a game without a failed rule came to."""
+    """Return the conclusion for a game without a failed rule."""
     noted = sum(finding.status is Status.NOTED for finding in findings)
     read = f", with {counted(noted, 'finding')} to be read (noted)" if noted else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"
@@ -178,13 +179,13 @@ def _told(case: Case, findings: list[Finding]) -> dict[str, object]:
 
 
 def _have_what_a_bundle_takes(out: Path | None) -> None:
-    """Miss a package of the laboratory's now, not after the games have been played."""
+    """Check for the laboratory's packages now rather than after the games have been played."""
     for package in () if out is None else ("jinja2", "matplotlib"):
         importlib.import_module(package)
 
 
 def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
-    """Say what each game asks for that is to follow an approved one, and every change with its class."""
+    """Print the approval each successor of an approved game needs, and every change with its class."""
     if against is None:
         return
     old = load(against)
@@ -212,7 +213,7 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
 def _submit(
     held: list[tuple[Case, list[Finding]]], out: Path, signing: Ed25519PrivateKey, battery: Path | None
 ) -> None:
-    """Write the bundle of the whole, signed with the key that signed the games'; say what it lacks."""
+    """Write the submission bundle, signed with the key of the games' bundles; print what it lacks."""
     given = None if battery is None else battery.read_bytes()
     try:
         with working("building and writing the submission"):
@@ -225,7 +226,7 @@ def _submit(
 
 
 def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reproduce: bool) -> None:
-    """Say of each bundle what it certifies, or what is wrong with it; with ``reproduce``, make it again."""
+    """Print what each bundle certifies, or what is wrong with it; with ``reproduce``, build it again."""
     try:
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:

@@ -1,4 +1,4 @@
-"""``egm audit inspect`` and ``egm audit clear``: what a damaged machine owes, and who accounts for it."""
+"""``egm audit inspect`` and ``egm audit clear``: the debts of a damaged machine, and their settlement."""
 
 import shlex
 from contextlib import suppress
@@ -29,19 +29,19 @@ from tools.cli.terminal import echo
 _STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 _SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
 _OPEN = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
-#: What `audit inspect` always shows: what came in and left, was staked and won, and the number of games.
+#: The meters `audit inspect` always shows: money in and out, stakes, wins, and the number of games.
 _MAIN_METERS = ("credits", "money_in", "money_out", "coin_in", "coin_out", "hand_paid", "games_played")
 _ACTS = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
 
 class _Money:
-    """Amounts of minor units as text in one currency, or as plain amounts where it is not known."""
+    """A formatter of minor units as text in one currency, or as plain amounts if it is not known."""
 
     def __init__(self, currency: str) -> None:
         self._texts, self._currency = Texts("en"), currency
 
     def __call__(self, amount: object) -> str:
-        """Return an exact amount as text: a fraction of a minor unit is written out; nothing is a dash."""
+        """Return an exact amount as text: a fraction of a minor unit is written out; None is a dash."""
         if not isinstance(amount, int | Fraction):
             return "-" if amount is None else str(amount)
         cents = int(amount)
@@ -54,10 +54,10 @@ class _Money:
 @_SECOND
 @forms
 def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
-    """Read both copies as far as each is whole: what is good, what suspect, and every claim on the machine.
+    """Read both copies as far as each is intact: what is good, what is suspect, and every claim on the machine.
 
-    Each claim must be settled or carried over by name when the machine is cleared. Exit status 1 where the
-    memory is not whole.
+    Each claim must be settled or carried over by name when the machine is cleared. Exit status 1 if the
+    memory is damaged.
     """
     folder = memory_in(state, second)
     found = look(folder, FEATURES, second_dir=second)
@@ -92,7 +92,7 @@ def _is_damaged(found: Found) -> bool:
 
 
 def _next_step(found: Found, folder: Path, second: Path | None) -> str:
-    """What to do about the memory, and under which challenge."""
+    """Return what to do about the memory, and with which challenge."""
     inspection = found.inspection
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(found):
@@ -148,7 +148,7 @@ def _meters(found: Found) -> Table:
 
 
 def _main_meters(found: Found, money: _Money) -> Table:
-    """The sums of money and the number of games, and every other meter of which both copies say different."""
+    """Return the main meters, and every other meter on which the two copies differ."""
     inspection = found.inspection
     first, second = inspection.first.values, inspection.second.values
     differing = [
@@ -202,7 +202,7 @@ def _claims(proposals: tuple[Proposal, ...], money: _Money) -> Table:
 
 
 def _tickets(folder: Path, second: Path | None) -> Table:
-    """Tickets that may still be money, as the ticket ledger has them: no journal is asked."""
+    """Return the tickets that may still be redeemable according to the ticket ledger, without reading a journal."""
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_beside(folder, second=second) as store:
         for record in store.records(*_OPEN):
@@ -269,12 +269,11 @@ def clear_(
     machine_id: str,
     without_roster: bool,
 ) -> None:
-    """Move the whole memory aside as evidence, and begin a new journal that owes what the old one owed.
+    """Move the whole memory aside as evidence, and start a new journal that owes what the old one owed.
 
     Every claim that `egm audit inspect` shows is settled or carried over by name, or carried over with
-    --carry-others. Where people are enrolled
-    on the machine, both persons are staff numbers and prove it with their PINs. A clear that was cut short is
-    finished as it was authorised.
+    --carry-others. If staff are enrolled on the machine, both people give staff numbers and prove them with
+    their PINs. An interrupted clear is completed as it was authorised.
     """
     folder = state or default_state_dir()
     try:
@@ -297,7 +296,7 @@ def clear_(
             roster=proof,
         )
         evidence = clear(folder, decided, now=_now, second_dir=second, machine_id=machine_id)
-        carry_roster(roster, folder, second, machine_id)
+        carry_roster(roster, folder, second, machine_id, now=_now)
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     echo(f"cleared; the evidence is in {evidence}")
@@ -310,9 +309,9 @@ def _now() -> datetime:
 def _proved(
     folder: Path, second: Path | None, found: Found, numbers: tuple[str, str], *, without_roster: bool
 ) -> tuple[Roster, str]:
-    """Have both persons prove who they are: the roster, and how they did, for the record.
+    """Prove both people's identity; return the roster, and the method for the record.
 
-    Raises ClickException where they do not, or where the roster is not the one the memory speaks of.
+    Raises ClickException if they fail, or if the roster is not the one recorded in the memory.
     """
     roster, wrong = _roster(folder, second, found)
     if wrong and not without_roster:
@@ -328,7 +327,7 @@ def _proved(
 
 
 def _roster(folder: Path, second: Path | None, found: Found) -> tuple[Roster, str]:
-    """The roster, and what speaks against going by it."""
+    """Return the roster, and the reason not to trust it (or an empty string)."""
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:

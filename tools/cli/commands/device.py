@@ -1,4 +1,4 @@
-"""``egm device``: work a simulated device of a running cabinet, or listen to a real one on a port."""
+"""``egm device``: operate a simulated device of a running cabinet, or listen to a real one on a port."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ from tools.cli.terminal import echo
 
 
 def _value(word: str) -> int | str | bool:
-    """``true``, ``false`` and whole numbers are what they look like; anything else is text."""
+    """Return ``true``, ``false`` and whole numbers as such; anything else as text."""
     if word in {"true", "false"}:
         return word == "true"
     try:
@@ -30,7 +30,7 @@ def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
         key, sign, value = word.partition("=")
         if not sign or not key:
             raise click.ClickException(f"{word!r}: a value is written key=value")
-        # Bar codes have leading zeros that are part of them.
+        # the leading zeros of a bar code belong to it
         values[key] = value if key == "barcode" else _value(value)
     return values
 
@@ -94,7 +94,7 @@ def command(
 def _listen(
     protocol: str, port: Path | None, accept: str, *, keep: bool, as_bytes: bool, seconds: float | None
 ) -> None:
-    """Drive a real device without a machine: print what it says until stopped."""
+    """Operate a real device without a machine: print its events until stopped."""
     if port is None:
         raise click.ClickException("--protocol needs --port")
     try:

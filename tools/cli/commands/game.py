@@ -51,9 +51,9 @@ from tools.lab.tuning import (
 )
 from tools.lab.tuning import Path as KeyPath
 
-#: Whoever writes more than this means per cents: 92 for 0.92.
+#: A larger return probably means per cent: 92 for 0.92.
 _RETURN_MOST: Final = Fraction(2)
-#: Digits that are read: a power of ten may have more than memory holds.
+#: The number of digits is limited: a huge power of ten would exhaust memory.
 _SHARE: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
 
 
@@ -81,7 +81,7 @@ def list_(*, returns: bool, form: Form) -> None:
 
 
 def _header(name: str) -> tuple[str, ...]:
-    """Return what a definition says of itself; the library's need not be built for it."""
+    """Return a definition's header; a library game is not built for it."""
     game = parse(source_of(name))["game"]
     return name, game["family"], game["title"]["en"], game["title"]["fr"]
 
@@ -94,13 +94,14 @@ def _lowest_return(name: str) -> str:
 @click.argument("file")
 @click.option("--jurisdiction", help="also hold the lowest return against this profile's floor")
 def check(file: str, jurisdiction: str | None) -> None:
-    """Check FILE: it is either valid, with its digest and return, or refused by file, key and reason.
+    """Check FILE: print its digest and return if it is valid, else the file, key and reason.
 
-    What the game pays is said in sentences to hold against your own sheet; what is legal and may surprise is
-    a warning. Where a return is beyond exact reach that is said, with the interval of a simulation instead.
+    The pays are described in sentences to compare with your own sheet; a legal but surprising value is a
+    warning. If a return cannot be computed exactly, the command says so and prints the interval of a
+    simulation.
     """
     if jurisdiction is not None:
-        profile_of(jurisdiction)  # refused at once where there is none
+        profile_of(jurisdiction)  # report an unknown jurisdiction first
     game = load(file)
     _require_drawable(file, game)
     for sentence in game.rules.explain():
@@ -129,7 +130,7 @@ def check(file: str, jurisdiction: str | None) -> None:
 
 
 def _require_drawable(file: str, game: Game) -> None:
-    """Raise ``click.ClickException`` for a picture of the game's that the screen would not show."""
+    """Raise ``click.ClickException`` if the screen would not show one of the game's pictures."""
     from egm.screen.art.own import drawn_apart  # noqa: PLC0415 (pygame, which no other command here takes)
 
     named = {name: key for key, name in game.art.pictures.items() if name in game.assets}
@@ -146,7 +147,7 @@ def _of_the_look(game: Game) -> list[Remark]:
     return [Remark("art.look", f"no look {game.art.look!r}; {among(game.art.look, sorted(looks))}")]
 
 
-#: What a new game of a family begins with that has several and no template.
+#: The game that a new one is copied from, for families that have several games and no template.
 _PLAINEST: Final = {
     "baccarat": "quebec-baccarat",
     "blackjack": "quebec-blackjack",
@@ -168,9 +169,9 @@ _PLAINEST: Final = {
 )
 @click.option("--from", "origin", metavar="GAME", help="begin with a game of the library, or with a file")
 def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
-    """Write a commented template of a game to FILE, ready to be changed; or a copy of another game.
+    """Write a commented game template to FILE for editing; or a copy of another game.
 
-    A family without a template begins with its plainest game.
+    For a family without a template, its simplest game is copied.
     """
     if file.exists():
         raise click.ClickException(f"{file} exists; it is left alone")
@@ -194,7 +195,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
 
 
 def _copy(origin: str, game_id: str) -> str:
-    """The text of a game under another id and as a first version. Raises ``click.ClickException``."""
+    """Return a game's text under another id, as version one. Raises ``click.ClickException``."""
     game = load(origin)
     text = "" if game.source is None else game.source.data.decode()
     try:
@@ -211,8 +212,9 @@ def _copy(origin: str, game_id: str) -> str:
 def art(sheet: Path | None, *, form: Form) -> None:
     """List the symbols that are drawn, and the looks a game may have, each with its sounds.
 
-    A symbol finds its drawing by the longest of these names its id holds (`red-seven`, `seven2`); one that
-    finds none is drawn as a token of its name, or from a picture of the game's own (DEFINITIONS.md).
+    A symbol gets the drawing of the longest of these names that its id contains (`red-seven`, `seven2`); a
+    symbol without a drawing is shown as a token with its name, or as a picture supplied with the game
+    (DEFINITIONS.md).
     """
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     import pygame  # noqa: PLC0415 (the environment comes first)
@@ -246,7 +248,7 @@ def schema(family_name: str) -> None:
 
 
 def with_digest(schema: dict[str, Any]) -> dict[str, Any]:
-    """Add the digest to the JSON Schema of a family whose definitions carry figures; it is changed."""
+    """Add the digest to the JSON Schema of a family whose definitions contain figures; modify it in place."""
     proved = schema["properties"].get(PROVED, {})
     for table in (proved, *proved.get("anyOf", ())):
         while "$ref" in table:
@@ -286,7 +288,7 @@ def tune(
 ) -> None:
     """Find the pays or strips that give FILE the wanted return, and print them; exit status 1 if none do.
 
-    Without --write or --out no file is touched, nor where the goal was not reached: within 0.05 %.
+    Files are only written with --write or --out, and only if the goal was reached: within 0.05 %.
     """
     target = _share(wanted, "--return")
     hits = None if hit is None else _share(hit, "--hit")
@@ -298,7 +300,7 @@ def tune(
         raise click.UsageError(f"{file} is a game of the library: give --out FILE, or see `game new --from`")
     if out is not None and out.exists():
         raise click.ClickException(f"{out} exists; it is left alone")
-    load(file)  # refused by file, line and key before anything is looked for
+    load(file)  # reports file, line and key before the search starts
     try:
         source = source_of(named(file))
         data = parse(source)
@@ -327,7 +329,7 @@ def tune(
 
 
 def _share(text: str, option: str) -> Fraction:
-    """A share above 0 and not above 1. Raises ``click.ClickException`` naming the option."""
+    """Return a share above 0 and not above 1. Raises ``click.ClickException`` naming the option."""
     try:
         share = Fraction(text if _SHARE.fullmatch(text) else "")
     except (ValueError, ZeroDivisionError):
@@ -353,15 +355,15 @@ def _tuned(
     *,
     strips: bool,
 ) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
-    """Return the nearest definition, the paths of what may have changed, and the bets with pays of their own.
+    """Return the nearest definition, the paths that may have changed, and the bets with separate pays.
 
-    Where no ``bet`` is named, each bet with pays of its own is brought to the return by these.
+    If no ``bet`` is named, each bet with separate pays is tuned by these.
     """
     keys = [parse_key(p) for p in pays] or pay_keys(data)
     own = own_pays(data, keys) if bet is None else {}
     if not strips:
         found = dict(data)
-        if set(own) != set(returns_of(data)):  # else every bet is tuned by pays of its own
+        if set(own) != set(returns_of(data)):  # otherwise every bet is tuned by separate pays
             found = tune_pays(found, target, keys, bet, _progress)
         return _each_bet(found, target, own, tune_pays), keys, list(own)
     found = tune_strips(data, target, stage=stage, hit=hits, progress=_progress)
@@ -378,7 +380,7 @@ def _each_bet(
     own: Mapping[str, Sequence[KeyPath]],
     tuned: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the definition with each bet brought to the return by the pays that are its own."""
+    """Return the definition with each bet tuned to the return by its separate pays."""
     for bet, keys in own.items():
         if abs(rtp_of(data, bet) - target) > NEAR:
             _progress(f"bet {bet}:")
@@ -387,7 +389,7 @@ def _each_bet(
 
 
 def _returns(data: Mapping[str, Any], bet: str | None, bets: Sequence[str]) -> dict[str, Fraction]:
-    """Return the returns that are to be reached, by bet; "" is the bet named, or the lowest."""
+    """Return the returns to reach, by bet; "" is the bet named, or the lowest."""
     every = returns_of(data)
     own = {name: every[name] for name in bets}
     return own if len(own) == len(every) else {"": rtp_of(data, bet), **own}
@@ -405,7 +407,7 @@ def _missed(
     *,
     strips: bool,
 ) -> str:
-    """What of the goal was not reached, in words; empty where all was."""
+    """Return which part of the goal was missed, as text, or an empty string."""
     missed = [
         f"the return wanted{f' of bet {name}' * bool(name)} is {percent(target)}, "
         f"the nearest found {percent(rtp)}"

@@ -22,7 +22,7 @@ _STATE = click.option(
 
 
 class _Way:
-    """The port, opened when it is first needed."""
+    """A port that is opened when it is first needed."""
 
     def __init__(self, where: str, ctx: click.Context) -> None:
         self._where = where
@@ -30,7 +30,7 @@ class _Way:
 
     @cached_property
     def verifier(self) -> Verifier:
-        """The inspector's end of it."""
+        """Return the verifier on the port."""
         try:
             line = serial.Serial(self._where, baudrate=9600, exclusive=True)
         except (serial.SerialException, OSError) as error:
@@ -44,7 +44,7 @@ class _Way:
 
 
 def _on_port(asked: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--port`` and ``--state``, and the way to the port that they name."""
+    """Give a command ``--port`` and ``--state``, and pass it the port that they name."""
 
     @click.pass_context
     def with_way(ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object) -> None:
@@ -55,7 +55,7 @@ def _on_port(asked: Callable[..., None]) -> Callable[..., None]:
 
 @click.group()
 def command() -> None:
-    """Ask a machine to identify and sign its software over GAT 3.50, while it plays."""
+    """Query a machine over GAT 3.50 to identify and sign its software, while it plays."""
 
 
 def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
@@ -69,7 +69,7 @@ def _run(way: _Way, parameters: tuple[str, ...], form: str) -> None:
 @forms
 @_on_port
 def status(way: _Way, form: Form) -> None:
-    """How the machine stands, and when it last authenticated itself."""
+    """Print the machine's status, and when it last authenticated itself."""
     try:
         now, (level, seconds) = way.verifier.status(), way.verifier.last()
     except GatError as error:
@@ -88,7 +88,7 @@ def status(way: _Way, form: Form) -> None:
 @_FORMAT
 @_on_port
 def functions(way: _Way, form: str) -> None:
-    """What the machine can be asked."""
+    """Print the functions the machine offers."""
     _run(way, (LIST,), form)
 
 
@@ -96,7 +96,7 @@ def functions(way: _Way, form: str) -> None:
 @_FORMAT
 @_on_port
 def identity(way: _Way, form: str) -> None:
-    """What is installed, and who signed it."""
+    """Print what is installed, and who signed it."""
     _run(way, ("Get File", PROGRAM_ID), form)
 
 
@@ -107,9 +107,9 @@ def identity(way: _Way, form: str) -> None:
 @_FORMAT
 @_on_port
 def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> None:
-    """Have the machine sign its component NAME under the seed, or all of them, over its GAT port.
+    """Have the machine sign its component NAME with the seed, or all of them, over its GAT port.
 
-    `egm signature` computes the same of the software installed here, without a machine: to hold against it.
+    `egm signature` computes the same for the software installed here, without a machine, for comparison.
     """
     if name is None:
         feature, parameter = "Get File", f"AuthenticationResponse{'-SHA256' * sha256}.xml"
@@ -122,7 +122,7 @@ def sign(way: _Way, *, name: str | None, seed: str, sha256: bool, form: str) -> 
 @_FORMAT
 @_on_port
 def results(way: _Way, form: str) -> None:
-    """The last results once more, without asking for new ones."""
+    """Print the last results again, without starting a new calculation."""
     try:
         echo(way.verifier.results(form).decode())
     except GatError as error:

@@ -30,7 +30,7 @@ _state = click.option("--state", type=click.Path(path_type=Path), help="Where th
 
 @click.group()
 def command() -> None:
-    """Who opened the machine, why, and what was done: one sheet an intervention (Monaco art. 20.3)."""
+    """List and print interventions: who opened the machine, why, and what was done (Monaco art. 20.3)."""
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def _find(found: list[Sheet], name: str) -> Sheet:
 @forms
 @_state
 def list_(state: Path | None, *, form: Form) -> None:
-    """Every intervention, oldest first."""
+    """List every intervention, oldest first."""
     with _read(state) as found:
         columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
         rows = (
@@ -75,7 +75,7 @@ def list_(state: Path | None, *, form: Form) -> None:
 @LANGUAGE
 @_state
 def show(name: str, language: str, state: Path | None) -> None:
-    """One sheet as text."""
+    """Print one sheet as text."""
     with _read(state) as found:
         echo(_text(_find(found, name), language), nl=False)
 
@@ -96,7 +96,7 @@ def show(name: str, language: str, state: Path | None) -> None:
 @LANGUAGE
 @_state
 def export(name: str, out: Path, form: str, language: str, state: Path | None) -> None:
-    """Write one sheet to a file, to be printed, signed and kept."""
+    """Write one sheet to a file, for printing, signing and filing."""
     with _read(state) as found:
         sheet = _find(found, name)
     if form == "pdf":
@@ -119,8 +119,8 @@ def export(name: str, out: Path, form: str, language: str, state: Path | None) -
 def day(date: datetime, out: Path, language: str, state: Path | None) -> None:
     """Write every sheet of one day to one PDF, for the management (Monaco art. 20.3).
 
-    A sheet belongs to the gaming day on which its machine was stopped; one that is still open is in it, and
-    says so. The first page lists them, so that a sheet that is missing is missed.
+    A sheet belongs to the gaming day on which its machine was stopped; an intervention still open is included
+    and marked as open. The first page lists all sheets, so that a missing one is noticed.
     """
     with _view(state) as view:
         found = list(sheets(view))

@@ -22,7 +22,7 @@ _state = click.option("--state", type=click.Path(path_type=Path), help="Where th
 
 @click.group()
 def command() -> None:
-    """What the house's inventory says of this machine (Monaco arts 19.1-19.4), now and over its life."""
+    """Print what the venue's inventory records of this machine, now and over its life (Monaco arts 19.1-19.4)."""
 
 
 def _read(state: Path | None) -> Sheet:
@@ -41,7 +41,7 @@ def _read(state: Path | None) -> Sheet:
 @LANGUAGE
 @_state
 def show(language: str, state: Path | None, *, as_json: bool) -> None:
-    """The technical sheet."""
+    """Print the technical sheet."""
     found = _read(state)
     if as_json:
         echo(json_text({"now": found.now, "changes": found.changes}))
@@ -58,7 +58,7 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
 @LANGUAGE
 @_state
 def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
-    """Write the sheet as PDF twice, as its rule wants: for the direction, and for the secretariat."""
+    """Write the sheet as PDF twice, as its rule requires: for the direction, and for the secretariat."""
     found, texts = _read(state), Texts(language)
     content = as_pdf(_title(texts, found), found.tables(), texts, NO_MONEY)
     for path in (out, copy):
@@ -69,9 +69,9 @@ def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
 @click.argument("machines", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @forms
 def house_(machines: tuple[Path, ...], *, form: Form) -> None:
-    """The house's file of bases and machines, from every machine's memory or exported journal.
+    """List the venue's bases and machines, from every machine's memory or exported journal.
 
-    Exit status 1 where two machines say one base, serial number or operator's number.
+    Exit status 1 if two machines state the same base, serial number or operator's number.
     """
     found = []
     for path in machines:

@@ -1,4 +1,4 @@
-"""``egm keno``: the exact odds of any Keno ticket, and what the selection slip of a game must say."""
+"""``egm keno``: the exact odds of any Keno ticket, and the required text of a game's selection slip."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from tools.cli.whole import Whole
 from tools.lab.named import named
 from tools.lab.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 
-#: The distribution is printed to this many amounts; ``--json`` has them all.
+#: The number of amounts of the distribution that are printed; ``--json`` has them all.
 ROWS = 24
 
 
@@ -30,7 +30,7 @@ def _keno(name: str) -> tuple[Game, KenoRules]:
 
 
 def _selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
-    """Read ``3,11,27/42,80@3:1,5:2``: groups, then the stake of each number of spots; ``?8``: a pick."""
+    """Parse ``3,11,27/42,80@3:1,5:2``: groups, then the stake of each number of spots; ``?8``: a quick pick."""
     marks, _, played = text.partition("@")
     try:
         groups: list[Any] = [
@@ -70,9 +70,9 @@ def _figures(bet: BetAnalysis) -> dict[str, Any]:
 
 
 def _played(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Verdict]:
-    """Play the ticket through the production path; the interval is by the exact standard deviation."""
+    """Play the ticket through the production path; the interval uses the exact standard deviation."""
     *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
-    assert bet.variance is not None  # any ticket has one
+    assert bet.variance is not None  # every ticket has a variance
     return tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance)
 
 
@@ -104,7 +104,7 @@ def _sentences(bet: BetAnalysis) -> Iterator[str]:
 
 @click.group()
 def command() -> None:
-    """Say the exact odds of any Keno ticket, and what a selection slip must say."""
+    """Print the exact odds of any Keno ticket, and the required text of a selection slip."""
 
 
 @command.command()
@@ -127,8 +127,8 @@ def odds(
 
     A selection is its numbers, "3,11,27", or groups of them with the stake of each number of spots they play,
     "3,11,27/42,80@3:1,5:2"; "?8" is a quick pick of eight. Selections that overlap too much for an exact
-    distribution still get their exact return and variance, and say so; --games then gives an interval for the
-    rest.
+    distribution still get their exact return and variance, with a note; --games then adds an interval for the
+    other figures.
     """
     try:
         _, rules = _keno(game)
@@ -179,7 +179,7 @@ def odds(
 @click.option("--selections", type=Whole(min=1), default=1, show_default=True, help="Room for so many.")
 @click.option("--json", "as_json", is_flag=True, help="What slip and point of play must show, as data.")
 def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
-    """Print the selection slip of GAME: what it must say, and boxes to mark for each selection."""
+    """Print the selection slip of GAME: its required text, and boxes to mark for each selection."""
     try:
         _, rules = _keno(game)
     except PaytableError as error:

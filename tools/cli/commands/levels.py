@@ -19,7 +19,7 @@ from tools.cli.tables import Column, Form, Table, figure, forms, show
 def command(state: Path | None, *, form: Form) -> None:
     """Show every progressive level the machine keeps, and its contributions and claims on a link.
 
-    Each level is held against the accounts of its pool first; the exit status is 1 when one does not agree.
+    Each level is first compared with the accounts of its pool; the exit status is 1 if one does not agree.
     """
     try:
         with open_view(state or default_state_dir()) as view:
@@ -39,7 +39,7 @@ def command(state: Path | None, *, form: Form) -> None:
 
 
 def _in_order(entry: tuple[str, Any]) -> tuple[str, int, str]:
-    """By name, then by what a pool's name ends with: a stake or a credit's value, which is a number."""
+    """Sort by name, then by the number at the end of a pool's name: a stake or a credit's value."""
     name, _, last = entry[0].rpartition(".")
     return name, int(last) if last.isdecimal() else 0, last
 

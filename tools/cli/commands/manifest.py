@@ -1,7 +1,7 @@
-"""``egm manifest``: the manufacturer's side of signed software, and anybody's check of it.
+"""``egm manifest``: the manufacturer's tools for signed software, and a check for anybody.
 
-The manufacturer makes a key once (and keeps it off every machine), makes a manifest of each release where
-that release is installed, and signs it. The cabinet file then names the manifest and pins the public key.
+The manufacturer creates a key once (and stores it on no machine), makes a manifest of each release where that
+release is installed, and signs it. The cabinet file then names the manifest and pins the public key.
 """
 
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ def command() -> None:
 @command.command("key")
 @click.argument("file", type=_FILE)
 def make_key(file: Path) -> None:
-    """Make a manufacturer's key in FILE (PEM, PKCS #8) and print its public half, for cabinet files.
+    """Create a manufacturer's key in FILE (PEM, PKCS #8) and print its public half, for cabinet files.
 
     Whoever holds the file can sign software for every machine that pins it: keep it off all of them.
     """
@@ -123,7 +123,7 @@ def sign_manifest(manifest: Path, key: Path) -> None:
 @click.option("--key", metavar="HEX", help="Another public key than the pinned one.")
 @forms
 def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form: Form) -> None:
-    """Hold the software installed here against a signed manifest; status 1 when anything differs."""
+    """Compare the software installed here with a signed manifest; status 1 if anything differs."""
     try:
         file = load_cabinet(cabinet)
     except OperatorError as error:

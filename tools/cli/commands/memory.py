@@ -1,4 +1,4 @@
-"""``egm memory``: the two media of a machine's memory, and a new one in the place of the second."""
+"""``egm memory``: show the two media of a machine's memory, and replace the second one."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ _SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where 
 
 @click.group()
 def command() -> None:
-    """The two media of a machine's memory: what is in, and a new second one."""
+    """Show the two media of a machine's memory, and replace the second one."""
 
 
 @command.command()
@@ -30,7 +30,7 @@ def command() -> None:
 @_SECOND
 @forms
 def show(state: Path | None, second: Path | None, *, form: Form) -> None:
-    """Say what each medium is and how they stand to each other. Nothing is written: the machine may run."""
+    """Print what each medium is and how far they agree. Nothing is written: the machine may be running."""
     folder = memory_in(state, second)
     beside = second or folder / SECOND_FOLDER
     storage = DiskStorage()
@@ -62,7 +62,7 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--reason", required=True, help="Why the medium is replaced.")
 def replace(state: Path | None, second: Path | None, person: str, reason: str) -> None:
-    """Say that the medium mounted at --second takes the second's place: the machine fills it at its start."""
+    """Register the medium mounted at --second as the new second one: the machine fills it at its start."""
     folder = state or default_state_dir()
     roster = roster_of(folder, second)
     if roster.people:

@@ -37,7 +37,7 @@ def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
 
 
 def _tell_of_nothing(reading: MeterReading, dimension: str, value: str | None = None) -> None:
-    """Tell whoever asks for a part that nothing here belongs to, beside the answer: its zeros say nothing."""
+    """Warn that no meter here belongs to the requested part, so that its zeros are not misread."""
     carried = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in carried:
         echo(f"egm: no meter here has {dimension!r}; {among(dimension, carried)}", err=True)
@@ -48,7 +48,7 @@ def _tell_of_nothing(reading: MeterReading, dimension: str, value: str | None = 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How a meter is shown: so many digits, in minor units or in credits; the unit is always declared."""
+    """The display form of a meter: its number of digits, in minor units or in credits; the unit is always shown."""
 
     digits: int
     credit_cents: int | None
@@ -145,7 +145,7 @@ def command(
 
 
 def _difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
-    """What each meter gained since an earlier readout, which must be of this very journal."""
+    """Return what each meter gained since an earlier readout, which must be of this same journal."""
     try:
         earlier = json.loads(contents(since))
         earlier = earlier.get("readout", earlier)
@@ -168,16 +168,16 @@ def _signed(document: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _table(split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape) -> Table:
-    """Meters by name and by what they are split by."""
+    """Return a table of meters by name and by the dimensions they are split by."""
     columns: Columns = ("meter", *split, Column("value", right=True), "unit")
     return Table(columns, ((*names, *shape.cells(names[0], value)) for names, value in cells))
 
 
 def _is_split_by(name: str, dimension: str) -> bool:
-    """Whether a part of the meter means anything.
+    """Return whether the meter can be split by a dimension.
 
-    A level, such as the credit on the machine, is somewhere: at a position. Of a game there is only what
-    moved through it, minus where it was paid out as another's.
+    A balance, such as the credit on the machine, belongs to a position. For a game there is only the money
+    that moved through it, minus what was paid out for another game.
     """
     return dimension == "position" or name not in BY_NAME or not BY_NAME[name].is_level
 

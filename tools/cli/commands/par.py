@@ -29,12 +29,12 @@ from tools.lab.parsheet import percent, sheet
 from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.parsheet.meter import MeterError, asked, present
 
-#: Games an estimate is made of where there are no exact figures.
+#: The number of games of an estimate if there are no exact figures.
 ESTIMATE_GAMES = 100_000
 
 
 def load(name: str) -> Game:
-    """Load a game for a command. Raises ``click.ClickException`` with the refusal."""
+    """Load a game for a command. Raises ``click.ClickException`` with the reason."""
     try:
         return load_game(named(name))
     except DefinitionError as error:
@@ -42,7 +42,7 @@ def load(name: str) -> Game:
 
 
 def say_what_is_carried(game: Game) -> None:
-    """Say of a game whose figures take a laboratory that the definition claims them; nothing of another."""
+    """Print a note if the game's figures are claimed by its definition, because only a laboratory can compute them."""
     if getattr(getattr(game.rules, "definition", None), "proved", None):
         said = "figures are what the definition carries as proved, not worked out here (`egm certify` does)"
         echo(f"{game.id}: {said}")
@@ -113,7 +113,7 @@ def command(
 
 
 def _of_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
-    """The figures of the bets of a layout, as laid together. Raises WagerError for what may not be laid."""
+    """Return the figures of the bets of a layout, placed together. Raises WagerError for a forbidden bet."""
     laid: dict[str, int] = {}
     known = [spot.id for spot in game.rules.layout()]
     for text in bets:
@@ -132,7 +132,7 @@ def _alone(game: Game, bet: BetAnalysis) -> Analysis:
 
 
 def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None) -> None:
-    """Print what the levels return as they stand: at the values asked for, or on a machine."""
+    """Print the levels' present return: at the values asked for, or on a machine."""
     try:
         if meters:
             values = dict(_meter(text) for text in meters)
@@ -152,7 +152,7 @@ def _meter(text: str) -> tuple[str, int]:
 
 
 def estimated(name: str, game: Game, reason: str) -> str:
-    """Say why there is no exact sheet, and what a simulation can say of the lowest bet instead."""
+    """Return why there is no exact sheet, with a simulation's estimate for the lowest bet."""
     from tools.lab.simulation import estimate, simulate  # noqa: PLC0415 (only where there are no figures)
 
     cost = game.bet_options[0]
@@ -168,7 +168,7 @@ def estimated(name: str, game: Game, reason: str) -> str:
 
 
 def profile_of(jurisdiction: str) -> Profile:
-    """Return a profile. Raises ``click.ClickException`` where there is none of that name."""
+    """Return a profile. Raises ``click.ClickException`` if there is none with that name."""
     try:
         return load_profile(named(jurisdiction))
     except OperatorError as error:
@@ -176,7 +176,7 @@ def profile_of(jurisdiction: str) -> Profile:
 
 
 def hold(game: Game, analysis: Analysis, jurisdiction: str) -> None:
-    """Hold the lowest return against a profile's floor. Raises ``click.ClickException`` below it."""
+    """Compare the lowest return with a profile's floor. Raises ``click.ClickException`` if it is below."""
     profile = profile_of(jurisdiction)
     floor = profile.returns.floor(game.family)
     returns = {bet.bet: bet.rtp_counting(profile.progressives.counted) for bet in analysis.bets}

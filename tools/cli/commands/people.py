@@ -49,7 +49,7 @@ def _load(state: Path | None) -> Roster:
 
 
 def _authority(roster: Roster, by: str | None) -> str:
-    """Who does it, proved by PIN; nobody need prove anything on a machine without people."""
+    """Return who makes the change, proved by PIN; no proof is needed on a machine without staff."""
     if not roster.people:
         return ""
     if by is None:
@@ -70,7 +70,7 @@ def _new_pin(number: str) -> str:
 @_by
 @_state
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
-    """Enrol NAME under staff NUMBER. The first must be a manager, and needs nobody's leave."""
+    """Enrol NAME under staff NUMBER. The first must be a manager, and needs nobody's permission."""
     roster = _load(state)
     authority = _authority(roster, by)
     try:
@@ -86,7 +86,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 @_by
 @_state
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
-    """Let the person of this NUMBER in no more. Nobody is ever deleted: the journal names them."""
+    """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
     roster = roster_of(memory_in(state))
     authority = _authority(roster, by)
     change = roster.enabled if enable else roster.disabled
@@ -102,7 +102,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
 @_by
 @_state
 def pin(number: str, by: str | None, state: Path | None) -> None:
-    """Set the PIN of this NUMBER: one's own, proved by the old one, or anybody's with --by."""
+    """Set the PIN of this NUMBER: your own, proved by the old one, or anybody's with --by."""
     roster = roster_of(memory_in(state))
     try:
         authority = proved(roster, number, "Old PIN").id if by is None else _authority(roster, by)
@@ -121,10 +121,10 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
 )
 @_state
 def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
-    """Begin without staff on a stopped machine whose roster is lost in both copies.
+    """Start without staff on a stopped machine whose roster is lost in both copies.
 
-    Nobody is left who could prove anything: the journal records both names and the reason, and the machine
-    shows a fault until a technician who was enrolled anew has settled it.
+    Nobody is left who could prove an identity: the journal records both names and the reason, and the machine
+    shows a fault until a newly enrolled technician has cleared it.
     """
     said = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
     if not all(said.values()) or person.strip() == witness.strip():
@@ -151,7 +151,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 @forms
 @_state
 def list_(state: Path | None, *, changes: bool, form: Form) -> None:
-    """Who is enrolled, or what has changed. No PIN is ever shown: none is kept."""
+    """List who is enrolled, or what has changed. No PIN is ever shown: none is stored."""
     roster = roster_of(memory_in(state))
     rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
     columns = tuple(field.name for field in fields(Change if changes else Person))
@@ -161,6 +161,6 @@ def list_(state: Path | None, *, changes: bool, form: Form) -> None:
 @command.command("roles")
 @forms
 def roles(*, form: Form) -> None:
-    """What each role may do."""
+    """List what each role may do."""
     rows = ((role.value, [may.value for may in sorted(permissions_of(role))]) for role in Role)
     show(form, Table(("role", "may"), rows))

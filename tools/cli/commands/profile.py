@@ -1,4 +1,4 @@
-"""``egm profile``: the places' rules; list, show and check them, and print their schema."""
+"""``egm profile``: list, show and check jurisdiction profiles, and print their schema."""
 
 import click
 
@@ -13,13 +13,13 @@ from tools.lab.named import named
 
 @click.group()
 def command() -> None:
-    """Jurisdiction profiles: every rule that differs by place."""
+    """List, show and check jurisdiction profiles: every rule that differs by jurisdiction."""
 
 
 @command.command("list")
 @forms
 def list_(*, form: Form) -> None:
-    """The profiles that ship with the machine."""
+    """List the profiles that ship with the machine."""
     profiles = ((name, load_profile(name)) for name in available())
     rows = (
         (name, each.title.get("en", each.id), each.currency, each.languages, each.source)
@@ -31,7 +31,7 @@ def list_(*, form: Form) -> None:
 @command.command()
 @click.argument("profile")
 def show(profile: str) -> None:
-    """Print PROFILE (an id or a file) whole, every default filled in, as JSON."""
+    """Print the complete PROFILE (an id or a file), every default filled in, as JSON."""
     try:
         loaded = load_profile(named(profile))
     except OperatorError as why:
@@ -42,7 +42,7 @@ def show(profile: str) -> None:
 @command.command()
 @click.argument("profiles", nargs=-1, required=True)
 def check(profiles: tuple[str, ...]) -> None:
-    """Check PROFILES (ids or files); exit status 1 and the file, the key and the reason when one is wrong."""
+    """Check PROFILES (ids or files); print file, key and reason, with exit status 1, if one is wrong."""
     wrong = []
     for profile in profiles:
         try:
@@ -60,7 +60,7 @@ def schema() -> None:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON has it; odds and settings as they are written."""
+    """Return a value as JSON; odds and settings as they are written in the profile."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -61,7 +61,7 @@ FOLDER = click.option(
 
 @click.group()
 def command() -> None:
-    """Levels that several machines feed (Québec by-law, ss. 91-92)."""
+    """Manage progressive levels to which several machines contribute (Québec by-law, ss. 91-92)."""
 
 
 @command.command()
@@ -77,8 +77,8 @@ def certificates(
 ) -> None:
     """Make in FOLDER the link's authority, and certificates for broker, controller, signs and MACHINES.
 
-    Beside them, the key that keeps the secrets of mystery levels: every controller of the store needs it. A
-    machine is named by its serial. Run again, only what is missing is made.
+    The folder also gets the key that encrypts the secrets of mystery levels: every controller of the store
+    needs it. A machine is named by its serial number. A further run only creates what is missing.
     """
     now = datetime.now(UTC)
     try:
@@ -107,8 +107,9 @@ def certificates(
 def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare: bool) -> None:
     """Answer the request on STICK (its device: no file system) with a certificate signed in FOLDER.
 
-    The machine has made its key itself and keeps it. Somebody reads the key's digest off its screen and says
-    it here; what this prints is compared with what the screen then shows of the answer.
+    The machine has created its key and keeps it. A technician reads the key's digest off the machine's screen
+    and enters it here; the digest printed by this command must equal the one the screen then shows for the
+    answer.
     """
     device = Stick(stick)
     try:
@@ -135,8 +136,8 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
 def revoke_(folder: Path, name: str) -> None:
     """Revoke in FOLDER the certificate of NAME: a machine's serial, the controller, or a sign (`sign-1`).
 
-    The broker reads the list when it starts: start it anew. `egm progressive certificates` then makes NAME
-    another one.
+    The broker reads the list when it starts: restart it. `egm progressive certificates` then makes NAME a new
+    one.
     """
     try:
         revoke(folder, name, datetime.now(UTC))
@@ -175,11 +176,11 @@ def serve(
     manifest: Path | None,
     key: str | None,
 ) -> None:
-    """Serve the levels of the file LEVELS until told to stop; after a loss of the store, once it is back.
+    """Serve the levels of the file LEVELS until stopped; after a loss of the store, resume when it is back.
 
-    First the software, LEVELS and the games it brings are held against the signed manifest, where one is
-    given, and every level against the ledger, the register and the prizes: what does not agree is recorded,
-    and nothing is served (I-08).
+    First, the software, LEVELS and the games it names are compared with the signed manifest, if one is given,
+    and every level with the ledger, the register and the prizes: any difference is recorded, and nothing is
+    served (I-08).
     """
     slot = LinkSlot(
         host=host,
@@ -252,7 +253,7 @@ async def _serve(
 
 
 async def _until(service: Service, ended: asyncio.Event) -> None:
-    """Run ``service`` until ``ended``; raise what ended it before."""
+    """Run ``service`` until ``ended``; raise the error that ended it earlier."""
     serving = asyncio.create_task(service.run())
     stopping = asyncio.create_task(ended.wait())
     done, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -264,10 +265,10 @@ async def _until(service: Service, ended: asyncio.Event) -> None:
 
 
 async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool, lost: bool) -> Store | None:
-    """Open the store; None once ``ended``.
+    """Open the store, or return None once ``ended``.
 
-    If ``stand_by``, wait while another controller works on it. If the store was ``lost``, also wait until
-    its server is back; another controller may have taken over meanwhile.
+    If ``stand_by``, wait while another controller uses it. If the store was ``lost``, also wait until its
+    server is back; another controller may have taken over meanwhile.
     """
     told = ""
     while not ended.is_set():
@@ -287,7 +288,7 @@ async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool, lo
 @STORE
 @forms
 def show(*, store: str | None, form: Form) -> None:
-    """What every level holds, where it came from, and whether it adds up to the fraction (I-05, I-14)."""
+    """Show what every level holds, where it came from, and whether it balances exactly (I-05, I-14)."""
     with controller_on(store, to_read=True) as controller:
         controller.check()
         records = controller.records()
@@ -320,7 +321,7 @@ def show(*, store: str | None, form: Form) -> None:
 
 
 def _amount(value: Any) -> str:
-    """Minor units in threes; what is no whole number of them, to the thousandth."""
+    """Return minor units with thousands separators; fractions to three decimals."""
     if isinstance(value, Fraction) and value.denominator != 1:
         return f"{float(value):,.3f}"
     return figure(None if value is None else int(value))
@@ -330,7 +331,7 @@ def _amount(value: Any) -> str:
 @STORE
 @forms
 def register(*, store: str | None, form: Form) -> None:
-    """Every hit: machine, combination, time, amount, how it was paid (I-17)."""
+    """List every hit: machine, combination, time, amount, payment method (I-17)."""
     with controller_on(store, to_read=True) as controller:
         hits = controller.register()
     columns: Columns = (
@@ -363,7 +364,7 @@ def register(*, store: str | None, form: Form) -> None:
 @STORE
 @forms
 def daily(*, store: str | None, form: Form) -> None:
-    """What each level showed at the end of each day (I-16)."""
+    """List what each level showed at the end of each day (I-16)."""
     with controller_on(store, to_read=True) as controller:
         lines = controller.daily()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
@@ -375,7 +376,7 @@ def daily(*, store: str | None, form: Form) -> None:
 @click.argument("machine")
 @STORE
 def admit_(machine: str, store: str | None) -> None:
-    """Let MACHINE (its serial) enrol."""
+    """Allow MACHINE (its serial number) to enrol."""
     with controller_on(store) as controller:
         controller.admit(machine)
 
@@ -384,7 +385,7 @@ def admit_(machine: str, store: str | None) -> None:
 @click.argument("machine")
 @STORE
 def dismiss(machine: str, store: str | None) -> None:
-    """Let MACHINE enrol no more; what it gave stays in its levels."""
+    """Stop MACHINE from enrolling; its contributions stay in the levels."""
     with controller_on(store) as controller:
         controller.dismiss(machine)
 
@@ -394,7 +395,7 @@ def dismiss(machine: str, store: str | None) -> None:
 @click.argument("successor")
 @STORE
 def give_up(level: str, successor: str, store: str | None) -> None:
-    """Give LEVEL up: everything it holds goes to SUCCESSOR, to the fraction."""
+    """Close LEVEL: everything it holds goes to SUCCESSOR, exactly."""
     with controller_on(store) as controller:
         amount = controller.give_up(level, successor)
     echo(f"{level}: {amount} minor units went to {successor}")
@@ -424,9 +425,10 @@ def sign(
     portrait: bool,
     png: Path | None,
 ) -> None:
-    """Show the floor what the levels are worth, until the window is closed.
+    """Show the current levels on an overhead sign, until the window is closed.
 
-    Amounts stand in the forms of both languages in turn. A level that is not heard for 5 s shows no amount.
+    Amounts alternate between the formats of both languages. A level without an update for 5 s shows no
+    amount.
     """
     from egm.screen.window import WindowError  # noqa: PLC0415 (pygame is slow to load)
     from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign  # noqa: PLC0415
@@ -450,7 +452,7 @@ def sign(
 
 
 def timed(text: str) -> None:
-    """Tell a line with the time it is told at."""
+    """Print a line with the current time."""
     echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
 
 

@@ -1,4 +1,4 @@
-"""``egm progressive status``: how a link stands, its signs and its mystery prizes."""
+"""``egm progressive status``: the status of a link, its signs and its mystery prizes."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ from tools.floor.progressive.holding import AWARD, DECLINE
 from tools.floor.progressive.opening import STORE, controller_on
 from tools.floor.progressive.signs import read_signs
 
-#: What staff should look into, by the kind of event.
+#: Kinds of event that staff should investigate.
 _TROUBLES = (
     "refused",
     "forged",
@@ -38,12 +38,12 @@ _TROUBLES = (
 @STORE
 @forms
 def status(*, store: str | None, form: Form) -> None:
-    """How the link stands: when its controller last wrote, its machines, its signs, what was refused.
+    """Show the link's status: its controller's last write, its machines, its signs, rejected messages.
 
-    A machine that may enrol is heard when it asks for its levels, which it does at every connection, and
-    with each wager for one; `never` is one that has not connected yet, or links no level.
+    A machine is seen whenever it requests its levels: at every connection, and with each wager on one.
+    `never` means that it has not connected yet, or has no linked level.
 
-    The exit status is 1 where a sign is dark or silent (Québec by-law, s.91).
+    The exit status is 1 if a sign is dark or not reporting (Québec by-law, s.91).
     """
     with controller_on(store, to_read=True) as controller:
         found = _standing(controller)
@@ -93,7 +93,7 @@ def _standing(controller: Controller) -> dict[str, Any]:
 @click.argument("sign")
 @STORE
 def forget_sign(sign: str, store: str | None) -> None:
-    """Take SIGN off the list of those that should be heard."""
+    """Remove SIGN from the list of signs that must report."""
     with controller_on(store) as controller:
         controller.forget_sign(sign)
 
@@ -102,10 +102,10 @@ def forget_sign(sign: str, store: str | None) -> None:
 @STORE
 @forms
 def held(*, store: str | None, form: Form) -> None:
-    """List the implausible claims and payments that were held, and how persons have ruled on them.
+    """List the implausible claims and payments that were held, and the rulings on them.
 
-    A claim is held when chance can hardly have made it, a payment (CLAIM/payment) when it is not between the
-    award and what the machine showed: the level has paid the award, and the difference is the venue's.
+    A claim is held if it is too unlikely to be chance, a payment (CLAIM/payment) if it is not between the
+    award and what the machine showed: the level has paid the award, and the operator bears the difference.
     """
     with controller_on(store, to_read=True) as controller, controller.reading() as session:
         found = [asdict(each) for each in session.all_held()]
@@ -132,10 +132,10 @@ def held(*, store: str | None, form: Form) -> None:
 def rule(
     claim: str, ruling: str, person: str, second: str, reason: str, state: Path | None, store: str | None
 ) -> None:
-    """Rule on a held CLAIM or payment; two enrolled persons sign.
+    """Rule on a held CLAIM or payment; two enrolled people sign.
 
     award: the claim is awarded what the level shows, or the level bears the payment. decline: nothing is
-    awarded, or the venue bears the difference.
+    awarded, or the operator bears the difference.
     """
     roster = roster_of(state or default_state_dir())
     persons = tuple(prove(roster, number, Permission.SETTLE).id for number in (person, second))
@@ -148,9 +148,9 @@ def rule(
 @STORE
 @forms
 def prizes(*, store: str | None, form: Form) -> None:
-    """Every mystery prize: its commitment, and once it is won its secret and the wager that reached it.
+    """List every mystery prize: its commitment and, once won, its secret and the wager that reached it.
 
-    Each is proved first: the secret is the one committed to, and no wager before reached it.
+    Each is verified first: the secret matches its commitment, and no earlier wager reached it.
     """
     with controller_on(store, to_read=True) as controller:
         controller.check()

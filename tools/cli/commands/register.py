@@ -1,4 +1,4 @@
-"""``egm register``: the registers of the house, from a machine's memory or from an exported journal."""
+"""``egm register``: the venue's registers, from a machine's memory or from an exported journal."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,17 +39,17 @@ _EXPORT = click.option(
 
 @click.group()
 def command() -> None:
-    """The registers: hand-pays, checks, disputes, complements, orphans, forfeits, refunds, incidents ...
+    """Print registers: hand-pays, checks, disputes, complements, orphans, forfeits, refunds, incidents ...
 
-    The books a rule wants kept, each whole and with its columns. The machine's last events as they were
-    recorded are `egm audit log`; the payees of the cage `egm ticket payees`.
+    These are the registers that regulations require, each complete and with its columns. The machine's last
+    events as recorded are in `egm audit log`; the payees of the cage in `egm ticket payees`.
     """
 
 
 @command.command("list")
 @forms
 def list_(*, form: Form) -> None:
-    """Name the registers, what they hold and why."""
+    """List the registers, what they contain and why."""
     rows = ((each.name, each.columns, each.source) for each in REGISTERS.values())
     show(form, Table(("register", "columns", "rule"), rows))
 
@@ -80,9 +80,9 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
 @_EXPORT
 @forms
 def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form) -> None:
-    """Print what the meters moved by day, month or year, and what was counted against them (D-21).
+    """Print what the meters moved by day, month or year, and the amounts counted in the same period (D-21).
 
-    A day is a gaming day of the venue: in its time zone, up to the hour the cabinet file says.
+    A day is a gaming day of the venue: in its time zone, up to the hour set in the cabinet file.
     """
     head = SheetHead()
     try:
@@ -101,14 +101,14 @@ def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form)
 
 
 def _unit(meter: str, currency: str) -> str:
-    """What a line of a statement counts."""
+    """Return the unit of a statement's line."""
     times = (meter in BY_NAME and BY_NAME[meter].unit is Unit.TIMES) or meter in OCCURRENCES
     return "times" if times else f"cents ({currency})" if currency else "cents"
 
 
 @contextmanager
 def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[StoredEntry]]:
-    """The entries of a machine's memory, or of an exported journal where ``file`` is one."""
+    """Yield the entries of a machine's memory, or of the exported journal ``file``."""
     if file is None:
         with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view.entries()
@@ -125,9 +125,9 @@ def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[Store
 @MEDIUM
 @forms
 def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
-    """Print who was paid by hand or excluded, and whether each record is what the journal committed to.
+    """Print who was paid by hand or excluded, and whether each record matches the journal's commitment.
 
-    For management only: names stand here in clear. Exit status 1 when a record is missing or altered.
+    For management only: names are shown in clear. Exit status 1 if a record is missing or altered.
     """
     folder = state or default_state_dir()
     try:
@@ -147,7 +147,7 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
 
 
 def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
-    """Each record beside the journal's commitment: right, erased, altered, missing, or not committed to."""
+    """Compare each record with the journal's commitment: right, erased, altered, missing, or not committed to."""
     rows: list[dict[str, Any]] = []
     kept = _open(folder, medium)
     try:
@@ -176,7 +176,7 @@ def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> li
     "--before", required=True, type=click.DateTime(["%Y-%m-%d"]), help="Records older than this day."
 )
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
-    """Erase names and documents whose time is over; the journal and its commitments stay whole."""
+    """Erase names and documents whose retention time is over; the journal and its commitments stay intact."""
     kept = _open(state or default_state_dir(), medium)
     try:
         count = kept.erase_before(before.replace(tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""``egm returns``: each game's return on this machine, held against its exact return by its volume."""
+"""``egm returns``: each game's return on this machine, compared with its exact return for its volume."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -18,10 +18,10 @@ _STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 @click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
 @forms
 def command(state: Path | None, *, form: Form) -> None:
-    """Say of each game, version and denomination whether its volume explains its return (NJ 13:69D-1.31).
+    """Print for each game, version and denomination whether its volume explains its return (NJ 13:69D-1.31).
 
-    A return is to be investigated where it lies further from the theoretical one than 99.9 % of honest
-    machines would after as many games; the exit status is 1 then. Returns are rounded down, as everywhere.
+    A return must be investigated if it is farther from the theoretical one than 99.9 % of correct machines
+    would be after as many games; the exit status is 1 then. Returns are rounded down, as everywhere.
     """
     try:
         with (

@@ -1,4 +1,4 @@
-"""``egm rng``: what a laboratory asks of the random number generator."""
+"""``egm rng``: laboratory tests and output of the random number generator."""
 
 import json
 import os
@@ -33,7 +33,7 @@ command.add_command(calibrate_tests)
 @command.command("selftest")
 @forms
 def selftest(*, form: Form) -> None:
-    """Run the self-test of the whole chain and the start-up tests of every source here."""
+    """Run the self-test of the whole chain and the start-up tests of every entropy source here."""
     try:
         with working("testing the generator"):
             service = start_service()
@@ -79,7 +79,7 @@ def raw(count: int | None, output: Path | None) -> None:
 @click.option("--count", type=Whole(min=0), required=True, help="How many plays.")
 @click.option("--bulk", is_flag=True, help="Draw in bulk: same words, same scaling, no step a play.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
-def outcomes(  # one parameter an option
+def outcomes(  # one parameter per option
     bound: int | None,
     positions: int | None,
     keno: bool,  # noqa: FBT001 (click's)
@@ -129,10 +129,10 @@ def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
 
 
 def _write(stream: BinaryIO, blocks: Iterable[bytes]) -> None:
-    """Write until the last block is written or the reader has gone, which is no error."""
+    """Write until the last block is written or the reader has closed the pipe, which is not an error."""
     try:
         stream.writelines(blocks)
         stream.flush()
     except BrokenPipeError:
-        # What the interpreter flushes at its end must have somewhere to go.
+        # The interpreter's final flush needs an open descriptor.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -75,12 +75,12 @@ def battery(
     json_file: Path | None,
     html_file: Path | None,
 ) -> None:
-    """Test final outcomes of reels, keno and cards; exit status 1 when a finding stands.
+    """Test final outcomes of reels, keno and cards; exit status 1 if a finding is confirmed.
 
-    They are drawn by the objects a machine draws with and dealt by the functions its games deal with, one
-    step a play; each play is held draw for draw against the same rule, compiled. A game with a finding is
-    tested once more, on a fresh generator with ten times the plays; the second run decides and both are
-    reported.
+    They are drawn by the objects that a machine uses and dealt by the functions that its games use, one step
+    a play; each play is compared draw for draw with a compiled version of the same rule. A game with a
+    finding is tested once more, on a fresh generator with ten times the plays; the second run decides and
+    both are reported.
     """
     from tools.lab.rng.battery.planted import DEFECTS  # noqa: PLC0415 (numpy and scipy are loaded by laboratories only)
     from tools.lab.rng.battery.run import GAMES, Source, honest, run_game  # noqa: PLC0415
@@ -118,7 +118,7 @@ def _write_report(
     json_file: Path | None,
     html_file: Path | None,
 ) -> list[str]:
-    """Write the report, whatever it says; returns what is wrong with the scaling."""
+    """Write the report, whatever its result; return what is wrong with the scaling."""
     from tools.lab.rng.report import gather, to_html, to_json  # noqa: PLC0415
 
     def raw(count: int) -> bytes:
@@ -134,7 +134,7 @@ def _write_report(
 
 
 def _asked() -> list[str]:
-    """The options that made the outcomes, as whoever runs it again types them."""
+    """Return the options that produced the outcomes, as typed on a command line."""
     words: list[str] = []
     for name, value in click.get_current_context().params.items():
         if name in {"json_file", "html_file"}:
@@ -154,9 +154,9 @@ def _asked() -> list[str]:
 @click.option("--first-seed", type=Whole(min=0), default=1, show_default=True, help="Of the first data set.")
 @click.option("--json", "json_file", type=_FILE, help="Write the counts as JSON.")
 def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
-    """Count each test's false alarms on good data; exit status 1 when a test is not what it says.
+    """Count each test's false alarms on good data; exit status 1 if a test's rate is not the stated one.
 
-    The data is the laboratory's deterministic stream, one seed a replication, so the counts come again.
+    The data is the laboratory's deterministic stream, one seed a replication, so the counts are reproducible.
     """
     from tools.lab.rng.battery.calibration import CALIBRATED, LEVELS, calibrate, off_level  # noqa: PLC0415
 

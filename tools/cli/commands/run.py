@@ -29,17 +29,18 @@ from meters.lock import FolderLock
 from tools.cli.demonstration import demonstration_staff
 from tools.cli.terminal import echo
 
-#: A child that ends with this status has told the person why; starting it again would only repeat it.
+#: A child that exits with this status has printed the reason; a restart would only repeat it.
 _OPERATOR_ERROR: Final = 2
-#: The machine waited for another cabinet file, and there is one: all begin again.
+#: The machine waited for another cabinet file, and there is one: all processes restart.
 _FILE_CHANGED: Final = 4
-#: A machine that ends so often within so long is not started again: it could not be kept up.
+#: A machine that ends this often within the window is not restarted.
 _RESTARTS_MAX: Final = 5
 _RESTART_WINDOW_S: Final = 60.0
-#: What ends so soon after its first start with an operator's error never worked; the person who starts it
-#: is there, and has been told why.
+#: If a child ends with an operator error within this time after its first start, it never worked; the person
+#: who started it is present and has read the reason.
 _SETTLED_S: Final = 30.0
-#: Anything but the machine is started again for ever, after a pause that grows with the ends in the window.
+#: Other processes than the machine are restarted without limit, after a pause that grows with each end in the
+#: window.
 _AT_ONCE: Final = 3
 _PAUSE_MOST_S: Final = 10.0
 _LOCK: Final = "run/cabinet.lock"
@@ -52,9 +53,9 @@ _LIBC: Final = ctypes.CDLL(None)
 class _Child:
     """One process of the cabinet.
 
-    ``ready``: the file whose appearance lets the next child start. ``speaks``: what it prints is for the
-    person who started it. ``closes``: when a person closes it, all end. ``after``: what is cleared away each
-    time it has ended, however it did. ``is_machine``: it holds the money, and nothing else may end it.
+    ``ready``: the file whose appearance lets the next child start. ``speaks``: its output is for the person
+    who started it. ``closes``: if a person closes it, all processes end. ``after``: cleanup each time it has
+    ended, for whatever reason. ``is_machine``: it holds the money, and no other process may end it.
     """
 
     name: str
@@ -65,15 +66,15 @@ class _Child:
     after: Callable[[], None] = lambda: None
     is_machine: bool = False
     held: tuple[int, ...] = ()
-    """Descriptors it is given each time it is started."""
+    """Descriptors passed to it at each start."""
 
 
 def _dies_with(parent: int) -> Callable[[], None]:
-    """What a child does before it begins: have the kernel end it when ``parent`` is no more."""
+    """Return what a child runs first: it has the kernel end it when ``parent`` ends."""
 
     def prepare() -> None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        if os.getppid() != parent:  # it died before the kernel was asked
+        if os.getppid() != parent:  # the parent ended before the call took effect
             os._exit(1)
 
     return prepare
@@ -81,9 +82,9 @@ def _dies_with(parent: int) -> Callable[[], None]:
 
 @cache
 def _door(name: str, port: int) -> tuple[int, int]:
-    """What this process holds for a browser screen: its listening socket, and who was let in (their digests).
+    """Return this process's descriptors for a browser screen: the listening socket, and the admitted digests.
 
-    Both end with this process. Raises ClickException for a port that is taken.
+    Both close with this process. Raises ClickException for a port that is in use.
     """
     try:
         listening = socket.create_server((HOST, port)).detach()
@@ -102,7 +103,7 @@ def _screen(
     *,
     closes: bool = False,
 ) -> _Child:
-    """A screen process; one for a browser is given its door, and the next waits until it has said where."""
+    """Return a screen process; a browser screen gets its door, and the next child waits for its address."""
     held = _door(name, port) if shown.mode == "web" else ()
     door = ("--held", *map(str, held)) if held else ()
     command = python_module("egm.screen", *arguments, "--mode", shown.mode, *door)
@@ -110,7 +111,7 @@ def _screen(
 
 
 def _screen_mode(wanted: str) -> str:
-    """``auto``: a window where there is a display, else a page in a browser."""
+    """Resolve ``auto``: a window if there is a display, else a page in a browser."""
     if wanted != "auto":
         return wanted
     return "window" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else "web"
@@ -118,7 +119,7 @@ def _screen_mode(wanted: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
-    """How the picture is shown: where, and what else the screen process is started with."""
+    """Where the picture is shown, and the screen process's other options."""
 
     mode: str
     port: int | None = None
@@ -126,22 +127,22 @@ class _Shown:
     display: int = 0
     top_display: int | None = None
     flags: tuple[str, ...] = ()
-    """Of every screen of a player: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
+    """Flags for every player's screen: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
     asks: bool = False
-    """Whether a cabinet file that is not there is asked for on the screen."""
+    """Whether the screen asks for a missing cabinet file."""
     stick: Path | None = None
-    """What stands for the stick by which the machine is enrolled, on a computer that has no such port."""
+    """The file that replaces the enrolment stick on a computer that has no such port."""
 
     @property
     def is_kiosk(self) -> bool:
-        """Whether nobody is there but who looks at the screen: what is wrong is said on it."""
+        """Return whether the screen is the only place where errors can be seen."""
         return self.mode == "kmsdrm" or "--fullscreen" in self.flags
 
 
 def _children(
     folder: StateFolder, cabinet_path: Path | None, cabinet: CabinetFile | None, shown: _Shown
 ) -> tuple[_Child, ...]:
-    """What is to run; ``cabinet`` is None where the file cannot be used, and the screen is to say so."""
+    """Return the processes to run; ``cabinet`` is None if the file is unusable and the screen must say so."""
     screen = shown.mode
     where = ("--state", str(folder.root))
     which = () if cabinet_path is None else ("--cabinet", str(cabinet_path))
@@ -168,7 +169,7 @@ def _children(
         at = folder.address_of(1)
         children.append(_screen("screen", first, shown, at, shown.port or 0, closes=True))
     if cabinet is not None and screen in {"window", "web"}:
-        for position in range(2, cabinet.machine.positions + 1):  # each has a screen of its own
+        for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
             beside = (*where, *_drawer(cabinet, position), "--position", str(position), *shown.flags)
             at = folder.address_of(position)
             children.append(_screen(f"screen of position {position}", beside, shown, at))
@@ -179,7 +180,7 @@ def _children(
 
 
 def _drawer(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
-    """What gives the screen of a position the drawer of its simulated devices."""
+    """Return the options that give a position's screen the drawer of its simulated devices."""
     simulated = _simulated(cabinet, position)
     if cabinet is None or not simulated:
         return ()
@@ -188,7 +189,7 @@ def _drawer(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
 
 
 def _first_words(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:
-    """What somebody needs to know who starts a cabinet for the first time."""
+    """Return what a person needs to know who starts a cabinet for the first time."""
     words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
     if mode == "web":
         each = "each address below in a browser" if several else "the address below in a browser"
@@ -212,9 +213,9 @@ def _first_words(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str
 
 
 def _claim(folder: StateFolder) -> FolderLock:
-    """Make the state folder this cabinet's, before anything of another's that runs on it is touched.
+    """Lock the state folder for this cabinet before touching anything that another one may use.
 
-    Raises JournalLocked naming the process that has it: another cabinet, or a machine that runs by itself.
+    Raises JournalLocked naming the process that has it: another cabinet, or a machine started alone.
     """
     lock = FolderLock(folder.root, _LOCK)
     FolderLock(folder.root).release()
@@ -222,7 +223,7 @@ def _claim(folder: StateFolder) -> FolderLock:
 
 
 class _Supervisor:
-    """Starts the children in order and keeps them up; ends when told to, or when the machine cannot be."""
+    """The supervisor of the children: starts and restarts them in order; ends on request or with the machine."""
 
     def __init__(self, children: Sequence[_Child]) -> None:
         self._children = children
@@ -242,7 +243,7 @@ class _Supervisor:
         return self._status
 
     async def _wait_for(self, child: _Child) -> None:
-        # A file another process makes cannot be awaited, only looked for.
+        # A file that another process creates can only be polled.
         while child.ready is not None and not child.ready.exists() and not self._stop.is_set():  # noqa: ASYNC110 (see above)
             await asyncio.sleep(0.02)
 
@@ -288,12 +289,12 @@ class _Supervisor:
 
 
 def _pause_s(ends: int) -> float:
-    """Return how long to wait before a child is started again that has ended so often within a minute."""
+    """Return the pause before the restart of a child that has ended this often within a minute."""
     return 0.0 if ends < _AT_ONCE else min(_PAUSE_MOST_S, 2.0 ** (ends - _AT_ONCE))
 
 
 def _state_of(game: str) -> Path:
-    """Where the memory of a cabinet with one game lives: beside the demonstration's, never in it."""
+    """Return the state folder of a cabinet with one game: next to the demonstration's, never inside it."""
     usual = default_state_dir()
     return usual.with_name(f"{usual.name}-{Path(game).stem}")
 
@@ -393,7 +394,7 @@ def command(
     try:
         if not (
             shown.is_kiosk or _asks(cabinet, shown)
-        ):  # a kiosk says it on its screen, until the file is changed
+        ):  # a kiosk shows the error on its screen until the file is changed
             load_cabinet(cabinet)
         folder.prepare()
         lock = _claim(folder)
@@ -412,7 +413,7 @@ def command(
 
 
 def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
-    """Say what there is to know, and what is to run. Raises ClickException for a file that cannot be used."""
+    """Print the start information, and return what to run. Raises ClickException for an unusable file."""
     if _asks(cabinet, shown):
         echo(f"egm: there is no {cabinet} yet: the screen asks for what it is to say")
         return _children(folder, cabinet, None, shown)
@@ -423,7 +424,7 @@ def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_C
         if not shown.is_kiosk:
             raise click.ClickException(str(error)) from error
         return _children(folder, cabinet, None, shown)
-    if badges and not sys.stdout.isatty():  # whoever reads a log need not be staff
+    if badges and not sys.stdout.isatty():  # readers of a log may not be staff
         echo(f"egm: staff numbers and PINs of this demonstration are in {folder.root / FILE_NAME}")
     for badge in badges if sys.stdout.isatty() else ():
         echo(f"egm: {badge.role} {badge.name}: staff number {badge.number}, PIN {badge.pin}")
@@ -435,12 +436,12 @@ def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_C
 
 
 def _asks(cabinet: Path | None, shown: _Shown) -> bool:
-    """Whether the cabinet file is to be asked for."""
+    """Return whether the screen asks for the cabinet file."""
     return shown.asks and cabinet is not None and not cabinet.exists()
 
 
 def _simulated(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:
-    """The names of the devices on the bench, those of one position or all."""
+    """Return the names of the devices on the bench, of one position or all."""
     return [
         name
         for name, device in (cabinet.devices.items() if cabinet is not None else ())

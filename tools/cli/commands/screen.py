@@ -12,13 +12,13 @@ from tools.cli.tables import working
 from tools.cli.terminal import echo
 from tools.lab.named import named
 
-#: A still picture is at least so large, pixels a unit.
+#: The smallest scale of a still picture, pixels a unit.
 _STILL: Final = 2 / 3
 
 
 @click.group()
 def command() -> None:
-    """Pictures of the screen, and where to find it."""
+    """Make pictures of the screen, and print its address."""
 
 
 @command.command()
@@ -29,9 +29,9 @@ def command() -> None:
 )
 @click.option("--quality", type=click.IntRange(1, 100), default=62, show_default=True, help="Of the WebP.")
 def preview(file: Path, name: str, scale: float, quality: int) -> None:
-    """Show a game: play it with the machine's own generator and write it to FILE as a moving picture (WebP).
+    """Show a game: play it with the machine's own generator and write it to FILE as an animation (WebP).
 
-    Where FILE is a definition (.toml), one still picture of that game is written beside it (PNG).
+    If FILE is a definition (.toml), one still picture of that game is written next to it (PNG).
     """
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment comes first)

@@ -1,4 +1,4 @@
-"""``egm signature``: what GAT answers, from a terminal: a keyed signature of each component."""
+"""``egm signature``: the keyed signature of each component, as GAT returns it, on a terminal."""
 
 from pathlib import Path
 
@@ -27,12 +27,12 @@ from tools.cli.tables import Column, Form, Table, forms, show
 )
 @forms
 def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], form: Form) -> None:
-    """Sign each component of the software installed here, as GAT does; no machine is asked.
+    """Sign each component of the software installed here, as GAT does; no machine is queried.
 
-    `egm gat sign` asks a machine that plays; where both have the same software and seed, both say the same.
+    `egm gat sign` queries a running machine; with the same software and seed, both print the same.
 
-    What a component's content is, so that anybody can compute the same: its files in the order of their
-    names, each as one line "<size> <name>" and its bytes.
+    A component's content is defined so that anybody can compute the signature: its files in the order of
+    their names, each as one line "<size> <name>" and its bytes.
     """
     try:
         scope = scope_of(load_cabinet(cabinet))

@@ -1,4 +1,4 @@
-"""``egm simulate``: play a game many times and hold the result against its exact figures."""
+"""``egm simulate``: play a game many times and compare the result with its exact figures."""
 
 import json
 import time
@@ -43,7 +43,7 @@ class _Result:
 
     @property
     def agrees(self) -> bool:
-        """Whether return, hit frequency and distribution agree with the exact ones, where those are known."""
+        """Return whether return, hit frequency and distribution agree with the exact ones, if those are known."""
         return self.verdict.agrees and all(part is None or part.agrees for part in (self.hits, self.fit))
 
 
@@ -62,10 +62,10 @@ def command(
 ) -> None:
     """Play GAME through the production path, with draws of the certified generator.
 
-    Prints the interval of the simulated return and the z-score of its distance from the exact one, and holds
-    hit frequency and distribution against the exact ones too; the exit status is 1 when one of them lies
-    farther away than 99.9 % of honest simulations. Where there is no exact return that is said, and the
-    interval is by the sample's own deviation, as it is where only the variance is beyond exact reach.
+    Prints the interval of the simulated return and the z-score of its distance from the exact one, and
+    compares hit frequency and distribution with the exact ones too; the exit status is 1 if one of them is
+    farther away than 99.9 % of correct simulations. If there is no exact return or variance, the command says
+    so, and the interval uses the sample's own deviation.
     """
     loaded = load(game)
     try:
@@ -105,7 +105,7 @@ def _played(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -
 def _estimate(
     name: str, game: Game, bet: str | None, games: int, workers: int, reason: str, *, as_json: bool
 ) -> None:
-    """Play a way to bet whose return is beyond exact reach, and say what the sample says of it."""
+    """Play a bet whose return cannot be computed exactly, and print the sample's estimate."""
     modes = game.rules.modes if isinstance(game.rules, ReelRules) else {}
     if bet is not None and bet not in modes:
         raise click.ClickException(f"{game.id} has no bet {bet!r}")
@@ -148,7 +148,7 @@ def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
     if not isinstance(game.rules, ReelRules):
         raise SimulationError(f"no compiled simulation of the family {game.family!r}")
     stages = game.rules.stages[bet.bet]
-    compiled.simulate(stages, 2, seed)  # compile before the clock starts
+    compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started = time.perf_counter()
     s = compiled.simulate(stages, games, seed)
     tally = Tally(s.games, s.credits, s.squares, s.hits, s.most)
@@ -157,7 +157,7 @@ def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
 
 def _result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
     variance = sample_variance(tally) if bet.variance is None else bet.variance
-    if tally.wins:  # the compiled path keeps no wins, and plays no table
+    if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.least_hit_credits))
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
     fit = None if bet.law is None or not tally.wins else judge_distribution(tally, bet.law)

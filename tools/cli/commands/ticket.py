@@ -1,7 +1,7 @@
-"""``egm ticket``: the cage of a machine that stands alone, and pictures of tickets.
+"""``egm ticket``: the cage of a stand-alone machine, and pictures of tickets.
 
-Looking (``check``, ``list``, ``report``, ``payees``, ``prove``) opens everything for reading only. Acting
-takes persons enrolled on the machine, each proved by a PIN.
+The commands that only read (``check``, ``list``, ``report``, ``payees``, ``prove``) open everything
+read-only. All others need enrolled staff, each proved by a PIN.
 """
 
 import json
@@ -60,7 +60,7 @@ _WORDS: Final = {
     Reason.NOT_OURS: "the machine's journal knows of no such ticket: do not pay it, look into it",
     Reason.WRONG_KIND: "this kind of ticket is not paid in cash",
 }
-#: What to do about a ledger that is damaged.
+#: What to do about a damaged ledger.
 _REMEDY: Final = (
     "start the machine, which makes a damaged copy again from a whole one; "
     "where it says that neither is whole, two persons begin the ledger anew: egm ticket restore"
@@ -70,7 +70,7 @@ _WRITERS: Final = {".png": png, ".pdf": pdf}
 
 # ---------------------------------------------------------------- what the commands share
 def _digits(_: click.Context, __: click.Parameter, value: str) -> str:
-    """The digits of a number as typed: people copy the dashes, scanners do not."""
+    """Return the digits of a number as typed: people copy the dashes, scanners do not."""
     return value.replace("-", "").replace(" ", "")
 
 
@@ -96,7 +96,7 @@ _output = click.option(
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """End in one line whatever can be refused."""
+    """Report every expected error in one line."""
     try:
         yield
     except (OperatorError, LocalError, JournalError, OSError) as why:
@@ -105,7 +105,7 @@ def _told() -> Iterator[None]:
 
 @contextmanager
 def _ledger_told() -> Iterator[None]:
-    """End in one line whatever can be refused, and say of a ledger that is damaged what to do."""
+    """Report every expected error in one line, and for a damaged ledger also what to do."""
     with _told():
         try:
             yield
@@ -117,14 +117,14 @@ def _ledger_told() -> Iterator[None]:
 
 @contextmanager
 def _reading(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
-    """The ledger there is, to look at: nothing is written, whatever is found."""
+    """Open the ledger read-only: nothing is written, whatever is found."""
     with _ledger_told(), open_beside(state or default_state_dir(), second=medium) as store:
         yield store
 
 
 @contextmanager
 def _cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
-    """The ledger in the hands of enrolled persons, each of whom gives a PIN now."""
+    """Open the ledger for enrolled staff, each of whom enters a PIN now."""
     with (
         _ledger_told(),
         open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage,
@@ -133,7 +133,7 @@ def _cage(state: Path | None, medium: Path | None, person: str, second: str) -> 
 
 
 def _at_the_cage(act: Callable[..., str]) -> Callable[..., None]:
-    """Make a command of what enrolled persons do to a ticket: ``act`` says what it did."""
+    """Make a command of an action by enrolled staff on a ticket: ``act`` returns what it did."""
 
     @_number
     @_state
@@ -152,7 +152,7 @@ def _at_the_cage(act: Callable[..., str]) -> Callable[..., None]:
 
 
 def _date_is_known(folder: Path, clock: Clock) -> bool:
-    """Whether the clock of this computer may say that a ticket's date is over, by the machine's journal."""
+    """Return whether this computer's clock is plausible enough, by the machine's journal, to expire tickets."""
     try:
         with open_view(folder, check_pages=True) as view:
             return timekeeper_of(view, clock).is_believed
@@ -161,7 +161,7 @@ def _date_is_known(folder: Path, clock: Clock) -> bool:
 
 
 def _shown_state(record: Record, at: datetime | None) -> str:
-    """The state of a ticket as people read it; ``at``: now, where that is known."""
+    """Return the state of a ticket as text; ``at``: the current time, if it is known."""
     return TicketState.EXPIRED.value if at is not None and record.is_past(at) else record.state.value
 
 
@@ -186,7 +186,7 @@ _AMOUNT: Final = Column("amount", right=True)
 
 
 def _ticket_data(record: Record, number: str, at: datetime | None = None) -> dict[str, Any]:
-    """A ticket for a script: its fields and moves, under the number that may be shown."""
+    """Return a ticket's fields and ledger moves for a script, under the number that may be shown."""
     ticket = json.loads(record.ticket.to_json()) | {"number": number}
     moves = [{"at": move.at.isoformat(), "action": move.action.value, "by": move.by} for move in record.moves]
     return {"state": _shown_state(record, at), "ticket": ticket, "moves": moves}
@@ -198,7 +198,7 @@ def _draw(ticket: Ticket, template: Template, language: str, output: Path) -> No
 
 @click.group("ticket")
 def command() -> None:
-    """The cage of a stand-alone machine: look up, pay, void and reprint tickets."""
+    """Look up, pay, void and reprint tickets at the cage of a stand-alone machine."""
 
 
 # ---------------------------------------------------------------- looking
@@ -208,7 +208,7 @@ def command() -> None:
 @_medium
 @forms
 def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -> None:
-    """Say what a ticket is worth and what became of it. Ends with 1 unless it may be redeemed."""
+    """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not reads(number):
         raise click.ClickException(_WORDS[Reason.MISREAD])
     with _reading(state, medium) as store:
@@ -269,9 +269,9 @@ def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], las
 @_medium
 @forms
 def report(*, state: Path | None, medium: Path | None, serial: str | None, form: Form) -> None:
-    """Count and value by state and kind, what is owed; proves both copies, and compares the meters.
+    """Print count and value by state and kind, and what is owed; verify both copies, and compare the meters.
 
-    Ends with 1 where the machine's meters and the ledger differ.
+    Exit status 1 if the machine's meters and the ledger differ.
     """
     folder = state or default_state_dir()
     with _reading(state, medium) as store:
@@ -311,9 +311,9 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
 @_medium
 @forms
 def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
-    """The payments at the cage whose payee the place wants written down: when, what, to whom, by whom.
+    """List the cage payments whose payee the jurisdiction requires: when, what, to whom, by whom.
 
-    From the ticket ledger; the books of the machine itself are `egm register`.
+    They come from the ticket ledger; the registers of the machine itself are in `egm register`.
     """
     with _reading(state, medium) as store:
         lines = list(register(store))
@@ -334,9 +334,9 @@ def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
 @_state
 @_medium
 def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
-    """Prove a ticket from the machine's journals alone. Ends with 1 unless no machine took it in again.
+    """Prove a ticket from the machine's journals alone. Exit status 1 if a machine has redeemed it.
 
-    What the cage has paid stands in the ledger only: where that is lost, look into the cage's own book.
+    Cage payments are only in the ledger: if it is lost, look into the cage's own records.
     """
     folder = state or default_state_dir()
     with _told():
@@ -383,7 +383,7 @@ def void(cage: Cage, number: str, *, why: str) -> str:
 @_at_the_cage
 @_why
 def release(cage: Cage, number: str, *, why: str) -> str:
-    """Free a ticket locked to a machine that will never end its redemption. Look into its box first."""
+    """Release a ticket locked to a machine that will never end its redemption. Look into its box first."""
     return f"good again: {_worth(cage.release(number, why).ticket)}"
 
 
@@ -391,7 +391,7 @@ def release(cage: Cage, number: str, *, why: str) -> str:
 @_at_the_cage
 @_why
 def revive(cage: Cage, number: str, *, why: str) -> str:
-    """Say that a ticket is owed whatever its date: a wrong clock dated it or let it expire."""
+    """Declare that a ticket is owed whatever its date: a wrong clock dated it or let it expire."""
     return f"good for ever: {_worth(cage.revive(number, why).ticket)}"
 
 
@@ -414,10 +414,10 @@ def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -
 @click.option("--second", required=True, help="The second person.")
 @_why
 def restore_(*, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
-    """Begin the ticket ledger anew from what can be proved of it. The machine must not be running.
+    """Start a new ticket ledger from what can be proved of the old one. The machine must not be running.
 
-    For a ledger the machine does not trust, or one of before there were heads (tickets.head).
-    What was there is kept under another name.
+    For a ledger the machine does not trust, or one written before ledger heads existed (tickets.head). The
+    old files are kept under another name.
     """
     folder = state or default_state_dir()
     with _told():
@@ -451,7 +451,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
 @_language
 @_output
 def render_(name: str, file: Path | None, language: str, output: Path) -> None:
-    """Draw a ticket with a template, to look at. It is in no ledger: nobody pays it."""
+    """Draw a sample ticket with a template. It is in no ledger: nobody pays it."""
     with _told():
         template = load_template(Path(name) if name.endswith(".toml") else name)
         ticket = _specimen(template) if file is None else Ticket.from_json(contents(file).decode())
@@ -459,7 +459,7 @@ def render_(name: str, file: Path | None, language: str, output: Path) -> None:
 
 
 def _specimen(template: Template) -> Ticket:
-    """A ticket nobody can take for money: its number holds no check."""
+    """Return a sample ticket that cannot be redeemed: its number has no valid check digits."""
     issued_at = SystemClock().now().replace(microsecond=0)
     country = next(iter(template.locales.values())).rpartition("_")[2]
     return Ticket(

@@ -66,7 +66,7 @@ def felt_scenes(
     game: Game, told: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """The scenes of one table as they are drawn in a layout."""
-    rest = at_rest((told,), told, language, felt=game.rules.as_it_stands())
+    rest = at_rest((told,), told, language, felt=game.rules.current_view())
     assert rest.snapshot is not None
     layout = layout.with_felt(levels=bool(rest.snapshot.progressives))
     yield "idle", rest
@@ -181,6 +181,6 @@ def _round(view: View, game: Game, told: GameView, theme: Theme) -> Iterator[tup
     shut = tuple(spot.id for spot in after.layout() if not spot.open)
     told_ = {"win_cents": cents, "last_display": dict(outcome.display), "standing": standing, "shut": shut}
     told_["results"] = tuple(str(outcome.display[key]) for key in ("result",) if key in outcome.display)
-    told_["felt"] = Felt.model_validate(after.as_it_stands())
+    told_["felt"] = Felt.model_validate(after.current_view())
     over = heard(over, rest.model_copy(update=told_))
     yield "settled", replace(over, now=over.now + 3.2)

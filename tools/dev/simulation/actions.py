@@ -9,11 +9,13 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from egm.app.features import FEATURES
 from egm.staff.form import Form
 from tools.dev.simulation.player import Player
+from tools.dev.simulation.upkeep import can_be_put_back, is_signed, sign, update
 from tools.dev.simulation.world import World
 
 _DOORS: Final = ("main", "stacker", "drop", "belly", "cash_box", "top")
@@ -34,9 +36,13 @@ MENDING: Final = tuple(
         *("collection", "base_in", "intervention_end", "collection_end"),
     )
 )
+#: The counts of both boxes after a collection.
+_COUNTS: Final = ("form:box_count",) * 2
 #: Every form that the service menu offers.
 _FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.offered(Form) if form.subject)
 _KEY_SECONDS: Final = 0.2
+#: When the screens show what a turn of the key has done.
+_SERVED_SECONDS: Final = 0.6
 #: The power goes within so many operations of the media, or at once.
 _OPERATIONS_MOST: Final = 60
 
@@ -171,7 +177,26 @@ class Crowd:
         """The attendant turns their key; where a ruling is needed, the manager comes as well."""
         if any(player.ruling_needed for player in self._all()):
             self.rule()
+        if "attendant" not in self._turned:
+            owed = {player: which for player in self._all() if (which := player.waits_for_payment)}
+            faults = {player: kept for player in self._all() if (kept := player.attendants_faults)}
+            if owed:
+                check = partial(self._check_order, owed, faults, self._world.lives)
+                asyncio.get_running_loop().call_later(_SERVED_SECONDS, check)
         self._turn("attendant", _KEY_SECONDS)
+
+    @staticmethod
+    def _check_order(owed: Mapping[Player, object], faults: Mapping[Player, set[str]], life: int) -> None:
+        """Find a turn of the key that cleared a fault at one position before it paid at another."""
+        waiting = [player for player, which in owed.items() if player.waits_for_payment == which]
+        if len(waiting) < len(owed) or any(player.life != life for player in (*owed, *faults)):
+            return
+        for player, before in faults.items():
+            if cleared := before - player.attendants_faults:
+                player.seen.wrong.append(
+                    f"the attendant's key cleared {', '.join(sorted(cleared))} at position {player.position}"
+                    f" before the hand-pay at position {waiting[0].position}"
+                )
 
     def rule(self) -> None:
         """The manager opens the service menu and stays until the ruling can be made."""
@@ -189,7 +214,7 @@ class Crowd:
     def menu(self) -> None:
         """The staff opens the service menu for a while, to fill in forms or to look around."""
         is_looking = self.dice.random() < 0.3
-        self._world.errands = () if is_looking else [*self.dice.sample(_FORMS, 4), *MENDING]
+        self._world.errands = () if is_looking else [*self.dice.sample(_FORMS, 4), *MENDING, *_COUNTS]
         self._turn("operator", self.dice.uniform(0.5, _MENU_SECONDS) if is_looking else _MENDING_SECONDS)
 
     def _turn(self, key: str, seconds: float) -> None:
@@ -228,9 +253,21 @@ class Crowd:
         if self._world.link is not None:
             self._world.link.is_up = True
         self._world.hand("io", "battery", good=True)
-        if any(player.now and player.now.state == "out_of_service" for player in self._all()):
+        if self._is_file_refused() and self.dice.random() < 0.5:
+            self._world.work = self._world.put_file_back
+        elif self._is_file_refused() or any(
+            player.now and player.now.state == "out_of_service" for player in self._all()
+        ):
             self._world.errands = list(MENDING)  # from its beginning
             self._open_menu(_MENDING_SECONDS)
+
+    def _is_file_refused(self) -> bool:
+        """Whether the machine plays no more because the cabinet file is not the one signed last.
+
+        It is put back, or signed where nothing of a player's is on the machine.
+        """
+        tilts = [tilt.code for player in self._all() if player.now for tilt in player.now.tilts]
+        return "cabinet_file_changed" in tilts
 
     def _all(self) -> list[Player]:
         return [self.players[number] for number in sorted(self.players)]
@@ -246,9 +283,63 @@ class Crowd:
         action, values = self.dice.choice(_LINE_FAULTS)
         self._world.hand(self.dice.choice(sorted(self._world.twins)), action, **values)
 
+    # ------------------------------------------------------------ work on the machine while it is off
+    def clear_memory(self) -> None:
+        """The memory is cleared by two persons, who carry over or pay what it owes."""
+
+        def work() -> None:
+            seen = {play_id for player in self._all() for play_id in player.seen.games}
+            may_pay = self._world.link is None  # whose controller hears nothing of a game paid by hand
+            for position in self._world.clears.clear(self._world, dice, seen, may_pay=may_pay):
+                self.players[position].memory_was_cleared()
+
+        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (it must repeat)
+        self._work(work)
+
+    def update(self) -> None:
+        """Install another release, and other games or versions of them; sign a file that was signed before.
+
+        A new signature is not taken while anything of a player's is on the machine: then nothing is updated.
+        """
+        world, at_rest = self._world, all(_is_at_rest(player) for player in self._all())
+
+        def work() -> None:
+            signed = is_signed(world.folder.root)
+            if signed and not at_rest:
+                return
+            world.release += 1
+            world.file_before = world.cabinet.read_text(encoding="utf-8")
+            update(world.cabinet, dice)
+            if signed:
+                sign(world.folder.root, world.cabinet.read_text(encoding="utf-8"), world.now())
+
+        dice = random.Random(self.dice.randbytes(8))  # noqa: S311 (it must repeat)
+        self._work(work)
+
+    def lose_file(self) -> None:
+        """The cabinet file is lost: the first start asks two persons to put back the one they signed last."""
+        world = self._world
+
+        def work() -> None:
+            if can_be_put_back(world.folder.root):
+                world.cabinet.unlink()
+
+        self._work(work)
+
+    def _work(self, work: Callable[[], None]) -> None:
+        """Have work done when the machine is off: its power is cut, or it is stopped in good order."""
+        self._world.work = work
+        if self.dice.random() < 0.5:
+            self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
+
     def cut(self) -> None:
         """The power goes soon: at an operation of the media, so that it goes in the middle of something."""
         self._world.cut_after(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MOST))))
+
+
+def _is_at_rest(player: Player) -> bool:
+    now = player.now
+    return now is not None and (now.state, now.credit_cents, now.page) == ("idle", 0, None)
 
 
 #: Name -> how often, and what is done. A world takes part of the faults, and so finds what they hide.
@@ -277,7 +368,16 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "bad line": (10, Crowd.bad_line),
     "repair": (50, Crowd.repair),
     CUT: (0, Crowd.cut),
+    "clear memory": (0, Crowd.clear_memory),
+    "update": (0, Crowd.update),
+    "lose file": (0, Crowd.lose_file),
 }
+
+
+#: What is done to a machine that is off, a few times in a world.
+_UPKEEP: Final = ("update", "update", "clear memory", "lose file")
+_UPKEEP_TIMES: Final = (1, 5)
+_ACTIONS_AN_UPKEEP: Final = 60
 
 
 def script(dice: random.Random, actions: int, cuts: int) -> list[Action]:
@@ -287,4 +387,8 @@ def script(dice: random.Random, actions: int, cuts: int) -> list[Action]:
     names = dice.choices(list(weights), list(weights.values()), k=actions)
     for place in dice.sample(range(actions), min(cuts, actions)):
         names[place] = CUT
-    return [Action(name, dice.randrange(2**32)) for name in names]
+    made = [Action(name, dice.randrange(2**32)) for name in names]
+    times = min(dice.randint(*_UPKEEP_TIMES), actions // _ACTIONS_AN_UPKEEP)
+    for place in dice.sample(range(actions), times):
+        made[place] = Action(dice.choice(_UPKEEP), made[place].seed)
+    return made

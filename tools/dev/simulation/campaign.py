@@ -5,11 +5,11 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from egm.testing.jumping_loop import LoopClock, jump
+from egm.testing.jumping_loop import jump
 from tools.dev.simulation.actions import Action, Crowd, script
 from tools.dev.simulation.house import House
 from tools.dev.simulation.oracle import Verdict, reckon
@@ -27,6 +27,10 @@ _TURN_SECONDS: Final = 0.7
 _PAUSE_SECONDS: Final = 1.5
 #: So many actions from one reckoning to the next.
 ACTIONS_A_RECKONING: Final = 500
+
+
+#: A journal is audited again when it has grown so much, so that a long world's cost grows with its length.
+_AUDITED_AGAIN: Final = 1.5
 
 
 class StuckError(Exception):
@@ -75,6 +79,8 @@ class _Run:
         }
         self._crowd = Crowd(self._world, self._players)
         self._result = Result(self._crowd.done)
+        self._audited = 0
+        """Entries that the journal in use had when it was last audited."""
         self._others: list[asyncio.Task[None]] = []
 
     async def run(self, progress: Callable[[int], None]) -> Result:
@@ -94,13 +100,13 @@ class _Run:
                 await self._goes_on()
                 progress(number)
                 if number % ACTIONS_A_RECKONING == 0 and number < len(self._script):
-                    await self._reckon()
+                    await self._reckon(is_last=False)
                     if self._result.verdict.wrong:
                         break
                     world.start()
                     await self._up()
             else:
-                await self._reckon()
+                await self._reckon(is_last=True)
         finally:
             for each in watching:
                 each.cancel()
@@ -131,7 +137,7 @@ class _Run:
         """Wait until every screen shows something. The machine comes up in every condition of its devices."""
         try:
             async with asyncio.timeout(_COMING_UP_SECONDS):
-                while not all(player.now for player in self._players.values()):
+                while not all(player.sees_machine for player in self._players.values()):
                     await asyncio.sleep(0.05)
                     await self._switched_on()
         except TimeoutError:
@@ -144,18 +150,24 @@ class _Run:
         failure = self._world.failure()
         if failure is not None:
             raise failure
-        if not self._world.is_on:
+        if not self._world.is_on or self._world.is_work_due:
             await self._world.stop()
+            self._world.do_work()
             self._world.start()
 
-    async def _reckon(self) -> None:
+    async def _reckon(self, *, is_last: bool) -> None:
         """Mend, close and pay out everything, switch off, and hold all against all."""
-        self._world.medium.cut_at = None
+        self._world.medium.cut_at = self._world.work = None
         await self._come_to_rest()
         self._world.errands = ()
         await self._world.stop()
-        now = LoopClock(asyncio.get_running_loop()).now()
-        self._result.verdict = reckon(self._world, self._players, now)
+        self._result.verdict = reckon(
+            self._world,
+            self._players,
+            self._world.now(),
+            audit_from=0 if is_last else int(self._audited * _AUDITED_AGAIN),
+        )
+        self._audited = self._result.verdict.audited or self._audited
         self._result.reckonings += 1
 
     async def _come_to_rest(self) -> None:
@@ -207,4 +219,8 @@ def case_of(seed: int, actions: int, cuts: int) -> Case:
     """The case of a seed."""
     dice = random.Random(seed)  # noqa: S311 (it must repeat)
     house = House.of(dice)
+    start = random.Random(f"start of {seed}")  # noqa: S311
+    house = replace(
+        house, start=start.choice(("file", "signed", *(("asked",) if house.may_be_asked else ())))
+    )
     return Case(dice.randrange(2**63), house, script(dice, actions, cuts))

@@ -58,6 +58,14 @@ class House:
     wheel: bool = False
     games: tuple[str, ...] = ("maple-classic", "hold-fast", "river-wheel")
     levels: tuple[tuple[str, str], ...] = field(default=())
+    start: str = "file"
+    """Where its cabinet file comes from: a ``file`` that nobody signed, one ``signed`` by two persons before
+    the machine is started, or one ``asked`` for on the screen at the first start."""
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether its cabinet file can come from the first start, whose places are those of the library."""
+        return self.positions == 1 and not (self.limits or self.link)
 
     @classmethod
     def of(cls, dice: random.Random) -> "House":
@@ -97,6 +105,10 @@ class House:
             for kind, protocol in kinds.items():
                 found[f"{kind}-{number}"] = f'protocol = "{protocol}"\nposition = {number}'
         return found
+
+    def seed(self, cabinet: Path) -> str:
+        """Return the builder's part of its cabinet file; the first start asks for the rest."""
+        return "[metrics]\nport = 0\n\n" + cabinet.read_text(encoding="utf-8").partition("port = 0\n\n")[2]
 
     def write(self, folder: Path) -> Path:
         """Write its cabinet file, and what that names, into a folder."""

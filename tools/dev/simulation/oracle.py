@@ -1,34 +1,34 @@
 """Oracle of a simulation: books of its own, from what lies in boxes, trays and pockets and on the screen.
 
-Only two things of the journal go into them: what persons ruled (disputed amounts, hand-pays given up, tickets
-found), and the bets of tables that were given back at a cash-out, which no screen shows for a table that is
-not selected. When the machine rests, paid out and mended, its meters must be these books, its ticket ledger
-the papers, and ``tools.audit`` must accept its export and play every game again.
+Only two things of the journals go into them: what persons ruled (disputed amounts, hand-pays given up,
+tickets found), and the bets of tables that were given back at a cash-out, which no screen shows for a table
+that is not selected. When the machine rests, paid out and mended, its meters must be these books, its ticket
+ledger the papers, and ``tools.audit`` must accept the export of each of its journals and replay every game.
 """
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
-from pathlib import Path
+from itertools import pairwise
 from typing import Final
 
 from egm.tickets.ledger_access import open_beside
 from egm.tickets.model import TicketState
-from meters import Journal, Phase, export, open_view
-from meters.keys import MachineKey
-from meters.recall import details
-from meters.storage import DiskStorage
-from tools.audit.games import Shelf
-from tools.audit.verify import Auditor
+from tools.dev.simulation.history import (
+    GIVEN_BACK,
+    HOST,
+    MONEY_OUT,
+    TAKEN,
+    WON,
+    History,
+    read_history,
+)
 from tools.dev.simulation.link import LINKED, STAKE_CENTS, FloorLink
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import World
 
-#: In the folder of a world: the export that was audited.
-EXPORT: Final = Path("export.jsonl")
 _AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
 
 
@@ -38,6 +38,8 @@ class Verdict:
 
     entries: int = 0
     games: int = 0
+    audited: int = 0
+    """Entries of the journal in use, if the audit has read them."""
     cents: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
@@ -103,106 +105,69 @@ def _printed_cents(lines: list[str]) -> int:
     return amounts.pop()
 
 
-def reckon(world: World, players: Mapping[int, Player], now: datetime) -> Verdict:
-    """Hold machine, books, tickets and audit against each other, the machine being at rest and off."""
+def reckon(world: World, players: Mapping[int, Player], now: datetime, *, audit_from: int = 0) -> Verdict:
+    """Hold machine, books, tickets and audit against each other, the machine being at rest and off.
+
+    The journal in use is audited if it has ``audit_from`` entries.
+    """
     verdict = Verdict()
     books = Books.of(world, players)
-    with Journal.open(world.folder.root, now=lambda: now) as journal:
-        journal.self_audit()
-        verdict.entries = journal.sequence
-        doubt = _in_doubt(journal)
-        given_up = _given_up(journal)
-        books.redeemed += sum(
-            int(details(entry)["amount_cents"]) for entry in journal.entries("orphan.ticket")
-        )
-        taken_down = sum(int(details(entry)["amount_cents"]) for entry in journal.entries("table.returned"))
-        read = journal.meters()
-        by_position = {n: dict(read.where(position=n).values) for n in players}
-        hosts = [account for account, _ in _HOSTS]
-        balance = {account: abs(journal.balance_cents(account)) for account in (*_IN, *_OUT, *_HOUSE, *hosts)}
-        drop = read.values["coin_drop"]
-        names = {
-            transfer.source
-            for entry in journal.entries()
-            for transfer in entry.transfers
-            if transfer.source.startswith("house:progressive:")
-        }
-        levels = {name: -journal.balance_cents(name) for name in sorted(names)}
-        credit = sum(journal.balance_cents(f"credit:{n}:cashable") for n in players)
+    paid = world.clears.paid
+    now_says = read_history(
+        world.folder.root, now, len(players), world.folder.root.parent, at_rest=True, audit_from=audit_from
+    )
+    machine = History()
+    for history in (*world.clears.histories, now_says):
+        machine.add(history)
+    verdict.entries, verdict.games = machine.entries, machine.games
+    verdict.audited = now_says.entries if now_says.is_audited else 0
+    balance, doubt, given_up = machine.balance, machine.in_doubt, machine.given_up
+    books.redeemed += machine.orphan_cents
     for position, cents in books.bills.items():
-        seen = by_position[position].get("bill_in.value", 0) if len(players) > 1 else balance["world:bill"]
-        verdict.agree(f"bills in at {position}", seen, cents, doubt["bill_acceptor"])
+        verdict.agree(f"bills in at {position}", machine.bills[position], cents, doubt["bill_acceptor"])
     verdict.agree("coins in", balance["world:coin"], books.coins, doubt["coin_acceptor"])
-    verdict.agree("coins in the drop box", drop, books.dropped, doubt["coin_acceptor"])
+    verdict.agree("coins in the drop box", machine.drop_cents, books.dropped, doubt["coin_acceptor"])
     verdict.agree("tickets in", balance["world:voucher_in:cashable"], books.redeemed)
     verdict.agree("tickets out", balance["out:voucher:cashable"], sum(books.papers.values()))
     verdict.agree("coins out", balance["out:hopper"], books.tray, doubt["hopper"])
-    by_hand = sum(balance[account] for account in _OUT if account.startswith("out:handpay"))
-    books.by_hand -= given_up.total()
+    by_hand = sum(balance[account] for account in MONEY_OUT if account.startswith("out:handpay"))
+    books.by_hand += paid.total() - given_up.total()
     verdict.agree("paid by hand", by_hand, books.by_hand)
     doubled = balance["house:double_up_win"] - balance["house:double_up_bet"]
-    books.won -= given_up["house:attendant_jackpot"]
-    verdict.agree("won", sum(balance[account] for account in _WON) + doubled, books.won + taken_down)
-    linked = {name for name in levels if name.rpartition(":")[2] in LINKED}
-    own = sum(cents for name, cents in levels.items() if name not in linked)
-    forfeited = {name: given_up[name] for name in levels}
-    verdict.agree(
-        "own levels", own, books.own_levels - sum(forfeited[name] for name in levels.keys() - linked)
-    )
-    verdict.agree("credit left", credit, 0)
+    books.won += machine.returned_cents + paid["table"] - given_up["house:attendant_jackpot"]
+    verdict.agree("won", sum(balance[account] for account in WON) + doubled, books.won)
+    linked = {name for name in machine.levels if name.rpartition(":")[2] in LINKED}
+    own = sum(cents for name, cents in machine.levels.items() if name not in linked)
+    given_up_own = sum(given_up[name] for name in machine.levels.keys() - linked)
+    verdict.agree("own levels", own, books.own_levels - given_up_own)
+    verdict.agree("credit left", machine.credit_cents, 0)
     came = sum(books.bills.values()) + books.coins + books.redeemed
     went = sum(books.papers.values()) + books.tray + books.by_hand
     if world.bank is not None:
-        for account, way in _HOSTS:
+        for account, way in HOST.items():
             verdict.agree(f"host, {way}", balance[account], world.bank.moved(way))
         came += world.bank.moved("in") + world.bank.moved("bonus")
         went += world.bank.moved("out")
-    staked = sum(balance[account] for account in _STAKED)
-    verdict.agree(
-        "kept by the house",
-        staked - sum(balance[account] for account in _BACK) - sum(levels.values()),
-        came - went,
-        sum(doubt.values()),
-    )
+    kept = sum(balance[account] for account in TAKEN) - sum(balance[account] for account in GIVEN_BACK)
+    verdict.agree("kept by the house", kept - machine.levels.total(), came - went, sum(doubt.values()))
     if world.link is not None:
-        verdict.agree("linked levels", sum(levels[name] for name in linked), world.link.paid_cents())
+        verdict.agree("linked levels", sum(machine.levels[name] for name in linked), world.link.paid_cents())
         _contributions(world.link, players, verdict)
     _tickets(world, books, verdict)
-    _audit(world, now, verdict)
+    _clears((*world.clears.histories, now_says), verdict)
+    for box, counted_cents, metered_cents in machine.counts:
+        device = {"bill_box": "bill_acceptor", "coin_box": "coin_acceptor"}[box]
+        verdict.agree(f"counted of the {box}", metered_cents, counted_cents, doubt[device])
+    verdict.wrong += machine.wrong
     for player in players.values():
         verdict.wrong += player.seen.wrong
     return verdict
 
 
-_IN: Final = ("world:bill", "world:coin", "world:voucher_in:cashable")
-_OUT: Final = (
-    "out:voucher:cashable",
-    "out:hopper",
-    "out:handpay_cancelled_credit",
-    "out:handpay_jackpot",
-    "out:handpay_progressive",
-    "out:handpay_bonus",
-    "out:handpay_disputed",
-)
-_HOSTS: Final = (
-    ("world:aft_in:cashable", "in"),
-    ("out:aft_out:cashable", "out"),
-    ("house:bonus", "bonus"),
-)
-_WON: Final = ("house:win", "house:push", "house:attendant_jackpot")
-_BACK: Final = (*_WON, "house:double_up_win", "house:residual_win", "house:refund_defect", "house:disputed")
-#: What the house takes of credit: stakes, rests, and what persons ruled to be the player's no more.
-_STAKED: Final = (
-    *(
-        "house:wager",
-        "house:double_up_bet",
-        "house:residual",
-        "house:forfeit",
-        "house:orphan",
-        "house:expired",
-    ),
-)
-_HOUSE: Final = (*_STAKED, *_BACK)
+def _clears(histories: Sequence[History], verdict: Verdict) -> None:
+    """Each journal that a clear began was given the credit that the one before it owed."""
+    for number, (before, after) in enumerate(pairwise(histories), 1):
+        verdict.agree(f"carried over by clear {number}", after.carried_cents, before.owed_cents)
 
 
 def _contributions(link: FloorLink, players: Mapping[int, Player], verdict: Verdict) -> None:
@@ -239,51 +204,3 @@ def _tickets(world: World, books: Books, verdict: Verdict) -> None:
         for number in sorted(ledger.keys() & books.papers.keys())
         if ledger[number] != books.papers[number]
     ]
-
-
-def _told_cents(journal: Journal, kind: str) -> int:
-    return sum(int(details(entry)["amount_cents"]) for entry in journal.entries(kind))
-
-
-def _in_doubt(journal: Journal) -> Counter[str]:
-    """What was ruled on, by device: of a note, or of coins, nobody could tell where they are."""
-    found: Counter[str] = Counter()
-    for told in map(details, journal.entries("disputed.ruled")):
-        if "number" not in told:
-            found[str(told["device"])] += int(told["most_cents"])
-    return found
-
-
-def _given_up(journal: Journal) -> Counter[str]:
-    """What persons ruled of hand-pays that nobody was paid, by the account it had been reserved from.
-
-    What is an orphan was won all the same, and left the house by its register.
-    """
-    reserved = {entry.id: entry for entry in journal.entries() if entry.transaction.phase is Phase.RESERVE}
-    found: Counter[str] = Counter()
-    for kind in ("forfeit.prize", "handpay.unclaimed"):
-        for ruled in journal.entries(kind):
-            for flow in reserved[ruled.transaction.ref or ""].transfers:
-                if flow.target.startswith("out:"):
-                    found[flow.source if kind == "forfeit.prize" else "house:orphan"] += flow.amount_cents
-    return found
-
-
-def _audit(world: World, now: datetime, verdict: Verdict) -> None:
-    """The independent audit of the export: chain, signatures, balances, meters, every game played again."""
-    key = MachineKey.load(DiskStorage(), world.folder.root)
-    if key is None:
-        verdict.wrong.append("there is no machine key to sign an export with")
-        return
-    folder = world.folder.root.parent
-    with open_view(world.folder.root) as view, (folder / EXPORT).open("wb") as file:
-        export.write(view, key, file, now)
-    with (folder / EXPORT).open("rb") as file:
-        reader = export.ExportReader(file, "simulation")
-        report = Auditor(Shelf((folder,))).run(
-            reader.bodies(), head=(reader.header.sequence, reader.header.head_hash)
-        )
-    verdict.games = report.games
-    verdict.wrong += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
-    if report.games_open:
-        verdict.wrong.append(f"audit: {report.games_open} games were never closed")

@@ -24,7 +24,7 @@ from egm.kernel.messages import (
 from egm.kernel.service_pages import ServicePage
 from egm.screen.table import Spot, is_table, read_table
 from egm.unix_sockets import socket_address
-from tools.dev.simulation.world import STAFF, World
+from tools.dev.simulation.world import ROLES, STAFF, World
 
 #: The longest an outcome is looked at, or a choice thought about.
 _SHOW_SECONDS: Final = 0.8
@@ -82,6 +82,8 @@ class Player:
         self._dice = dice
         self.now: Snapshot | None = None
         """What the screen shows; None while it is dark."""
+        self.life = 0
+        """The run of the machine that the screen last showed."""
         self.seen = Seen()
         self.states: Counter[str] = Counter()
         """The states the machine came into here, and how often."""
@@ -91,6 +93,10 @@ class Player:
         """What the screen last showed on the credit meter."""
         self._answered = ""
         self._ruling: Ruling | None = None
+        self._choice = ""
+        """The last choice in a form."""
+        self._enrolling = ""
+        """Staff number of whom the first start enrols now."""
         self._errands: Sequence[str] = ()
         self._errands_done = 0
         self._writer: asyncio.StreamWriter | None = None
@@ -106,6 +112,7 @@ class Player:
 
     async def _watch(self) -> None:
         folder = self._world.folder
+        self._answered = ""
         with socket_address(folder.screen_socket_of(self.position)) as address:
             reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
@@ -115,6 +122,24 @@ class Player:
                 if not self._world.is_on:
                     return  # what a machine without power says is not shown
                 self._sees(decode(line))
+
+    @property
+    def sees_machine(self) -> bool:
+        """Whether the screen shows the machine, and not what a first start asks."""
+        now = self.now
+        return now is not None and (now.page is None or not str(now.page.title.value).startswith("first."))
+
+    @property
+    def waits_for_payment(self) -> tuple[object, ...]:
+        """Which hand-pay waits for the attendant's key here; empty where none does."""
+        owed = None if self.now is None or self.now.state != "handpay" else self.now.handpay
+        return () if owed is None or owed.ticket == "asked" else _identity(owed)
+
+    @property
+    def attendants_faults(self) -> set[str]:
+        """The faults shown here that the attendant's key clears."""
+        tilts = () if self.now is None or self.now.state != "tilt" else self.now.tilts
+        return {tilt.code for tilt in tilts if tilt.cleared_by == "attendant"}
 
     # ------------------------------------------------------------ what it shows
     def _sees(self, message: Message) -> None:
@@ -132,7 +157,9 @@ class Player:
         self._sees_hand_pay(now)
         if self.now is None or self.now.state != now.state:
             self.states[now.state] += 1
-        self.now = now
+        self.now, self.life = now, self._world.lives
+        if any(notice.code == "intervention_closed" for notice in now.notices):
+            self._world.boxes.collection_recorded()
         self._world.rulings_needed[self.position] = self.ruling_needed
         if now.page is None:
             self._answered = ""
@@ -150,12 +177,16 @@ class Player:
         """
         before, self._owed = self._owed, now.handpay
         credit_cents, self._credit_cents = self._credit_cents, now.credit_cents
-        if before is None or (now.handpay is not None and now.handpay.number == before.number):
+        if before is None or (now.handpay is not None and _identity(now.handpay) == _identity(before)):
             return
         is_credit_again = now.credit_cents >= credit_cents + before.amount_cents
         instead = before.ticket == "asked" and (now.paying is not None or is_credit_again)
         if not instead:
             self.seen.by_hand.append(Paid(before.number, before.kind, before.amount_cents))
+
+    def memory_was_cleared(self) -> None:
+        """A hand-pay owed here was settled by those who cleared the memory, or is owed under a new number."""
+        self._owed = None
 
     def _later(self, name: str, value: int | str) -> None:
         delay = self._dice.uniform(0.0, _SHOW_SECONDS)
@@ -230,6 +261,9 @@ class Player:
         if title.startswith("form."):
             self._fill_in(page)
             return
+        if title.startswith("first."):
+            self._answer_first_start(page)
+            return
         if prompt is not None and prompt.kind == "digits":
             self._enter(page, self._person_for(title))
             return
@@ -245,6 +279,35 @@ class Player:
         choices = back if page.test else [*lines, *touched]
         if choices:
             self._touch(page, self._dice.choice(choices))
+
+    def _answer_first_start(self, page: ServicePage) -> None:
+        """Two persons answer the pages of a first start, or have the file put back that they signed last."""
+        step, prompt = str(page.title.value).split(".")[1], page.prompt
+        rows = [row for table in page.tables for row in table.rows]
+        offered = [each.id for each in page.actions if each.enabled]
+        enrolled = [number for number in STAFF if any(row.cells[0].value == number for row in rows)]
+        missing = [number for number in STAFF if number not in enrolled]
+        has_signed = any(row.mark == "good" for row in rows)
+        if line := next((row.action for row in rows if row.cells[0] in self._world.first_choices), ""):
+            self._touch(page, line)
+        elif prompt is not None and step == "staff":
+            self._enrol(page, prompt.kind)
+        elif prompt is not None and prompt.kind == "digits":
+            self._enter(page, list(STAFF)[has_signed])
+        elif prompt is not None and prompt.kind == "pin":
+            self._enter(page, STAFF[str(prompt.label.values["number"])])
+        elif prompt is not None:
+            self._enter(page, self._world.first_answers[str(prompt.label.value).rpartition(".")[2]])
+        else:
+            ways = ("add", "next") if step == "staff" and missing else ("sign", "without", "next")
+            self._enrolling = next(iter(missing), "")
+            if way := next((way for way in ways if way in offered), ""):
+                self._touch(page, way)
+
+    def _enrol(self, page: ServicePage, kind: str) -> None:
+        number = self._enrolling
+        answers = {"digits": number, "choice": ROLES[number], "pin": STAFF[number]}
+        self._enter(page, answers.get(kind, f"Simulation {number}"))
 
     def _person_for(self, title: str) -> str:
         """Return who signs in: now and then the technician, where no ruling waits for a manager."""
@@ -299,21 +362,40 @@ class Player:
             self.press("answer", "back", {"page": page.id})
         elif prompt is None:
             self.seen.forms[form] |= {"confirmed"}
+            if form == "collection_end":
+                self._world.boxes.end_collection()
             self.press("answer", "confirm", {"page": page.id})
         elif self._ruling is not None and prompt.kind == "amount":
             self._enter(page, self._ruling.amount_cents)
         elif prompt.kind == "choice":
             offered = [choice.id for choice in prompt.choices]
             ruled = "" if self._ruling is None else self._ruling.choice
-            self._enter(page, ruled if ruled in offered else self._dice.choice(offered or [""]))
+            self._choice = ruled if ruled in offered else self._dice.choice(offered or [""])
+            self._enter(page, self._choice)
+        elif form == "box_count":
+            self._count_box(page)
         elif prompt.kind == "text":
             self._enter(page, "nobody claims it")
         else:
             typed = (*("1", "25", "100", "500"), self._world.today, *STAFF, *self._world.papers()[-3:])
             self._enter(page, self._dice.choice(typed))
 
+    def _count_box(self, page: ServicePage) -> None:
+        """Enter what the last collection brought of the box chosen; leave the form where nobody can tell."""
+        cents = self._world.boxes.count_cents(self._choice)
+        if cents is None:
+            self.seen.forms["box_count"] |= {"left"}
+            self.press("answer", "back", {"page": page.id})
+        else:
+            self._enter(page, str(cents))
+
     def _enter(self, page: ServicePage, text: str) -> None:
         self.press("answer", "enter", {"page": page.id, "input": text})
+
+
+def _identity(owed: Handpay) -> tuple[object, ...]:
+    """Return what tells a hand-pay from another; with several positions its slip's number may change."""
+    return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.number
 
 
 def _chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, int]:

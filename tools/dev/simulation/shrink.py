@@ -10,8 +10,8 @@ from typing import Final
 
 from tools.dev.simulation.actions import Action
 from tools.dev.simulation.campaign import Case, Result, simulate
+from tools.dev.simulation.history import EXPORT
 from tools.dev.simulation.house import House
-from tools.dev.simulation.oracle import EXPORT
 
 #: Numbers differ from run to run of another script: what is left of a message is what kind of failure it is.
 _NUMBERS: Final = re.compile(r"[0-9a-f]*\d[0-9a-f]*")

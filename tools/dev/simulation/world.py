@@ -3,14 +3,17 @@
 import asyncio
 import os
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from egm.app.features import FEATURES
+from egm.app.first_start.wizard import first_start
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
@@ -18,6 +21,7 @@ from egm.devices.line import Handle, LineLostError, LineSettings
 from egm.devices.twin import ActionError, Twin
 from egm.errors import RestartAsked
 from egm.kernel.feature import Features
+from egm.kernel.service_pages import Words
 from egm.kernel.services import Attachment, MachineContext, Make
 from egm.links.monitoring import monitoring
 from egm.links.sas.attachment import sas_lines
@@ -27,6 +31,7 @@ from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLink
 from egm.progressive.mqtt import progressive_link
+from egm.staff.service.words import local, plain
 from egm.testing.cable import Cable
 from egm.testing.forgetful import ForgetfulStorage, Medium
 from egm.testing.jumping_loop import BEGINNING, LoopClock
@@ -37,12 +42,15 @@ from meters.copies import SECOND_FOLDER
 from meters.lock import FILE_NAME
 from meters.recall import details
 from tools.dev.simulation.bank import Bank
+from tools.dev.simulation.boxes import Boxes
+from tools.dev.simulation.clears import Clears
 from tools.dev.simulation.house import House
 from tools.dev.simulation.link import FloorLink
+from tools.dev.simulation.upkeep import sign
 
 #: PINs by staff number: the manager, the second person that some forms need, and the technician.
 STAFF: Final = {"1001": "730194", "1002": "582601", "1003": "914327"}
-_TECHNICIAN: Final = "1003"
+ROLES: Final = {"1001": "manager", "1002": "manager", "1003": "technician"}
 #: Cost of a PIN's digest here: it is nobody's secret.
 _PIN_COST: Final = 2
 
@@ -69,21 +77,21 @@ class World:
         self.house = house
         self.folder = StateFolder(root / "state")
         self.folder.prepare()
-        self.file = load_cabinet(house.write(root))
+        self.cabinet = house.write(root)
+        self._seed = root / "cabinet.seed.toml"
+        self.file = load_cabinet(self.cabinet)
+        self._machine_table = self.file.machine
         self.profile = load_profile(self.file.machine.profile)
         dice = random.Random(seed)  # noqa: S311 (it must repeat)
         self._dice = dice
         self._locks = {self.folder.root / FILE_NAME, self.folder.root / SECOND_FOLDER / FILE_NAME}
         salts = random.Random(dice.randbytes(8))  # noqa: S311
-        for number, pin in STAFF.items():
-            digest = PinDigest.of(pin, _PIN_COST, salts.randbytes)
-            role = Role.TECHNICIAN if number == _TECHNICIAN else Role.MANAGER
-            person = Person(number, f"Simulation {number}", role)
-            Roster.load(self.folder.staff).added(person, digest, by="", at=BEGINNING)
+        self._digest = partial(PinDigest.of, cost=_PIN_COST, random_bytes=salts.randbytes)
+        self._prepare_first_start()
         self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium = Medium(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium.gone = self._power_gone
-        self._random_bytes = random.Random(dice.randbytes(8)).randbytes  # noqa: S311
+        self.random_bytes = random.Random(dice.randbytes(8)).randbytes  # noqa: S311
         self.cables: dict[str, Cable] = {}
         self.twins: dict[str, Twin[Any]] = {}
         for name, device in self.file.devices.items():
@@ -110,11 +118,32 @@ class World:
         """The lines of forms that the staff fills in one after the other; without any they look around."""
         self._machine: asyncio.Task[None] | None = None
         self.is_on = False
+        self.release = 1
+        self.file_before = ""
+        """The cabinet file before the last update."""
+        self.clears = Clears()
+        self.boxes = Boxes(self._boxes)
+        self.work: Callable[[], None] | None = None
+        """What persons do to the machine when it is off next."""
         self.lives = self.cuts = self.restarts = 0
+
+    def _prepare_first_start(self) -> None:
+        """Enrol the staff and sign the cabinet file, or leave both to the first start on the screen."""
+        text = self.cabinet.read_text(encoding="utf-8")
+        if self.house.start == "asked":
+            self._seed.write_text(self.house.seed(self.cabinet), encoding="utf-8")
+            self.cabinet.unlink()
+            return
+        for number, pin in STAFF.items():
+            person = Person(number, f"Simulation {number}", Role(ROLES[number]))
+            Roster.load(self.folder.staff).added(person, self._digest(pin), by="", at=BEGINNING)
+        if self.house.start == "signed":
+            sign(self.folder.root, text, BEGINNING)
 
     # ------------------------------------------------------------ power
     def start(self) -> None:
         """Switch the machine on. Its devices keep what they have."""
+        self.boxes.power_gone()
         self.is_on = True
         for name, twin in self.twins.items():
             self.cables[name].plug()
@@ -125,7 +154,18 @@ class World:
         """Run the machine, and again whenever its staff has it start anew."""
         while self.is_on:
             self.lives += 1
-            storage = ForgetfulStorage(self.medium, self._random_bytes)
+            if not self.cabinet.exists():
+                await first_start(
+                    self.folder,
+                    self.cabinet,
+                    self._seed,
+                    LoopClock(asyncio.get_running_loop()),
+                    list,
+                    self._seed.with_name("stick"),
+                    self._digest,
+                )
+            self.file = load_cabinet(self.cabinet)
+            storage = ForgetfulStorage(self.medium, self.random_bytes)
             machine = MachineProcess(
                 self.folder,
                 self.file,
@@ -134,6 +174,7 @@ class World:
                 sources=(self._source,),
                 features=self._features,
                 storage=storage,
+                release=f"simulation-{self.release}",
             )
             try:
                 await machine.run()
@@ -176,8 +217,33 @@ class World:
             else:
                 with suppress(asyncio.CancelledError):
                     await machine
+        self.recover_media()
+
+    def recover_media(self) -> bool:
+        """Close what a process left open and restore the media; return whether the power had gone."""
+        was_cut = self.medium.dead
         self._let_go()
         self.medium.restore()
+        return was_cut
+
+    @property
+    def is_work_due(self) -> bool:
+        """Whether persons have switched the machine off, or are about to, to work on it."""
+        return self.work is not None and self.medium.cut_at is None
+
+    def do_work(self) -> None:
+        """Have persons do what they came for, the machine being off."""
+        work, self.work = self.work, None
+        if work is not None:
+            work()
+
+    def put_file_back(self) -> None:
+        """Put back the cabinet file as it was before the last update."""
+        self.cabinet.write_text(self.file_before, encoding="utf-8")
+
+    def now(self) -> datetime:
+        """The time of day, UTC."""
+        return LoopClock(asyncio.get_running_loop()).now()
 
     def _let_go(self) -> None:
         """Close the locks a dying process has left, as the end of a real one does."""
@@ -259,10 +325,33 @@ class World:
             if PROTOCOLS[device.protocol].kind == kind
         }
 
+    def _boxes(self) -> Mapping[str, int] | None:
+        """What lies in the boxes of all positions; None while a paper or a coin is under way."""
+        bills = [self.say(name) for name in self.of_kind("bill_acceptor").values()]
+        coins = [self.say(name) for name in self.of_kind("coin_acceptor").values()]
+        if any(said["status"] not in {"idle", "disabled"} for said in bills):
+            return None
+        return {
+            "bill_box": sum(said["stacked_cents"] for said in bills),
+            "coin_box": sum(said["drop_cents"] for said in coins),
+        }
+
+    @property
+    def first_choices(self) -> tuple[Words, ...]:
+        """What a first start is told to choose where it shows a list: the place and its time zone."""
+        return (local(load_profile(self.house.place).title), plain("UTC"))
+
+    @property
+    def first_answers(self) -> Mapping[str, str]:
+        """What is typed in at a first start, by the name of the field."""
+        machine = self._machine_table
+        names = ("serial", "operator_number", "site", "address", "licence_holder")
+        return {name: str(getattr(machine, name)) for name in names}
+
     @property
     def today(self) -> str:
         """The date as a form asks for it."""
-        return f"{LoopClock(asyncio.get_running_loop()).now():%Y%m%d}"
+        return f"{self.now():%Y%m%d}"
 
     def papers(self) -> list[str]:
         """The numbers of the last whole tickets printed at each position."""

@@ -1,5 +1,5 @@
-"""The progressive controller: the levels several machines feed, and whoever shows them.
+"""The progressive controller: the levels to which several machines contribute, and their signs.
 
-``controller`` decides, on any ``store``; what carries messages, and the sign, are apart. The arithmetic of a
-level and the messages are the machine's own (:mod:`egm.progressive.level`, :mod:`egm.progressive.messages`).
+``controller`` decides, on any ``store``; message transport and the sign are separate. The level arithmetic
+and the messages are shared with the machine (:mod:`egm.progressive.level`, :mod:`egm.progressive.messages`).
 """

@@ -1,9 +1,10 @@
-"""Certificates for a link, and the broker's configuration that believes nothing else.
+"""Certificates for a link, and the broker configuration that accepts no others.
 
-One authority signs one certificate for the broker, the controller, each machine and each sign; the name in a
-certificate is the name the broker knows its bearer by, and the only one it can connect under: whoever bears
-another keeps nobody off by taking that one's place. Keys are Ed25519 and never leave the folder they are
-made in but by the hand that carries them to their machine; a machine that makes its own sends a request.
+One authority signs one certificate each for the broker, the controller, every machine and every sign. The
+broker knows a client by the name in its certificate, which is the only client id it may connect with: the
+holder of another certificate cannot disconnect a client by using its id. Keys are Ed25519 and only leave the
+folder they are created in when somebody carries them to their machine; a machine that creates its own key
+sends a request.
 """
 
 import contextlib
@@ -29,23 +30,23 @@ from egm.secret_files import replace_private, replace_public, require_private, s
 
 CONTROLLER: Final = "controller"
 SIGN: Final = "sign"
-"""With a hyphen behind it, what the name of each sign begins with."""
+"""The prefix of every sign's name, followed by a hyphen."""
 BROKER: Final = "broker"
 AUTHORITY: Final = "authority"
 REVOKED: Final = "revoked.crl"
 _VALID_DAYS: Final = 825
 _SKEW: Final = timedelta(hours=1)
-#: Between a name and the serial number of its revoked certificate, in the files that are put aside.
+#: The separator between a name and the serial number of its revoked certificate, in the archived file names.
 _ASIDE: Final = ".revoked-"
 
 
 def of_sign(name: str) -> str:
-    """The name a sign's certificate carries, and its topic."""
+    """Return the name in a sign's certificate, which is also its topic."""
     return f"{SIGN}-{name}"
 
 
 def _require_machine(name: str) -> None:
-    """Raise OperatorError for a name that is another's than a machine's."""
+    """Raise OperatorError for a name that is reserved for something other than a machine."""
     if name in {CONTROLLER, SIGN, BROKER, AUTHORITY} or name.startswith(of_sign("")):
         raise OperatorError(f"{name}: is no machine's serial")
 
@@ -53,10 +54,10 @@ def _require_machine(name: str) -> None:
 def make_link(
     folder: Path, machines: Iterable[str], host: str, now: datetime, signs: Iterable[str] = ("1",)
 ) -> tuple[str, ...]:
-    """Make in ``folder`` whatever a link lacks: authority, list, broker's, controller's, signs', machines'.
+    """Create in ``folder`` whatever a link lacks: authority, revocation list, and everybody's certificates.
 
-    ``host`` is where the broker is reached. Returns the names that were certified now; one run that was cut
-    is finished by the next. Raises OperatorError, also for a certificate there that is of no use now.
+    ``host`` is the broker's host. Returns the names certified now; an interrupted run is completed by the
+    next one. Raises OperatorError, also for an existing certificate that is not usable now.
     """
     if not is_host(host):
         raise OperatorError(f"{host!r} is neither a host name nor an address")
@@ -82,7 +83,7 @@ def make_link(
 
 
 def make_authority(folder: Path, now: datetime) -> None:
-    """Make the link's authority in ``folder``. Raises OperatorError where one is already."""
+    """Create the link's authority in ``folder``. Raises OperatorError if there is one already."""
     if (folder / f"{AUTHORITY}.crt").exists():
         raise OperatorError(f"{folder}: there is an authority already")
     folder.mkdir(parents=True, exist_ok=True)
@@ -110,18 +111,18 @@ def make_authority(folder: Path, now: datetime) -> None:
 
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
-    """Sign a certificate for ``name``; ``hosts``: where a broker is reached. Raises OperatorError."""
+    """Sign a certificate for ``name``; ``hosts``: the broker's host names. Raises OperatorError."""
     _require_none(folder, name)
     key = _key(folder, name)
     _keep(folder, name, _signed(folder, name, key.public_key(), now, tuple(hosts)))
 
 
 def answer_request(folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]) -> Answer:
-    """Sign the certificate a machine asks for; what is taken back to it.
+    """Sign the certificate a machine requests; return the answer to take back to it.
 
     ``request`` is a PKCS #10 (PEM); ``key`` the digest of its key as the machine's screen shows it;
-    ``broker`` host and port. The certificate is kept beside the others; one of the same key is given again
-    while it is good, and revoked for a new one when it is not. Raises OperatorError.
+    ``broker`` host and port. The certificate is stored with the others; a request with the same key gets the
+    same certificate while it is valid; afterwards it is revoked and a new one signed. Raises OperatorError.
     """
     if not is_host(broker[0]):
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
@@ -132,9 +133,11 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
     authority, signer = _authority(folder, now)
     known = _standing(folder, serial)
     if known is not None and known.public_key() == public and _fault(known, authority, now):
-        revoke(folder, serial, now)  # the clock was wrong when it was signed, or it has ended
+        revoke(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
         known = None
-    if known is not None and known.public_key() == public:  # what was signed did not get onto the stick
+    if (
+        known is not None and known.public_key() == public
+    ):  # the signed certificate was not written to the stick
         certificate = known
     else:
         _require_none(folder, serial)
@@ -147,7 +150,7 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
 def _signed(
     folder: Path, name: str, key: Ed25519PublicKey, now: datetime, hosts: tuple[str, ...] = ()
 ) -> x509.Certificate:
-    """A certificate for ``name``, good for no longer than its authority."""
+    """Return a certificate for ``name`` that expires no later than its authority."""
     authority, signer = _authority(folder, now)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
@@ -166,9 +169,9 @@ def _signed(
 
 
 def revoke(folder: Path, name: str, now: datetime) -> None:
-    """Revoke the certificate of ``name``; it is put aside, so that a new one may be made.
+    """Revoke the certificate of ``name`` and archive it, so that a new one may be made.
 
-    The broker refuses its bearer from its next start on. Raises OperatorError where there is none.
+    The broker refuses its holder from its next start on. Raises OperatorError if there is none.
     """
     certificate = folder / f"{name}.crt"
     if certificate.parent != folder:
@@ -183,11 +186,11 @@ def revoke(folder: Path, name: str, now: datetime) -> None:
 
 
 def write_revocations(folder: Path, now: datetime, serial: int | None = None) -> None:
-    """Sign the list of revoked certificates anew, with one more; without one, what it was.
+    """Sign the list of revoked certificates again, with one more if ``serial`` is given.
 
-    Whatever has been put aside is on it, also when the list before was lost.
-    It is good for as long as a certificate is: a broker with a list that has run out lets nobody in. Raises
-    OperatorError where it cannot be signed.
+    It contains every archived certificate, even if the previous list was lost. It is valid for as long as a
+    certificate is, because a broker with an expired list admits nobody. Raises OperatorError if it cannot be
+    signed.
     """
     authority, signer = _authority(folder, now)
     builder = (
@@ -211,7 +214,7 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
 
 
 def _listed(folder: Path) -> dict[int, x509.RevokedCertificate]:
-    """The list's entries by their serial numbers."""
+    """Return the list's entries by their serial numbers."""
     path = folder / REVOKED
     try:
         with reading():
@@ -225,7 +228,7 @@ def _listed(folder: Path) -> dict[int, x509.RevokedCertificate]:
 
 
 def _aside(folder: Path) -> set[int]:
-    """The serial numbers of what :func:`revoke` has put aside, by the names it gave."""
+    """Return the serial numbers of the certificates archived by :func:`revoke`, from their file names."""
     found = set()
     for path in folder.glob(f"*{_ASIDE}*"):
         if path.suffix not in {".crt", ".key"}:
@@ -241,15 +244,15 @@ def _aside(folder: Path) -> set[int]:
 
 
 def _put_aside(folder: Path, name: str, serial: int) -> None:
-    """The certificate goes last: while it is there, what was cut is done again."""
+    """Archive the certificate and key; the certificate last, so that an interrupted call is repeated."""
     for suffix in ("key", "crt"):
-        with contextlib.suppress(FileNotFoundError):  # the key lies with its machine
+        with contextlib.suppress(FileNotFoundError):  # the key may be on its machine only
             (folder / f"{name}.{suffix}").rename(folder / f"{name}{_ASIDE}{serial:x}.{suffix}")
     sync_folder(folder)
 
 
 def _standing(folder: Path, name: str) -> x509.Certificate | None:
-    """The certificate of ``name``, where there is one; one whose revocation was cut is put aside now."""
+    """Return the certificate of ``name``, or None; complete an interrupted revocation first."""
     path = folder / f"{name}.crt"
     if not path.exists():
         return None
@@ -268,7 +271,7 @@ def _require_none(folder: Path, name: str) -> None:
 
 
 def _fault(certificate: x509.Certificate, authority: x509.Certificate, now: datetime) -> str:
-    """Why a certificate is of no use now; nothing where it is."""
+    """Return why a certificate is not usable now, or an empty string."""
     try:
         with reading():
             certificate.verify_directly_issued_by(authority)
@@ -300,9 +303,9 @@ def _read(path: Path) -> x509.Certificate:
 
 
 def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519PrivateKey]:
-    """The link's authority and its key, to sign with now.
+    """Return the link's authority and its key, for signing now.
 
-    Raises OperatorError, also where others may read the key, or the authority is not valid now.
+    Raises OperatorError, also if others may read the key, or the authority is not valid now.
     """
     key = folder / f"{AUTHORITY}.key"
     require_private(key)
@@ -328,7 +331,7 @@ def _builder(
     now: datetime,
     authority: x509.Certificate | None = None,
 ) -> x509.CertificateBuilder:
-    """What every certificate says; none is valid when ``authority`` is not."""
+    """Return the common fields of every certificate; its validity stays within that of ``authority``."""
     since, until = now - _SKEW, now + timedelta(days=_VALID_DAYS)
     if authority is not None:
         since = max(since, authority.not_valid_before_utc)
@@ -356,9 +359,9 @@ def _host(host: str) -> x509.GeneralName:
 
 
 def _key(folder: Path, name: str) -> Ed25519PrivateKey:
-    """A key for a certificate that is not there: the one a cut has left, else a new one.
+    """Return a key for a missing certificate: the one left by an interrupted run, or a new one.
 
-    Raises OperatorError where the authority's is lost and certificates are there that it has signed.
+    Raises OperatorError if the authority's key is lost and certificates exist that it has signed.
     """
     path = folder / f"{name}.key"
     require_private(path)
@@ -366,7 +369,7 @@ def _key(folder: Path, name: str) -> Ed25519PrivateKey:
         known = serialization.load_pem_private_key(path.read_bytes(), None)
         aside = (_read(each).public_key() for each in folder.glob(f"{name}{_ASIDE}*.crt"))
         if isinstance(known, Ed25519PrivateKey) and known.public_key() not in aside:
-            return known  # else its revocation was cut
+            return known  # otherwise its revocation was interrupted
     if name == AUTHORITY and (signed := sorted(folder.glob("*.crt"))):
         raise OperatorError(
             f"{path}: no key, and {signed[0].name} is signed already: put the authority's files back from a "
@@ -381,16 +384,16 @@ def _key(folder: Path, name: str) -> Ed25519PrivateKey:
 
 
 def _keep(folder: Path, name: str, certificate: x509.Certificate) -> None:
-    # Root enrols, for a stick is a device; the broker and who revokes are others.
+    # root enrols, because a stick is a device; the broker and the person who revokes are other users
     replace_public(folder / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:
-    """Write Mosquitto's configuration and its list of who may do what; return the configuration's path.
+    """Write Mosquitto's configuration and its access list; return the configuration's path.
 
-    The bearer of a certificate is known by its name and by nothing else, also among the clients, of whom a
-    second of one name ends the first; nobody is let in without a certificate, or with one that
-    :func:`revoke` has listed. A sign speaks for itself alone, and only where this folder has certified it.
+    A client is identified by the name in its certificate alone, also as client id: a second client of the
+    same name disconnects the first. Nobody is admitted without a certificate, or with one that :func:`revoke`
+    has listed. A sign may only publish its own status, and only if this folder has certified it.
     """
     certified = (path.stem for path in sorted(folder.glob(f"{of_sign('*')}.crt")) if _ASIDE not in path.name)
     signs = "".join(f"\nuser {name}\ntopic write {topics.beat(name)}\n" for name in certified)

@@ -1,6 +1,6 @@
-"""What moves on a controller's store: contributions, hits, what is given back or handed over.
+"""The money movements on a controller's store: contributions, hits, returned and transferred amounts.
 
-Each of these happens within the transaction of whatever caused it.
+Each happens within the transaction of its cause.
 """
 
 from collections.abc import Callable
@@ -16,18 +16,18 @@ from tools.floor.progressive.store import Session
 
 
 class ContributionLedgerError(OperatorError):
-    """A record that is missing where an amount must go: says which level, and the amount."""
+    """A missing record to which an amount must go; the text names the level and the amount."""
 
 
 class ContributionLedger:
-    """The books of one controller; ``at`` is its time, as text."""
+    """The ledger of one controller; ``at`` is its time, as text."""
 
     def __init__(self, mysteries: Mysteries, at: Callable[[], str]) -> None:
         self._mysteries = mysteries
         self._at = at
 
     def grow(self, session: Session, record: LevelRecord, made: Contribution) -> None:
-        """Add a wager; one that comes late to a level given up goes on to whoever has what it held."""
+        """Add a wager; one that arrives after its level was closed goes to the level's successor."""
         grown = record.level.contribute(made.wager_cents)
         if not record.successor:
             self._play_for(session, replace(record, level=grown), made)
@@ -37,7 +37,7 @@ class ContributionLedger:
         self.hand_over(session, record.successor, amount)
 
     def _play_for(self, session: Session, record: LevelRecord, made: Contribution) -> None:
-        """Keep a level that has grown; where that carried a mystery to its secret amount, it is won."""
+        """Store a level that has grown; if this took a mystery to its secret amount, it is won."""
         session.put_level(record)
         if not record.level.terms.mystery:
             return
@@ -60,7 +60,7 @@ class ContributionLedger:
         self.open_prize(session, record.id)
 
     def hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
-        """Pay a hit from its level, reset that, and keep the hit."""
+        """Pay a hit from its level, reset the level, and store the hit."""
         amount_cents, after = self._lock(session, record, claim.share or WHOLE_LEVEL)
         session.put_level(after)
         hit = ClaimRecord(
@@ -80,11 +80,11 @@ class ContributionLedger:
         return hit
 
     def _lock(self, session: Session, record: LevelRecord, share: Fraction) -> tuple[int, LevelRecord]:
-        """What a hit pays, and the level after it.
+        """Return what a hit pays, and the level after it.
 
-        A hit that was made before its level was given up, and is heard of only now, is owed all the same:
-        the first gets what the level showed at its end, later ones its base, and the house puts it up; of a
-        share so much of either.
+        A hit that was made before its level was closed, and is reported only now, is still owed: the first
+        gets what the level showed at its end, later ones its base, both paid by the operator; a share gets
+        its part of either.
         """
         if not record.successor:
             amount_cents, reset = record.level.hit(share)
@@ -102,7 +102,7 @@ class ContributionLedger:
         return amount_cents, replace(record, level=paid, closing_cents=left_cents)
 
     def give_back(self, session: Session, hit: ClaimRecord) -> None:
-        """Take back what a void game had won: it returns to its level."""
+        """Return to the level what a void game had won."""
         record = session.level(hit.level)
         if record is None:
             raise ContributionLedgerError(f"level {hit.level}: it has a hit and no record")
@@ -117,10 +117,10 @@ class ContributionLedger:
         self.hand_over(session, record.successor, amount)
 
     def paid_otherwise(self, session: Session, hit: ClaimRecord) -> None:
-        """Make what a machine paid of a hit what the level paid.
+        """Adjust the level so that it has paid what the machine paid for a hit.
 
-        The two differ where an attendant settled what was shown before the award came, and where a store
-        restored from an older copy locked the hits that machines give again in another order.
+        The two differ if an attendant paid the shown amount before the award arrived, and if a store restored
+        from an older copy locked the hits that machines resend in another order.
         """
         record, paid_cents = session.level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:
@@ -133,7 +133,7 @@ class ContributionLedger:
         session.put_claim(replace(hit, amount_cents=paid_cents))
         if not record.successor:
             session.put_level(_fallen(replace(record, level=level.correct(more_cents)), level.shown_cents))
-        elif more_cents > 0:  # a level given up holds nothing: the house puts it up, as it does of a late hit
+        elif more_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
             put_up = replace(level, seeded=level.seeded + more_cents, paid=level.paid + more_cents)
             session.put_level(replace(record, level=put_up))
         else:
@@ -142,9 +142,9 @@ class ContributionLedger:
             self.hand_over(session, record.successor, amount)
 
     def catch_up(self, session: Session, record: LevelRecord, machine: str, seen: Enrolment) -> None:
-        """Let a level fall, by a correction, below what a machine showed of it before this store went back.
+        """Record a fall by correction if a machine showed more of a level than this store allows.
 
-        Without it no machine may show what the level holds now. The store of a lawful controller never is
+        Without it, no machine may show what the level holds now. The store of a valid controller is never
         behind its machines unless it was restored from an older copy.
         """
         wrong = unlawful_fall(record.level.shown_cents, record.falls, seen.shown_cents, seen.falls)
@@ -155,7 +155,7 @@ class ContributionLedger:
             session.put_level(replace(record, falls=seen.falls + 1, fell_by="correction"))
 
     def hand_over(self, session: Session, level: str, amount: Fraction) -> None:
-        """Give an amount to a level, or to the one that has succeeded it."""
+        """Add an amount to a level, or to its successor."""
         heir = session.level(level)
         while heir is not None and heir.successor:
             heir = session.level(heir.successor)
@@ -165,7 +165,7 @@ class ContributionLedger:
         self._lifted(session, heir, amount)
 
     def _lifted(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
-        """What came to a level otherwise than by wagers is noted beside its mystery prize."""
+        """Record money that a level received other than by wagers with its mystery prize."""
         if record.level.terms.mystery:
             self._mysteries.lift(session, record.id, amount)
 
@@ -176,7 +176,7 @@ class ContributionLedger:
             self._mysteries.open(session, record, self._at())
 
     def give_up(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
-        """Give a level up: everything it holds goes to another. Returns how much, exact."""
+        """Close a level and transfer everything it holds to another. Return the exact amount."""
         if record.level.terms.mystery:
             self._mysteries.close(session, record.id)
         amount, empty = record.level.release()
@@ -195,7 +195,7 @@ class ContributionLedger:
 
 
 def _fallen(record: LevelRecord, shown_cents: int) -> LevelRecord:
-    """``record`` with a fall by correction where it shows less than ``shown_cents`` now."""
+    """Return ``record`` with a fall by correction if it shows less than ``shown_cents`` now."""
     if record.level.shown_cents >= shown_cents:
         return record
     return replace(record, falls=record.falls + 1, fell_by="correction")

@@ -1,8 +1,9 @@
-"""The controller of progressive levels: what is said to it, what it answers, and what it remembers.
+"""The controller of progressive levels: the messages it takes, its replies, and its state.
 
-No input or output of its own: :meth:`Controller.take` is given messages with who really sent them (the
-carrier knows), and returns the answers, everything durable by then. Idempotent at every point: a repeat of a
-contribution, a claim or a commit is recognised by its sequence or its id, and answered as the first one was.
+It does no input or output: :meth:`Controller.take` is given messages with their real senders (which the
+transport proves), and returns the replies, with everything durable by then. It is idempotent at every point:
+a repeated contribution, claim or commit is recognised by its sequence number or id, and gets the same reply
+as the first one.
 """
 
 import secrets
@@ -40,24 +41,24 @@ from tools.floor.progressive.records import ClaimRecord, LevelRecord, shares_of
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
 
-#: Values carry the term above this bit, so that they go on rising whoever takes over.
+#: Values carry the term above this bit, so that they keep rising when another controller takes over.
 _TERM_SHIFT = 40
 
 
 class ControllerError(OperatorError):
-    """Something an operator asked for that cannot be: says what and why."""
+    """A request of an operator that cannot be met; the text names the request and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A message with who sent it, as the carrier proved it."""
+    """A message with its sender, as proved by the transport."""
 
     sender: str
     message: FromMachine
 
 
 class Controller:
-    """The levels on one store. ``now`` is the controller's own clock; nothing else's is trusted."""
+    """The levels on one store. ``now`` is the controller's own clock, the only one it trusts."""
 
     def __init__(
         self,
@@ -67,7 +68,7 @@ class Controller:
         *,
         run: str | None = None,
     ) -> None:
-        """``vault``: draws and keeps the secrets of mystery levels; without one they cannot be kept.
+        """Create a controller; ``vault`` draws and stores the secrets of mystery levels, which need it.
 
         ``run``: names this run in every value; by default at random.
         """
@@ -78,26 +79,26 @@ class Controller:
         self._books = ContributionLedger(self._mysteries, self._at)
         self._spoken = 0
         self._gaps: dict[tuple[str, str], int] = {}
-        """Of each machine and level, the contribution that was missing last."""
+        """The last missing contribution of each machine and level."""
         self._closed: set[str] = set()
-        """Levels given up: never opened again, and not read again twice a second."""
+        """Closed levels: never opened again, so they need not be read twice a second."""
         self.unruled = 0
-        """How many claims and payments waited for a ruling when the values were last read."""
+        """The number of claims and payments that waited for a ruling when the values were last read."""
 
     # ------------------------------------------------------------------ what machines say
     def take(self, heard: Iterable[Heard]) -> list[FromController]:
-        """Let messages take effect, in order, in one transaction if possible; return the answers.
+        """Process messages in order, in one transaction if possible; return the replies.
 
-        A message whose handling raises is recorded and dropped; the others take effect.
-        Raises DeposedError when another controller has taken over, StoreLostError when the store is gone,
-        LevelDefectiveError when a level's record does not add up, an OperatorError when the key of mystery
-        levels is not theirs: the controller stops, and nothing of the transaction is kept (I-07).
+        A message whose processing raises is recorded and dropped; the others take effect. Raises DeposedError
+        if another controller has taken over, StoreLostError if the store is gone, LevelDefectiveError if a
+        level's record does not add up, an OperatorError if the key does not fit the mystery levels: the
+        controller stops, and nothing of the transaction is stored (I-07).
         """
         messages = tuple(heard)
         gaps = dict(self._gaps)
         try:
             return self._take_together(messages)
-        except (LocalError, OperatorError):  # the store's, a level's or the key's own fault
+        except (LocalError, OperatorError):  # a fault of the store, a level or the key itself
             raise
         except Exception as error:  # noqa: BLE001 (whatever one message does, the levels stay served)
             self._gaps = gaps
@@ -114,7 +115,7 @@ class Controller:
             return [answer for each in messages for answer in self._one(session, each)]
 
     def _drop(self, heard: Heard, error: Exception) -> None:
-        """Record a message whose handling raised; nothing of it took effect."""
+        """Record a message whose processing raised; it had no effect."""
         why = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
             session.note(self._at(), "dropped", sender=heard.sender, of=heard.message.type, why=ascii(why))
@@ -137,13 +138,13 @@ class Controller:
                 return [self._commit(session, message)]
 
     def misunderstood(self, sender: str, text: str) -> None:
-        """Record what came from a machine and is no message; nothing moves."""
+        """Record data from a machine that is not a valid message; nothing moves."""
         with self._store.transaction() as session:
             session.note(self._at(), "misunderstood", sender=sender, text=text)
 
     # ------------------------------------------------------------------ enrolment
     def _join(self, session: Session, join: Join, wanted: Enrolment) -> FromController:
-        """Enrol a machine in a level, or say what differs: the same stake, the same chance (s.92)."""
+        """Enrol a machine in a level, or reply what differs: the same stake, the same chance (s.92)."""
         record = session.level(wanted.level)
         if record is None:
             return self._refuse_join(session, join, wanted, Reason.UNKNOWN_LEVEL, "there is no such level")
@@ -217,7 +218,7 @@ class Controller:
     def _claim(  # noqa: PLR0911 (one a reason)
         self, session: Session, claim: Claim
     ) -> FromController:
-        """Lock the amount of a hit: the first time the level pays it and is reset, ever after the same."""
+        """Lock the amount of a hit: the first claim is paid by the level and resets it; repeats get the same reply."""
         known = session.claim(claim.claim)
         if known is not None:
             if (known.machine, known.level, known.after, known.share) != (
@@ -247,9 +248,9 @@ class Controller:
         return self._held(session, record, claim) or _award(self._books.hit(session, record, claim))
 
     def _held(self, session: Session, record: LevelRecord, claim: Claim) -> FromController | None:
-        """Hold a claim that chance can hardly have made; None where it is to be awarded.
+        """Hold a claim that is too improbable; return None if it is to be awarded.
 
-        It is recorded once, and answered the same until persons have ruled on it.
+        It is recorded once, and gets the same reply until staff have ruled on it.
         """
         known = session.held(claim.claim)
         if known is None:
@@ -277,13 +278,14 @@ class Controller:
     def _commit(self, session: Session, commit: Commit) -> FromController:
         """Record how a hit was paid; a void game's award goes back to the level.
 
-        What the machine says it paid is what the level paid, if that is plausible; if not, it is held.
+        The payment that the machine reports becomes what the level paid, if it is plausible; otherwise it is
+        held.
         """
         known = session.claim(commit.claim)
         if known is None or (known.machine, known.level) != (commit.machine, commit.level):
             return self._refuse(session, commit, Reason.UNKNOWN_CLAIM, "no such hit of this machine")
         paid_cents = commit.amount_cents
-        if commit.way == "void":  # no more can come back than was awarded
+        if commit.way == "void":  # no more can be returned than was awarded
             paid_cents = min(paid_cents, known.amount_cents)
         if known.closed_at:
             if (known.paid_cents, known.way) != (paid_cents, commit.way):
@@ -298,7 +300,7 @@ class Controller:
         return Closed(machine=commit.machine, claim=commit.claim)
 
     def _pay_otherwise(self, session: Session, hit: ClaimRecord, commit: Commit) -> None:
-        """Make a payment that differs from the award what the level paid; hold it if it is implausible."""
+        """Make a payment that differs from the award the level's own payment; hold it if it is implausible."""
         record = session.level(hit.level)
         why = "" if record is None else holding.payment_error(record, hit, commit.amount_cents)
         if not why:
@@ -312,10 +314,10 @@ class Controller:
     def _refuse(
         self, session: Session, message: FromMachine, reason: Reason, why: str, following: int = 0
     ) -> FromController:
-        """Refuse and record it.
+        """Refuse a message and record it.
 
-        A gap is recorded once, however much comes after it. A claim that comes before the contribution of its
-        own wager is no fault: it is how order is kept.
+        A gap is recorded once, however many messages follow it. A claim that arrives before the contribution
+        of its own wager is not a fault: refusing it keeps the order.
         """
         level = getattr(message, "level", "")
         known = reason in {Reason.CLAIM_EARLY, Reason.CLAIM_DECLINED} or (
@@ -341,7 +343,7 @@ class Controller:
 
     # ------------------------------------------------------------------ what it says by itself
     def values(self) -> list[Value]:
-        """What every open level shows now; also the daily record's last line (I-16)."""
+        """Return what every open level shows now, which is also the daily record's last line (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
             self.unruled = session.count_unruled()
@@ -371,10 +373,10 @@ class Controller:
 
     # ------------------------------------------------------------------ what an operator does
     def open_levels(self, definitions: Iterable[LevelDefinition]) -> list[str]:
-        """Open what a level file names and is not there yet; return what was done, in words.
+        """Open the levels of a level file that do not exist yet; return what was done, as text.
 
-        A level already open keeps what it holds. New terms of it take effect once the amount it shows is won
-        (I-06); its stake and chance can never change, for machines play for it by them.
+        A level that is already open keeps what it holds. Its new terms take effect once the amount it shows
+        is won (I-06); its stake and chance can never change, because machines play for it on these.
         """
         done = []
         with self._store.transaction() as session:
@@ -415,14 +417,14 @@ class Controller:
         return [f"{record.id}: new terms after the next win"]
 
     def admit(self, machine: str) -> None:
-        """Let a machine enrol. Raises OperatorError for what is no serial."""
+        """Allow a machine to enrol. Raises OperatorError for an invalid serial number."""
         check_serial(machine)
         with self._store.transaction() as session:
             session.add_machine(machine, self._at())
             session.note(self._at(), "admitted", machine=machine)
 
     def dismiss(self, machine: str) -> None:
-        """Let a machine enrol no more; what it gave stays in its levels (I-12)."""
+        """Stop a machine from enrolling; its contributions stay in its levels (I-12)."""
         with self._store.transaction() as session:
             if not session.knows(machine):
                 raise ControllerError(f"machine {machine}: it is not in this link's list")
@@ -430,7 +432,7 @@ class Controller:
             session.note(self._at(), "dismissed", machine=machine)
 
     def give_up(self, level: str, successor: str) -> Fraction:
-        """Give a level up: everything it holds goes to another (I-12, I-13). Returns how much, exact."""
+        """Close a level and transfer everything it holds to another (I-12, I-13). Return the exact amount."""
         with self._store.transaction() as session:
             record, heir = session.level(level), session.level(successor)
             if record is None or record.successor:
@@ -442,18 +444,18 @@ class Controller:
         return amount
 
     def hold_office(self) -> None:
-        """Prove that the store is still this controller's. Raises DeposedError when it is not."""
+        """Check that the store still belongs to this controller. Raises DeposedError if it does not."""
         with self._store.transaction():
             pass
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """What is on record, to be looked at."""
+        """Yield a session for reading the records."""
         with self._store.transaction() as session:
             yield session
 
     def forget_sign(self, sign: str) -> None:
-        """Take a sign off the list of those that should be heard."""
+        """Remove a sign from the list of signs that must report."""
         with self._store.transaction() as session:
             if sign not in {name for name, _ in session.signs()}:
                 raise ControllerError(f"sign {sign}: it is not on the list")
@@ -461,24 +463,24 @@ class Controller:
             session.note(self._at(), "sign_forgotten", sign=sign)
 
     def records(self) -> tuple[LevelRecord, ...]:
-        """Every level as it stands."""
+        """Return the current record of every level."""
         with self._store.transaction() as session:
             return session.levels()
 
     def register(self) -> tuple[ClaimRecord, ...]:
-        """The win register."""
+        """Return the win register."""
         with self._store.transaction() as session:
             return session.claims()
 
     def daily(self) -> tuple[tuple[str, str, str, int], ...]:
-        """The daily record of displayed amounts: day, level, time, minor units."""
+        """Return the daily record of displayed amounts: day, level, time, minor units."""
         with self._store.transaction() as session:
             return session.daily()
 
     def vouch(self, software: Findings | None) -> None:
-        """Record what the software was found to be: as signed, altered, or vouched for by nobody (I-08).
+        """Record the result of the software check: as signed, altered, or not checked (I-08).
 
-        Raises :class:`ControllerError` naming the files that are not as signed.
+        Raises :class:`ControllerError` naming the files that differ from the manifest.
         """
         with self._store.transaction() as session:
             if software is None:
@@ -492,7 +494,7 @@ class Controller:
             raise ControllerError(f"the software is not as signed: {'; '.join(software.trouble)}")
 
     def check(self) -> None:
-        """Prove every level from the contribution ledger and the win register, to the fraction (I-08, I-14).
+        """Verify every level against the contribution ledger and the win register, exactly (I-08, I-14).
 
         Raises LevelDefectiveError or :class:`ControllerError` naming the level and the figures.
         """
@@ -531,7 +533,7 @@ def _award(hit: ClaimRecord) -> Award:
 
 
 def _prove(session: Session, record: LevelRecord) -> None:
-    """The level's sums are those of the ledger and the register."""
+    """Verify that the level's sums are those of the ledger and the register."""
     hits = [hit for hit in session.claims() if hit.level == record.id and hit.way != "void"]
     level = record.level
     paid = sum(hit.amount_cents for hit in hits)

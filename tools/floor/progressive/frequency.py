@@ -1,9 +1,8 @@
-"""Whether hits come more often than their odds allow: a bound that is never too low, in integers.
+"""A bound on the probability of a machine's hits, never too low, computed in integers.
 
 Of ``n`` wagers that each win with probability ``p`` at most, the probability that ``h`` or more win is, by
-Chernoff, no more than ``(n p / h)^h (n (1 - p) / (n - h))^(n - h)`` for ``h > n p``. Both powers are taken
-with rounding up, so what is called improbable is: chance does it less often than once in a thousand million
-times.
+Chernoff, at most ``(n p / h)^h (n (1 - p) / (n - h))^(n - h)`` for ``h > n p``. Both powers are rounded up,
+so the bound is safe: chance exceeds the limit less often than once in a thousand million times.
 """
 
 from collections.abc import Sequence
@@ -11,18 +10,18 @@ from fractions import Fraction
 from typing import Final
 
 IMPROBABLE: Final = Fraction(1, 10**9)
-"""Less probable than this, hits are held for a person."""
+"""Hits that are less probable than this are held for a ruling."""
 _BITS: Final = 192
 _RECENT: Final = 32
 
 
 def improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
-    """Whether so many of a machine's wagers can hardly have won by chance.
+    """Return whether this number of a machine's wagers is too improbable to have won by chance.
 
-    ``wins``: the contributions that hit, ascending, the newest last; ``counted``: how many contributions
-    there were up to the newest. ``odds``: the mean hits of one wager, which no less than bounds its chance.
-    All of them are held against the odds, and so are the last few, from each of them on: a run of luck is
-    found however long the machine has played before.
+    ``wins``: the contributions that hit, ascending, the newest last; ``counted``: the number of contributions
+    up to the newest. ``odds``: the mean hits of one wager, which is at least its chance of a hit. All hits
+    are tested against the odds, and also the most recent ones, starting from each hit: a run of luck is found
+    however long the machine has played before.
     """
     if at_most(counted, len(wins), odds) < IMPROBABLE:
         return True
@@ -34,7 +33,7 @@ def improbable(wins: Sequence[int], counted: int, odds: Fraction) -> bool:
 
 
 def at_most(wagers: int, wins: int, odds: Fraction) -> Fraction:
-    """A bound on the probability that so many or more of ``wagers`` win; 1 where it says nothing."""
+    """Return an upper bound on the probability that ``wins`` or more of ``wagers`` win; 1 if none is known."""
     if wins <= wagers * odds or odds >= 1:
         return Fraction(1)
     if wins >= wagers:
@@ -44,7 +43,7 @@ def at_most(wagers: int, wins: int, odds: Fraction) -> Fraction:
 
 
 def _power(base: Fraction, exponent: int) -> Fraction:
-    """``base`` to a power, no less than it is and hardly more, however large the exponent."""
+    """Return ``base`` to a power, rounded up slightly, with bounded cost however large the exponent."""
     result, square = Fraction(1), _up(base)
     while exponent:
         if exponent & 1:
@@ -55,7 +54,7 @@ def _power(base: Fraction, exponent: int) -> Fraction:
 
 
 def _up(value: Fraction) -> Fraction:
-    """The value to so many bits, rounded up."""
+    """Return the value rounded up to a fixed number of bits."""
     shift = _BITS - value.numerator.bit_length() + value.denominator.bit_length()
     if shift >= 0:
         scaled = -(-(value.numerator << shift) // value.denominator)

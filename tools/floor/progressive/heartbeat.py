@@ -1,6 +1,6 @@
-"""The heartbeat of a sign: once a second it tells the controller what stands on it (Québec by-law, s.91).
+"""The heartbeat of a sign: its displayed amounts, sent to the controller once a second (Québec by-law, s.91).
 
-It beats only while the sign draws, so that a frozen picture is silent however well its network does.
+It is only sent while the sign draws, so that a frozen picture sends none even if its network works.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SignId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
 
 
 def check_sign(name: str) -> None:
-    """Raise OperatorError for what is no sign's name."""
+    """Raise OperatorError for an invalid sign name."""
     try:
         TypeAdapter(SignId).validate_python(name)
     except ValidationError:
@@ -33,14 +33,14 @@ class _Message(BaseModel):
 
 
 class Stands(_Message):
-    """One level on the sign: the amount that stands there, minor units; None where it shows none."""
+    """One level on the sign: the displayed amount in minor units, or None if it shows none."""
 
     level: LevelId
     amount_cents: Cents | None = None
 
 
 class SignHeartbeat(_Message):
-    """What stands on a sign now."""
+    """The levels that a sign displays now."""
 
     type: Literal["beat"] = "beat"
     sign: SignId
@@ -48,12 +48,12 @@ class SignHeartbeat(_Message):
 
     @property
     def dark(self) -> tuple[str, ...]:
-        """The levels it has a place for and shows no amount of."""
+        """Return the levels for which it has space and shows no amount."""
         return tuple(each.level for each in self.shown if each.amount_cents is None)
 
 
 def read_beat(data: bytes) -> SignHeartbeat:
-    """Read a beat. Raises ProgressiveMessageError."""
+    """Parse a heartbeat. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
     try:
@@ -64,7 +64,7 @@ def read_beat(data: bytes) -> SignHeartbeat:
 
 @dataclass(slots=True)
 class Heart:
-    """Beats while a sign draws: ``drawn`` after each frame, ``due`` now and then."""
+    """The source of a sign's heartbeats: call ``drawn`` after each frame, ``due`` from time to time."""
 
     sign: str
     _plates: tuple[Plate, ...] = ()
@@ -72,11 +72,11 @@ class Heart:
     _beat_ns: int | None = None
 
     def drawn(self, plates: tuple[Plate, ...], now_ns: int) -> None:
-        """A frame with these plates stands on the display."""
+        """Record that a frame with these plates is on the display."""
         self._plates, self._drawn_ns = plates, now_ns
 
     def due(self, now_ns: int) -> bytes | None:
-        """The beat to send now: once a second, and none while nothing is drawn."""
+        """Return the heartbeat to send now, once a second, or None; None also while nothing is drawn."""
         if self._drawn_ns is None or now_ns - self._drawn_ns > BEAT_NS:
             return None
         if self._beat_ns is not None and now_ns - self._beat_ns < BEAT_NS:

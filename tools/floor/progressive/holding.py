@@ -1,9 +1,9 @@
-"""Implausible claims and payments: held until two persons have ruled on them.
+"""Implausible claims and payments: held until two people have ruled on them.
 
-A wager hits a level as often as the level file says and no oftener; and a machine's wagers hit it about as
-often as their odds allow. A claim beyond that is recorded and not awarded. A machine pays the award, or what
-it showed when the level was hit. If it reports another payment, the level has paid its award and no more: the
-difference is the venue's until two persons rule, with a reason, that the level bears it.
+A wager hits a level at most as often as the level file says, and a machine's wagers hit it about as often as
+their odds allow. A claim beyond that is recorded and not awarded. A machine pays the award, or what it showed
+when the level was hit. If it reports another payment, the level has paid its award and no more: the operator
+bears the difference until two people rule, with a reason, that the level bears it.
 """
 
 from dataclasses import replace
@@ -23,11 +23,11 @@ _PERSONS: Final = 2
 
 
 class RulingError(OperatorError):
-    """A ruling that cannot be: says of which claim, and why."""
+    """A ruling that is not possible; the text names the claim and the reason."""
 
 
 def doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
-    """Why a claim is held, or nothing where it is not."""
+    """Return why a claim is held, or an empty string if it is not."""
     wins = session.wins(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
         return f"contribution {claim.after} has had its {record.hits_most} of level {record.id} already"
@@ -58,7 +58,7 @@ def payment_id(claim: str) -> str:
 
 
 def hold(session: Session, held_id: str, message: Claim | Commit, why: str, at: str) -> None:
-    """Store a message for persons to rule on."""
+    """Store a message for a ruling by staff."""
     content = message.model_dump(mode="json")
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=at))
 
@@ -68,8 +68,8 @@ def rule(
 ) -> HeldClaim:
     """Rule on a held claim or payment: ``award`` or ``decline``; return it. Raises :class:`RulingError`.
 
-    An awarded claim is paid what the level shows when the machine asks again. An awarded payment is what the
-    level paid.
+    An awarded claim is paid what the level shows when the machine repeats it. An awarded payment becomes what
+    the level paid.
     """
     known = session.held(claim)
     if known is None or known.ruling:

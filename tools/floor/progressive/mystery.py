@@ -1,7 +1,7 @@
-"""The mystery prizes of a controller: drawn and sealed at each reset, won by the wager that reaches it.
+"""The mystery prizes of a controller: drawn and encrypted at each reset, won by the wager that reaches them.
 
-Contributions take turns: the order in which they are counted is kept, so that anyone can count up to the one
-that won. Everything here happens in the transaction that counts the contribution.
+Contributions are numbered in the order in which they are counted, so that anyone can count up to the one that
+won. Everything here happens in the transaction that counts the contribution.
 """
 
 from dataclasses import replace
@@ -15,12 +15,12 @@ from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session
 
 CLAIM_PREFIX = "mystery."
-"""What the ids of the prizes a controller finds won begin with; no machine may name a hit like that."""
+"""The prefix of the ids of prizes that a controller found won; no machine may use such an id for a hit."""
 COMBINATION = "mystery"
 
 
 class MysteryError(OperatorError):
-    """A mystery prize that cannot be, or whose record does not add up: says which level, and the figures."""
+    """A mystery prize that is not possible, or whose record does not add up; names the level and the figures."""
 
 
 class Mysteries:
@@ -32,7 +32,7 @@ class Mysteries:
         self._known: dict[str, Trigger] = {}
 
     def open(self, session: Session, record: LevelRecord, at: str) -> None:
-        """Draw the secret of the level's next prize, from what it shows now, and keep it sealed."""
+        """Draw the secret of the level's next prize, from what it shows now, and store it encrypted."""
         if self._vault is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
         last = session.prize(record.id)
@@ -58,7 +58,7 @@ class Mysteries:
         session.note(at, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
 
     def turn(self, session: Session, record: LevelRecord, machine: str, sequence: int) -> PrizeRecord | None:
-        """Let a contribution just added take its turn; return the prize, where it carried the level to it."""
+        """Assign the next number to a new contribution; return the prize if it took the level to the secret amount."""
         session.add_turn(record.id, machine, sequence)
         prize = session.prize(record.id)
         if prize is None:
@@ -66,20 +66,20 @@ class Mysteries:
         return prize if record.level.current >= self._secret(prize).amount else None
 
     def win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
-        """Keep who won a prize, and its secret, which may be known from now on."""
+        """Store the winner of a prize, and its secret, which may be published from now on."""
         trigger = self._secret(prize)
         session.put_prize(
             replace(prize, claim=claim.claim, turns=session.turns(prize.level), trigger=trigger.to_json())
         )
 
     def lift(self, session: Session, level: str, amount: Fraction) -> None:
-        """Note what came to a level otherwise than by wagers: the count of turns alone does not tell it."""
+        """Record money that a level received other than by wagers, which the numbered contributions do not show."""
         prize = session.prize(level)
         if prize is not None:
             session.put_prize(replace(prize, lifted=prize.lifted + amount))
 
     def close(self, session: Session, level: str) -> None:
-        """A level is given up: the secret of the prize nobody won is shown."""
+        """Publish the secret of a closed level's prize that nobody won."""
         prize = session.prize(level)
         if prize is not None:
             trigger = self._secret(prize)
@@ -87,7 +87,7 @@ class Mysteries:
             session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
 
     def won(self, session: Session, machine: str, level: str) -> tuple[Won, ...]:
-        """What a machine has won of a level, and has not committed."""
+        """Return what a machine has won of a level and not committed yet."""
         return tuple(
             Won(
                 claim=hit.claim,
@@ -111,15 +111,15 @@ class Mysteries:
 
 
 def claim_id(prize: PrizeRecord) -> str:
-    """The id of a prize's hit."""
+    """Return the id of a prize's hit."""
     return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
 
 
 def prove(session: Session, record: LevelRecord) -> None:
-    """Prove every prize of a mystery level from the turns and the commitments.
+    """Verify every prize of a mystery level from the numbered contributions and the commitments.
 
-    Each secret is the one committed to, the turn that won is the first that reached it, the machine that had
-    that turn is the one in the register, and the level stands where its turns have carried it. Raises
+    Each secret must match its commitment, the winning contribution must be the first that reached it, its
+    machine must be the one in the register, and the level must equal the sum of its contributions. Raises
     :class:`MysteryError` with the figures.
     """
     terms, prizes = record.level.terms, session.prizes(record.id)

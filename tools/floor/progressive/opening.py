@@ -1,4 +1,4 @@
-"""Opening the store a person named, for whoever works on it or only reads it."""
+"""The controller's store as named on a command line, opened for work or for reading only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from egm.errors import LocalError, OperatorError
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.store import SqliteReader, SqliteStore, Store
 
-#: What a person is told in a line.
+#: Errors that are reported to the person in one line.
 TOLD = (LocalError, OperatorError)
 
 STORE = click.option(
@@ -23,7 +23,7 @@ STORE = click.option(
 
 
 def open_store(text: str | None, *, to_read: bool = False) -> Store:
-    """The store a person named. Raises StoreBusyError while another controller works on it."""
+    """Open the named store. Raises StoreBusyError while another controller uses it."""
     if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
         from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an extra)
 
@@ -33,7 +33,7 @@ def open_store(text: str | None, *, to_read: bool = False) -> Store:
 
 
 def _whole(store: Store) -> Store:
-    """A store to read that has every table. Raises OperatorError, with the store closed."""
+    """Return a store for reading that has every table. Raises OperatorError, with the store closed."""
     try:
         store.require_tables()
     except BaseException:
@@ -44,7 +44,7 @@ def _whole(store: Store) -> Store:
 
 @contextmanager
 def controller_on(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
-    """A controller on the store a person named, that speaks to nobody; what it refuses is told in a line."""
+    """Yield a controller on the named store, without a network; its errors are reported in one line."""
     try:
         opened = open_store(store, to_read=to_read)
     except TOLD as error:

@@ -1,4 +1,4 @@
-"""The controller's store in PostgreSQL: several controllers may stand by, one works."""
+"""The controller's store in PostgreSQL: several controllers may stand by while one works."""
 
 import contextlib
 from typing import Any, Final
@@ -8,22 +8,23 @@ import psycopg
 from egm.errors import OperatorError
 from tools.floor.progressive.store import Row, Store, StoreBusyError, StoreLostError
 
-#: The advisory lock whoever works holds; PostgreSQL releases it when the connection is gone.
+#: The advisory lock of the working controller; PostgreSQL releases it when the connection is lost.
 _LOCK: Final = 0x45474D50  # EGMP
-#: Nobody waits longer for what another holds.
+#: The longest wait for a lock that another session holds.
 _LOCK_MS: Final = 30_000
-#: A controller speaks every two seconds at least; one silent for this long is dead or hangs, and loses its
-#: place: without this a computer that is cut off, or a process that stands still, would hold it for hours.
+#: A working controller sends a query at least every two seconds; one that is silent for this long is dead or
+#: hangs, and loses its session. Otherwise a disconnected computer or a stopped process would hold the lock
+#: for hours.
 _SILENT_MS: Final = 30_000
-#: Both ends find out by themselves within this time that the other's computer is gone.
+#: The time within which both ends detect that the other's computer is gone.
 _GONE_SECONDS: Final = 15
 _KEEPALIVES: Final = 3
-#: From this version on the server ends a silent session.
+#: The first server version that ends a silent session.
 _ENDS_SILENCE: Final = 140_000
 
 
 class PostgresReader(Store):
-    """A database of a PostgreSQL server, only to be read, while a controller may be working on it."""
+    """A database of a PostgreSQL server, opened for reading while a controller may be using it."""
 
     begin = "BEGIN READ ONLY"
     looks_for = "SELECT count(to_regclass(?))"
@@ -44,10 +45,10 @@ class PostgresReader(Store):
             raise OperatorError(_told(error)) from None
 
     def _hold_office(self) -> None:
-        """Who only reads needs none."""
+        """Do nothing: a reader needs no term."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
-        """See :meth:`Store.run`."""
+        """Run one statement; see :meth:`Store.run`."""
         try:
             cursor = self._base.execute(sql.replace("?", "%s").encode(), values or None)
             return list(cursor.fetchall()) if cursor.description else []
@@ -55,23 +56,23 @@ class PostgresReader(Store):
             raise StoreLostError(_told(error)) from None
 
     def rollback(self) -> None:
-        """See :meth:`Store.rollback`."""
+        """Undo the transaction; see :meth:`Store.rollback`."""
         with contextlib.suppress(psycopg.Error):
             self._base.execute("ROLLBACK")
 
     def close(self) -> None:
-        """See :meth:`Store.close`."""
+        """Close the store; see :meth:`Store.close`."""
         self._base.close()
 
 
 class PostgresStore(PostgresReader):
-    """The database taken over, when nobody else works on it."""
+    """The database taken over by this controller, if no other one uses it."""
 
     begin = "BEGIN"
     _hold_office = Store._hold_office  # noqa: SLF001 (who writes holds the office, unlike who reads)
 
     def __init__(self, dsn: str) -> None:
-        """Connect and take over. Raises :class:`StoreBusyError` while another works."""
+        """Connect and take over. Raises :class:`StoreBusyError` while another controller works."""
         super().__init__(dsn)
         try:
             self._watch_over()
@@ -83,7 +84,7 @@ class PostgresStore(PostgresReader):
             raise
 
     def _watch_over(self) -> None:
-        """Let the server end this session where its controller stands still or is gone."""
+        """Have the server end this session if its controller hangs or is gone."""
         limits = {
             "lock_timeout": _LOCK_MS,
             "idle_in_transaction_session_timeout": _SILENT_MS,
@@ -98,5 +99,5 @@ class PostgresStore(PostgresReader):
 
 
 def _told(error: psycopg.Error) -> str:
-    """What happened, in a line, as the server tells it."""
+    """Return the server's message in one line."""
     return f"PostgreSQL: {type(error).__name__}: {str(error).splitlines()[0]}"

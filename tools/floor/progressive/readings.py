@@ -1,4 +1,4 @@
-"""What a controller tells Prometheus: its levels, its signs, and that it is alive."""
+"""The controller's Prometheus metrics: its levels, its signs, and that it is running."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -13,13 +13,13 @@ _STATUSES: Final = ("lit", "dark", "silent")
 
 
 class Readings:
-    """The last reading, as a collector of prometheus-client: read from another thread, replaced whole."""
+    """The last reading, as a prometheus-client collector: read from another thread, replaced as a whole."""
 
     def __init__(self) -> None:
         self._metrics: tuple[Metric, ...] = ()
 
     def take(self, values: Iterable[Value], signs: Iterable[SignRecord], unruled: int) -> None:
-        """Take a new reading. ``unruled``: claims and payments that wait for a ruling."""
+        """Store a new reading. ``unruled``: the number of claims and payments that wait for a ruling."""
         level = GaugeMetricFamily(
             "egm_progressive_level_cents", "What a level shows, minor units.", labels=["level"]
         )
@@ -44,5 +44,5 @@ class Readings:
         self._metrics = (level, falls, status, alive, held)
 
     def collect(self) -> Iterator[Metric]:
-        """The last reading."""
+        """Yield the metrics of the last reading."""
         yield from self._metrics

@@ -1,4 +1,4 @@
-"""What a controller remembers: a level with its chance, a claim, and how each is kept as text."""
+"""The controller's stored records (a level with its chance, a claim ...) and their text form."""
 
 import json
 from collections.abc import Mapping
@@ -13,16 +13,16 @@ Fall = Literal["", "win", "ceiling", "correction"]
 
 
 def shares_of(definition: LevelDefinition) -> dict[str, Fraction]:
-    """The parts of a level that are won besides the whole, as records and messages have them."""
+    """Return the partial shares of a level that can be won, as records and messages contain them."""
     return {str(share): odds for share, odds in definition.chance.shares.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRecord:
-    """One level: what it holds, what every machine that feeds it must ask and offer, and what it was.
+    """One level: what it holds, the terms every contributing machine must have, and its history.
 
-    ``falls`` counts whatever ever lowered the amount shown; ``fell_by`` is the last. A level that was given
-    up names its ``successor``, which has what it held, and ``closing_cents``, what it showed at its end.
+    ``falls`` counts every reduction of the amount shown; ``fell_by`` is the last. A closed level names its
+    ``successor``, which has what it held, and ``closing_cents``, what it showed at its end.
     """
 
     id: str
@@ -35,9 +35,9 @@ class LevelRecord:
     successor: str = ""
     closing_cents: int = 0
     hits_most: int = 1
-    """How often one wager can hit it."""
+    """The most hits that one wager can have."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
-    """The parts of it that are won besides, with the mean hits of each of a wager."""
+    """The partial shares that can be won, with each one's mean hits per wager."""
     peak_cents: int = 0
     """The most this controller has ever shown of it; no machine can have shown more."""
 
@@ -46,7 +46,7 @@ class LevelRecord:
 
     @classmethod
     def open(cls, definition: LevelDefinition) -> "LevelRecord":
-        """A new level: the house puts up its base."""
+        """Return a new level with its base, which the operator pays."""
         return cls(
             id=definition.id,
             names=dict(definition.names),
@@ -58,7 +58,7 @@ class LevelRecord:
         )
 
     def to_text(self) -> str:
-        """The record as JSON."""
+        """Return the record as JSON."""
         return json.dumps(
             {
                 "names": dict(self.names),
@@ -79,7 +79,7 @@ class LevelRecord:
 
     @classmethod
     def from_text(cls, level_id: str, text: str) -> "LevelRecord":
-        """Read a record back and check its pools. Raises LevelDefectiveError, KeyError or ValueError."""
+        """Parse a record and check its pools. Raises LevelDefectiveError, KeyError or ValueError."""
         data: dict[str, Any] = json.loads(text)
         return cls(
             id=level_id,
@@ -101,8 +101,8 @@ class LevelRecord:
 class PrizeRecord:
     """One prize of a mystery level, from the draw of its secret to its win.
 
-    ``start``: what the level showed then; ``lifted``: what came to it since otherwise than by wagers.
-    ``turns_before``: how many contributions had been counted. Once it is won, or its level given up:
+    ``start``: what the level showed at the draw; ``lifted``: money received since other than by wagers.
+    ``turns_before``: the number of contributions counted before. Once it is won, or its level closed:
     ``turns`` are those counted by then, ``trigger`` is the secret, and ``claim`` the hit ("" for none).
     """
 
@@ -119,13 +119,13 @@ class PrizeRecord:
     claim: str = ""
 
     def to_text(self) -> str:
-        """The record as JSON."""
+        """Return the record as JSON."""
         exact = {"start": str(self.start), "lifted": str(self.lifted)}
         return json.dumps({**asdict(self), **exact}, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> "PrizeRecord":
-        """Read a record back. Raises KeyError, TypeError or ValueError."""
+        """Parse a record. Raises KeyError, TypeError or ValueError."""
         data: dict[str, Any] = json.loads(text)
         exact = {name: Fraction(data[name]) for name in ("start", "lifted")}
         return cls(**{**data, **exact})
@@ -133,10 +133,10 @@ class PrizeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
-    """A message that persons must rule on: what the machine said (JSON), why it is held, and the ruling.
+    """A message that needs a ruling: the machine's message (JSON), why it is held, and the ruling.
 
     ``claim`` is the id of a claim, or of the payment of one (``holding.payment_id``). ``ruling`` is "" until
-    persons have ruled; then ``award`` or ``decline``.
+    staff have ruled; then ``award`` or ``decline``.
     """
 
     claim: str
@@ -153,7 +153,7 @@ class HeldClaim:
 class ClaimRecord:
     """One hit: a line of the win register (I-17). Times are ISO 8601, UTC; the machine's is for the record.
 
-    ``paid_cents`` and ``way`` are None and "" until the machine has said how it was paid.
+    ``paid_cents`` and ``way`` are None and "" until the machine has reported the payment.
     """
 
     claim: str
@@ -171,4 +171,4 @@ class ClaimRecord:
     way: str = ""
     closed_at: str = ""
     share: str = ""
-    """The part of the level that was won; empty: the whole."""
+    """The share of the level that was won; empty: the full amount."""

@@ -1,8 +1,8 @@
-"""What a controller needs for mystery levels: a generator to draw their secret amounts, a key to keep them.
+"""The secrets of mystery levels: a generator that draws the amounts, and a key that encrypts them.
 
-The secrets lie in the store until they are won, and there they are encrypted (AES-256-GCM): whoever reads the
-store, or a copy of it, learns nothing. The key is a file beside the controller's certificate, the same for
-every controller that may take the store over.
+The secrets are in the store until they are won, encrypted (AES-256-GCM): reading the store, or a copy of it,
+reveals nothing. The key is a file next to the controller's certificate, the same for every controller that
+may take the store over.
 """
 
 import base64
@@ -35,7 +35,7 @@ class SecretError(LocalError):
 
 
 def make_key(folder: Path) -> None:
-    """Make the key in ``folder``, where there is none yet. Raises OperatorError for one that is none."""
+    """Create the key in ``folder`` if there is none. Raises OperatorError for an invalid key file."""
     if (folder / KEY_FILE).exists():
         read_key(folder)
     else:
@@ -56,7 +56,7 @@ def read_key(folder: Path) -> bytes:
 
 
 def start_chance(term: int) -> RandomService:
-    """The controller's generator: from fresh entropy, all its tests passed. Raises :class:`SecretError`."""
+    """Return the controller's generator: newly seeded, all its tests passed. Raises :class:`SecretError`."""
     who = Personalization(
         product="open-egm controller",
         version=version("open-egm"),
@@ -71,16 +71,16 @@ def start_chance(term: int) -> RandomService:
 
 
 class SecretStore:
-    """Draws secrets, and keeps them unreadable. The generator starts with the first one that is drawn."""
+    """A source of encrypted secrets. The generator starts when the first one is drawn."""
 
     def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_chance) -> None:
-        """``key``: 32 bytes. ``start`` makes the generator, given the controller's term."""
+        """Create the store; ``key``: 32 bytes. ``start`` makes the generator for the controller's term."""
         self._cipher = AESGCM(key)
         self._start = start
         self._chance: RandomService | None = None
 
     def draw(self, make: Callable[[Chance], Trigger], term: int) -> Trigger:
-        """Make a secret in a step of its own. Raises :class:`SecretError` where the generator fails."""
+        """Draw a secret as a separate step. Raises :class:`SecretError` if the generator fails."""
         if self._chance is None:
             self._chance = self._start(term)
         try:
@@ -90,12 +90,12 @@ class SecretStore:
             raise SecretError(f"a secret amount cannot be drawn: {error}") from error
 
     def seal(self, trigger: Trigger) -> str:
-        """The secret as the store keeps it. No two secrets have one commitment, so no nonce comes twice."""
+        """Return the encrypted secret. Commitments are unique, and so is the nonce derived from one."""
         made = self._cipher.encrypt(_nonce(trigger.commitment), trigger.to_text().encode(), None)
         return base64.b64encode(made).decode("ascii")
 
     def unseal(self, sealed: str, commitment: str) -> Trigger:
-        """Read a secret back. Raises :class:`SecretError` where key, store and commitment do not agree."""
+        """Decrypt a secret. Raises :class:`SecretError` if key, store and commitment do not agree."""
         try:
             text = self._cipher.decrypt(_nonce(commitment), base64.b64decode(sealed, validate=True), None)
             found = Trigger.from_json(json.loads(text))

@@ -1,8 +1,8 @@
-"""The controller on the network: messages of machines in, answers and values out, over the link's broker.
+"""The controller on the network: receives machine messages and sends replies and values over the link's broker.
 
-Messages that wait are taken together, in one durable transaction, and answered after it: a busy floor costs
-one disk write for many wagers. A controller that finds itself deposed, or a record that does not add up,
-stops; whoever stands by takes over.
+Waiting messages are processed together, in one durable transaction, and answered after it: a busy floor costs
+one disk write for many wagers. A controller that has been deposed, or finds a record that does not add up,
+stops; a standby controller takes over.
 """
 
 import asyncio
@@ -36,17 +36,17 @@ from tools.floor.progressive.controller import Controller, Heard
 from tools.floor.progressive.heartbeat import SignHeartbeat, read_beat
 from tools.floor.progressive.signs import SignBook, SignRecord
 
-#: Messages taken in one transaction, at most.
+#: The most messages processed in one transaction.
 _BATCH: Final = 256
-#: Turns of the loop in which nothing more comes, before what has come is taken.
+#: The number of event loop turns without a new message after which the received ones are processed.
 _TURNS: Final = 5
 _VALUES_SECONDS: Final = 0.5
-#: Between two proofs that the store is still this controller's, with a broker or without.
+#: Seconds between two checks that the store still belongs to this controller, with or without a broker.
 _OFFICE_SECONDS: Final = 2.0
 
 
 class Service:
-    """A controller, and its place on the broker. ``tell`` hears what is worth a line on a terminal."""
+    """A controller and its connection to the broker. ``tell`` takes lines for the terminal."""
 
     def __init__(
         self,
@@ -60,10 +60,10 @@ class Service:
         signs: SignBook | None = None,
         told: Callable[[Iterable[Value], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
-        """``values_seconds``: between two values of a level, at most a second (I-02).
+        """Create the service; ``values_seconds``: between two values of a level, at most a second (I-02).
 
-        ``signs`` watches the signs on the floor. ``told`` is given, again and again, what the levels and the
-        signs show, and how many claims and payments wait for a ruling.
+        ``signs`` watches the signs on the floor. ``told`` is repeatedly given what the levels and the signs
+        show, and the number of claims and payments that wait for a ruling.
         """
         self._controller = controller
         self._slot = slot
@@ -92,7 +92,7 @@ class Service:
         )
 
     async def _hold_office(self) -> None:
-        """Keep the store, which takes a silent controller for a dead one; stop when another has it."""
+        """Keep the store, which drops a silent controller; stop if another controller has taken it over."""
         while True:
             self._controller.hold_office()
             await asyncio.sleep(_OFFICE_SECONDS)
@@ -128,7 +128,7 @@ class Service:
                 await self._send(line, answer)
 
     async def _heard(self) -> list[Heard]:
-        """What has come, and what the socket holds besides, which is read a message in a few turns."""
+        """Return the received messages, including those still in the socket, which need a few loop turns each."""
         heard, turns = [await self._inbox.get()], 0
         while len(heard) < _BATCH and turns < _TURNS:
             if self._inbox.empty():
@@ -155,6 +155,6 @@ class Service:
 
 
 def latest(answers: list[FromController]) -> list[FromController]:
-    """The answers, in order; of counts of one machine's contributions to one level only the last."""
+    """Return the replies in order; of the counts for one machine and level only the last."""
     last = {(a.machine, a.level): a for a in answers if isinstance(a, Counted)}
     return [a for a in answers if not isinstance(a, Counted) or last[a.machine, a.level] is a]

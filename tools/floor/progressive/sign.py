@@ -1,9 +1,9 @@
-"""What a sign on the floor shows, and where it hears it (Québec by-law s.91: the amount, continuously).
+"""The state of a sign on the floor, and its connection (Québec by-law s.91: the amount, continuously).
 
-The sign reads the values a controller publishes and nothing else. Between two values its drums run from what
-they show to what was told last and never past it, so that no amount stands there that the level did not
-have. A level that has not been heard for five seconds shows no amount at all. A value a broker kept says what
-a level was once worth, and is not a sign of life.
+The sign only reads the values that a controller publishes. Between two values its drums run from the
+displayed amount to the last value and never past it, so that it never shows an amount that the level did not
+have. A level without a value for five seconds shows no amount. A value retained by the broker is an old one,
+and does not prove that the level is alive.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from egm.progressive.connection import (
 from egm.progressive.messages import SILENT_NS, ProgressiveMessageError, Value, from_controller
 
 STALE_NS: Final = SILENT_NS
-#: Drums take this long to what was told. Values come twice a second: the drums never stand still in between.
+#: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
 RUN_NS: Final = 750_000_000
-#: How often it is asked whether a heartbeat is due.
+#: Seconds between two checks whether a heartbeat is due.
 _LOOK_SECONDS: Final = 0.1
 
 
@@ -38,7 +38,7 @@ class Plate:
     """One level as the sign shows it now.
 
     ``thousandths`` are those of a minor unit, for the drums; None: the amount is not known, none is shown.
-    ``heard_ns`` is how long ago the level gave a sign of life; None: never.
+    ``heard_ns`` is the time since the level's last live value; None: never.
     """
 
     level: str
@@ -55,7 +55,7 @@ class _Level:
     heard_ns: int | None = None
 
     def thousandths(self, now_ns: int) -> int:
-        """What the drums show: on the way from ``start`` to the value told."""
+        """Return what the drums show on their way from ``start`` to the last value."""
         target = self.value.amount_cents * 1000
         run_ns = min(RUN_NS, max(0, now_ns - self.told_ns))
         return self.start + (target - self.start) * run_ns // RUN_NS
@@ -68,18 +68,19 @@ class _Level:
 class Sign:
     """The levels of a sign. Times are monotonic nanoseconds.
 
-    ``chosen``: the levels it shows, in this order; empty: every level that gives a sign of life, by its id.
+    ``chosen``: the levels it shows, in this order; empty: every level with live values, by its id.
     """
 
     chosen: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
 
     def hear(self, value: Value, now_ns: int, *, kept: bool = False) -> str:
-        """Take a value; return what is wrong with it, or nothing. ``kept``: a broker had kept it.
+        """Take a value; return what is wrong with it, or an empty string. ``kept``: retained by the broker.
 
-        One that came before is passed over (:meth:`Value.follows`). A lower amount without a fall is never
-        shown, and gives no life (NM 15.1.24.12(E)); one after a fall is shown at once. If no amount was shown
-        any more, another run of the controller starts the level anew: nobody reports to it what signs showed.
+        A value that is older than the last one is ignored (:meth:`Value.follows`). A lower amount without a
+        recorded fall is never shown, and does not count as live (NM 15.1.24.12(E)); one after a fall is shown
+        at once. If no amount was shown any more, another run of the controller starts the level anew, because
+        it does not know what signs had shown.
         """
         level = self._levels.get(value.level)
         silent = level is not None and not level.fresh(now_ns)
@@ -94,7 +95,7 @@ class Sign:
                 level.start, level.told_ns = value.amount_cents * 1000, now_ns
             elif (
                 value.amount_cents != level.value.amount_cents
-            ):  # told again, it does not hold the drums back
+            ):  # a repeated value does not restart the drums
                 level.start, level.told_ns = level.thousandths(now_ns), now_ns
             level.value = value
         if not kept:
@@ -102,7 +103,7 @@ class Sign:
         return ""
 
     def plates(self, now_ns: int) -> tuple[Plate, ...]:
-        """What it shows now."""
+        """Return what it shows now."""
         alive = sorted(name for name, level in self._levels.items() if level.heard_ns is not None)
         return tuple(self._plate(name, now_ns) for name in self.chosen or alive)
 
@@ -120,14 +121,14 @@ class Sign:
 
 @dataclass(slots=True)
 class Watch:
-    """Notices when a level of a sign goes dark, and when it lights again: each is an event (I-02)."""
+    """A monitor that reports when a level of a sign goes dark, and when it is shown again (I-02)."""
 
     sign: Sign
     tell: Callable[[str], None]
     _lit: dict[str, bool] = field(default_factory=dict)
 
     def look(self, now_ns: int) -> tuple[Plate, ...]:
-        """What the sign shows now; whatever changed since the last look is told."""
+        """Return what the sign shows now, and report what changed since the last call."""
         plates = self.sign.plates(now_ns)
         for plate in plates:
             lit = plate.thousandths is not None
@@ -138,10 +139,10 @@ class Watch:
 
 
 class Listener(Protocol):
-    """Who hears values: a sign, or whoever watches as one does."""
+    """A receiver of values: a sign, or a monitor of one."""
 
     def hear(self, value: Value, now_ns: int, *, kept: bool = False) -> str:
-        """Take a value; return what is wrong with it, or nothing. ``kept``: a broker had kept it."""
+        """Take a value; return what is wrong with it, or an empty string. ``kept``: retained by the broker."""
         ...
 
 
@@ -156,11 +157,11 @@ async def listen(
     retry_seconds: float = RETRY_SECONDS,
     lost: Callable[[str], None] | None = None,
 ) -> None:
-    """Hear every value, and connect again after each interruption, until cancelled.
+    """Receive every value, and reconnect after each interruption, until cancelled.
 
-    ``tell`` hears what is wrong with a value; ``lost`` (or it) why there is no broker. ``name`` is the sign's
-    own among those that share its certificate. ``beat`` is what the controller is to be told of the sign now,
-    where it is time to. Raises OperatorError for bad files.
+    ``tell`` takes what is wrong with a value; ``lost`` (or it) why there is no broker. ``name`` distinguishes
+    the sign from others with the same certificate. ``beat`` returns the heartbeat to send now, or None.
+    Raises OperatorError for bad files.
     """
 
     async def serve(line: Line) -> None:

@@ -1,4 +1,4 @@
-"""The picture of a sign: each level's name in both languages over its amount on drums, seen from afar."""
+"""The picture of a sign: each level's name in both languages over its amount on drums, readable from afar."""
 
 from typing import Final
 
@@ -13,18 +13,18 @@ from egm.screen.top import backdrop, board
 from egm.screen.view import View
 from tools.floor.progressive.sign import Plate
 
-#: The most levels over each other; further ones take turns with them.
+#: The most levels shown at once; further ones alternate with them.
 _PLATES_MOST: Final = 3
 _TALL_MOST: Final = 460.0
 _TURN_SECONDS: Final = 8.0
-#: How long an amount stands in the form of one language before it takes the other's.
+#: Seconds that an amount is shown in the format of one language before it changes to the other's.
 _FORM_SECONDS: Final = 6.0
 _BEAT_NS: Final = 400_000_000
 _BETWEEN: Final = "  ·  "
 
 
 class SignPicture(Picture):
-    """Draws what a sign shows."""
+    """The drawing of a sign's state."""
 
     def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
         """Draw the plates, amounts in ``currency`` (ISO 4217). Nothing but the surface changes."""
@@ -53,7 +53,7 @@ def _said(both: tuple[Texts, ...], key: str) -> str:
 
 
 def _plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str) -> None:
-    """A level: its name over its amount, or over the words that there is none."""
+    """Draw a level: its name over its amount, or over the text that there is none."""
     p, (x, y, w, h) = stage.painter, rect
     size = "marquee" if h > 320 else "title"
     head = stage.theme.sizes[size] * 1.5
@@ -69,7 +69,7 @@ def _plate(stage: Stage, both: tuple[Texts, ...], plate: Plate, rect: Rect, curr
 
 
 def _dark(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
-    """No amount is known: it says so, and shows none."""
+    """Draw the text that no amount is known, instead of an amount."""
     x, y, w, h = rect
     tall = min(h * 0.8, 200.0)
     top = y + (h - tall) / 2
@@ -85,7 +85,7 @@ def _dark(stage: Stage, both: tuple[Texts, ...], rect: Rect) -> None:
 
 
 def _beat(stage: Stage, plates: tuple[Plate, ...]) -> None:
-    """The lamp that lights with every value heard, red while a level on the sign is not: for the staff."""
+    """Draw the staff lamp: it flashes with every value, and is red while a level on the sign has none."""
     wide, high = stage.layout.size
     heard = [plate.heard_ns for plate in plates if plate.heard_ns is not None]
     dark = not plates or any(plate.thousandths is None for plate in plates)

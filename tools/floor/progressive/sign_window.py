@@ -1,4 +1,4 @@
-"""A sign in a window, or in one picture on a file."""
+"""A sign in a window, or as a single picture in a file."""
 
 import asyncio
 import time
@@ -17,24 +17,24 @@ from tools.floor.progressive.sign import STALE_NS, Plate, Sign, Watch, listen
 from tools.floor.progressive.sign_picture import SignPicture
 
 _FRAME_SECONDS: Final = 1 / 30
-#: A level that is there has said so by then, and its drums stand.
+#: The time by which an existing level has sent a value, and its drums have stopped.
 _SETTLED_NS: Final = 2_000_000_000
 
 
 class Wall(Protocol):
-    """Where a sign is seen."""
+    """A display for a sign."""
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Show this now; False where nothing more is to be shown."""
+        """Show this now; return False if nothing more is to be shown."""
         ...
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the display."""
         ...
 
 
 class SignWindow:
-    """A window, or a whole display. Raises WindowError where there is none."""
+    """A window, or a full display. Raises WindowError if there is none."""
 
     def __init__(self, currency: str, *, fullscreen: bool = False, display: int = 0) -> None:
         pygame.font.init()
@@ -43,10 +43,10 @@ class SignWindow:
         self._window = Window(
             load_theme(), fullscreen=fullscreen, title=title, display=display, make=SignPicture
         )
-        self._window.unlocked = True  # nobody plays on it: whoever reaches its keyboard may close it
+        self._window.unlocked = True  # it is not a player's screen: anybody at its keyboard may close it
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """See :class:`Wall`."""
+        """Show the plates; see :class:`Wall`."""
         if self._window.inputs() is None:
             return False
         target, picture = self._window.frame(), self._window.picture
@@ -56,12 +56,12 @@ class SignWindow:
         return True
 
     def close(self) -> None:
-        """See :class:`Wall`."""
+        """Close the window; see :class:`Wall`."""
         self._window.close()
 
 
 class SignFile:
-    """One picture (PNG), once every level is lit and stands, or when it is plain that one will not be."""
+    """One picture (PNG), written once every level is lit and still, or one evidently will not be."""
 
     def __init__(self, currency: str, path: Path, *, portrait: bool = False) -> None:
         pygame.font.init()
@@ -71,7 +71,7 @@ class SignFile:
         self._began_ns: int | None = None
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """See :class:`Wall`. Raises OSError where the file cannot be written."""
+        """Show the plates; see :class:`Wall`. Raises OSError if the file cannot be written."""
         if self._began_ns is None:
             self._began_ns = now_ns
         lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
@@ -83,7 +83,7 @@ class SignFile:
         return False
 
     def close(self) -> None:
-        """See :class:`Wall`."""
+        """Do nothing more; see :class:`Wall`."""
 
 
 async def show_sign(
@@ -95,7 +95,7 @@ async def show_sign(
     tell: Callable[[str], None],
     now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Show the sign ``name`` on ``wall`` until that is closed or this cancelled; ``levels``: see Sign."""
+    """Show the sign ``name`` on ``wall`` until it is closed or this is cancelled; ``levels``: see Sign."""
     sign = Sign(levels)
     watch = Watch(sign, tell)
     heart = Heart(name)

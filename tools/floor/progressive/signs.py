@@ -1,7 +1,7 @@
-"""What a controller knows of the signs on the floor: which show amounts, which are dark or silent (I-02).
+"""The controller's record of the signs on the floor: which show amounts, are dark or do not report (I-02).
 
-A sign is known from its first heartbeat until it is taken off the list. One that has not been heard for five
-seconds, or that shows no amount of a level, is an event; so is its return.
+A sign is known from its first heartbeat until it is removed from the list. A sign without a heartbeat for
+five seconds, or that shows no amount of a level, is an event; so is its recovery.
 """
 
 import json
@@ -15,13 +15,13 @@ from tools.floor.progressive.sign import STALE_NS
 from tools.floor.progressive.store import Session, Store
 
 Status = Literal["lit", "dark", "silent"]
-#: What is only fresher is written this often.
+#: The interval for writing records in which only the time has changed.
 _WRITTEN_NS: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignRecord:
-    """A sign as it was last known. Times are ISO 8601, UTC; ``dark`` are the levels it shows no amount of."""
+    """The last known state of a sign. Times are ISO 8601, UTC; ``dark`` are the levels without an amount."""
 
     id: str
     status: Status
@@ -31,16 +31,16 @@ class SignRecord:
 
     @property
     def dark(self) -> tuple[str, ...]:
-        """The levels it shows no amount of."""
+        """Return the levels it shows no amount of."""
         return tuple(level for level, cents in self.shown.items() if cents is None)
 
     def to_text(self) -> str:
-        """The record as JSON."""
+        """Return the record as JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
 class SignBook:
-    """Every sign's last heartbeat. ``tell`` hears of each change; ``now_ns`` is monotonic."""
+    """Every sign's last heartbeat. ``tell`` takes each change; ``now_ns`` is monotonic."""
 
     def __init__(
         self,
@@ -57,16 +57,16 @@ class SignBook:
         self._written_ns = began_ns = now_ns()
         with store.transaction() as session:
             self._known = {record.id: record for record in read_signs(session)}
-        # Nobody was heard while no controller was there: each has its five seconds from now.
+        # No heartbeats were received while no controller ran: each sign has its five seconds from now.
         self._heard_ns = dict.fromkeys(self._known, began_ns)
 
     def hear(self, beat: SignHeartbeat) -> None:
-        """A sign is alive, and says what stands on it."""
+        """Take a sign's heartbeat."""
         self._beats[beat.sign] = beat
         self._heard_ns[beat.sign] = self._now_ns()
 
     def look(self) -> tuple[SignRecord, ...]:
-        """Every sign as it is now; what has changed is recorded and told, durably."""
+        """Return the current state of every sign; record and report what has changed, durably."""
         now_ns = self._now_ns()
         found = {name: self._seen(name, heard_ns, now_ns) for name, heard_ns in self._heard_ns.items()}
         changed = [sign for name, sign in found.items() if self._is_news(name, sign)]
@@ -76,7 +76,9 @@ class SignBook:
                 kept = {record.id for record in read_signs(session)}
                 for name, sign in found.items():
                     if name in self._known and name not in kept:
-                        del self._heard_ns[name]  # taken off the list; if it beats again, it is new
+                        del self._heard_ns[
+                            name
+                        ]  # removed from the list; its next heartbeat makes it a new sign
                         continue
                     session.put_sign(name, sign.to_text())
                 for sign in changed:
@@ -110,7 +112,7 @@ class SignBook:
 
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:
-    """The signs on the list."""
+    """Return the signs on the list."""
     return tuple(SignRecord(**json.loads(text)) for _, text in session.signs())
 
 

@@ -1,8 +1,8 @@
-"""Where a controller keeps its state: SQLite by default, PostgreSQL where one is given; one code for both.
+"""The controller's storage: SQLite by default, or PostgreSQL if a server is named; one code for both.
 
-Everything happens in transactions that are durable when they end. Whoever takes the store over gets a new
-*term*; a controller whose term is over can write nothing any more, however late it wakes up (a fencing
-token). Two controllers on one PostgreSQL take turns: the second waits until the first is gone.
+Everything happens in transactions that are durable when they end. A controller that takes the store over gets
+a new *term*; one whose term has ended can no longer write anything, however late it wakes up (a fencing
+token). Two controllers on one PostgreSQL database take turns: the second waits until the first is gone.
 """
 
 import contextlib
@@ -51,9 +51,10 @@ _SCHEMA: Final = (
 )
 
 
-#: What the record of a hit that is not committed yet has in it.
+#: A text that only the records of uncommitted hits contain.
 _OPEN: Final = '%"closed_at": ""%'
-#: What the record of a held message has in it that nobody has ruled on; no message can contain it, escaped.
+#: A text that only the records of held messages without a ruling contain; inside a message it would be
+#: escaped.
 _UNRULED: Final = '%"ruling": ""%'
 
 
@@ -62,39 +63,39 @@ class DeposedError(LocalError):
 
 
 class StoreLostError(LocalError):
-    """The store does not answer any more, or has ended the session: this controller must stop."""
+    """A store that no longer replies, or has ended the session: this controller must stop."""
 
 
 class StoreBusyError(OperatorError):
-    """Another controller works on the store."""
+    """A store that another controller is using."""
 
 
 class Session:
-    """One transaction. Every question and change of a controller goes through here."""
+    """One transaction. Every query and change of a controller goes through here."""
 
     def __init__(self, store: "Store") -> None:
         self._run = store.run
 
     # ------------------------------------------------------------------ machines
     def machines(self) -> tuple[str, ...]:
-        """Everybody who may enrol."""
+        """Return the machines that may enrol."""
         return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
 
     def knows(self, machine: str) -> bool:
-        """Whether this machine may enrol at all."""
+        """Return whether this machine may enrol at all."""
         return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
 
     def add_machine(self, machine: str, at: str) -> None:
-        """Let a machine enrol; one that may already is nothing new."""
+        """Allow a machine to enrol; repeating this changes nothing."""
         self._run("INSERT INTO machine VALUES (?, ?) ON CONFLICT (id) DO NOTHING", machine, at)
 
     def remove_machine(self, machine: str) -> None:
-        """Let it enrol no more. What it gave, and what it won, stays on record."""
+        """Stop a machine from enrolling. Its contributions and wins stay on record."""
         self._run("DELETE FROM machine WHERE id = ?", machine)
         self._run("DELETE FROM heard WHERE machine = ?", machine)
 
     def put_heard(self, machine: str, at: str) -> None:
-        """Keep when a machine was last heard."""
+        """Store the time of a machine's last message."""
         self._run(
             "INSERT INTO heard VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET at = excluded.at",
             machine,
@@ -102,27 +103,27 @@ class Session:
         )
 
     def heard(self) -> dict[str, str]:
-        """When each machine was last heard (ISO 8601); without those that never were."""
+        """Return the time of each machine's last message (ISO 8601); machines without one are left out."""
         return {row[0]: row[1] for row in self._run("SELECT machine, at FROM heard")}
 
     def levels_of(self, machine: str) -> tuple[str, ...]:
-        """The levels a machine has enrolled in."""
+        """Return the levels a machine has enrolled in."""
         rows = self._run("SELECT level FROM member WHERE machine = ? ORDER BY level", machine)
         return tuple(str(row[0]) for row in rows)
 
     # ------------------------------------------------------------------ levels
     def level(self, level: str) -> LevelRecord | None:
-        """One level, its pools checked."""
+        """Return one level with its pools checked, or None."""
         rows = self._run("SELECT record FROM level WHERE id = ?", level)
         return LevelRecord.from_text(level, rows[0][0]) if rows else None
 
     def levels(self, *, besides: Container[str] = ()) -> tuple[LevelRecord, ...]:
-        """Every level ``besides`` these, closed ones too."""
+        """Return every level except ``besides``, closed ones too."""
         rows = self._run("SELECT id, record FROM level ORDER BY id")
         return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in besides)
 
     def put_level(self, record: LevelRecord) -> None:
-        """Keep a level as it now stands."""
+        """Store a level."""
         self._run(
             "INSERT INTO level VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
             record.id,
@@ -131,12 +132,12 @@ class Session:
 
     # ------------------------------------------------------------------ contributions
     def counted(self, machine: str, level: str) -> int | None:
-        """The last contribution of a machine to a level; None when it never enrolled there."""
+        """Return the number of a machine's last contribution to a level, or None if it never enrolled there."""
         rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
         return int(rows[0][0]) if rows else None
 
     def put_counted(self, machine: str, level: str, counted: int) -> None:
-        """Keep how far a machine's contributions are counted; enrols it where it was not."""
+        """Store the number of a machine's last counted contribution; enrol the machine if necessary."""
         self._run(
             "INSERT INTO member VALUES (?, ?, ?) "
             "ON CONFLICT (machine, level) DO UPDATE SET counted = excluded.counted",
@@ -146,7 +147,7 @@ class Session:
         )
 
     def contribution(self, machine: str, level: str, sequence: int) -> tuple[int, Fraction] | None:
-        """The wager (minor units) and the share of one contribution."""
+        """Return the wager (minor units) and the share of one contribution, or None."""
         rows = self._run(
             "SELECT wager_cents, amount FROM contribution WHERE machine = ? AND level = ? AND sequence = ?",
             machine,
@@ -156,7 +157,7 @@ class Session:
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
 
     def add_contribution(self, made: Contribution, *, hidden: Fraction) -> None:
-        """Keep one contribution in the ledger, with the hidden share the controller counts beside it."""
+        """Store one contribution in the ledger, with the hidden share that the controller counts with it."""
         self._run(
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
             made.machine,
@@ -168,7 +169,7 @@ class Session:
         )
 
     def given(self, level: str) -> Fraction:
-        """The sum of a level's ledger, hidden shares too, exact."""
+        """Return the exact sum of a level's ledger, hidden shares included."""
         rows = self._run(
             "SELECT amount, hidden, count(*) FROM contribution WHERE level = ? GROUP BY amount, hidden", level
         )
@@ -176,21 +177,21 @@ class Session:
 
     # ------------------------------------------------------------------ mystery prizes
     def prize(self, level: str) -> PrizeRecord | None:
-        """The last prize of a level: the one being played for, unless the level was given up."""
+        """Return the last prize of a level: the current one, unless the level was closed."""
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
         return PrizeRecord.from_text(rows[0][0]) if rows else None
 
     def prizes(self, level: str) -> tuple[PrizeRecord, ...]:
-        """Every prize of a level, in order."""
+        """Return every prize of a level, in order."""
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
 
     def prize_of(self, claim: str) -> PrizeRecord:
-        """The prize of a hit. Raises LookupError where there is none."""
+        """Return the prize of a hit. Raises LookupError if there is none."""
         return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim)[0][0])
 
     def put_prize(self, record: PrizeRecord) -> None:
-        """Keep a prize as it now stands."""
+        """Store a prize."""
         self._run(
             "INSERT INTO prize VALUES (?, ?, ?, ?) ON CONFLICT (level, number) "
             "DO UPDATE SET claim = excluded.claim, record = excluded.record",
@@ -201,32 +202,32 @@ class Session:
         )
 
     def turns(self, level: str) -> int:
-        """How many contributions to a mystery level have been counted."""
+        """Return how many contributions to a mystery level have been counted."""
         return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
 
     def turn(self, level: str, place: int) -> tuple[str, int] | None:
-        """Whose turn it was: machine, and the sequence of its contribution."""
+        """Return the machine and sequence number of the contribution counted at this index, or None."""
         rows = self._run("SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, place)
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
     def add_turn(self, level: str, machine: str, sequence: int) -> None:
-        """Keep that a contribution was the next to be counted."""
+        """Store that a contribution was the next one counted."""
         self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", level, self.turns(level) + 1, machine, sequence)
 
     # ------------------------------------------------------------------ claims
     def claim(self, claim: str) -> ClaimRecord | None:
-        """One hit, by the id its machine gave it."""
+        """Return one hit by the id its machine gave it, or None."""
         rows = self._run("SELECT record FROM claim WHERE claim = ?", claim)
         return ClaimRecord(**json.loads(rows[0][0])) if rows else None
 
     def claims(self) -> tuple[ClaimRecord, ...]:
-        """The win register: every hit, in the order of levels and places."""
+        """Return the win register: every hit, ordered by level and number."""
         rows = self._run("SELECT record FROM claim")
         found = (ClaimRecord(**json.loads(row[0])) for row in rows)
         return tuple(sorted(found, key=lambda each: (each.level, each.place)))
 
     def open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
-        """The hits of a machine on a level that it has not committed yet."""
+        """Return the hits of a machine on a level that it has not committed yet."""
         rows = self._run(
             "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
             machine,
@@ -237,11 +238,11 @@ class Session:
         return tuple(sorted((c for c in found if not c.closed_at), key=lambda each: each.place))
 
     def hits(self, level: str) -> int:
-        """How many hits of a level are on record, void ones too."""
+        """Return how many hits of a level are on record, void ones too."""
         return int(self._run("SELECT count(*) FROM claim WHERE level = ?", level)[0][0])
 
     def put_claim(self, record: ClaimRecord) -> None:
-        """Keep a hit as it now stands."""
+        """Store a hit."""
         self._run(
             "INSERT INTO claim VALUES (?, ?, ?, ?) "
             "ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
@@ -252,17 +253,17 @@ class Session:
         )
 
     def wins(self, machine: str, level: str) -> tuple[int, ...]:
-        """The contributions of a machine to a level that hit it, one a hit, ascending; void ones too."""
+        """Return a machine's contributions that hit a level, one for each hit, ascending; void ones too."""
         rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
     def held(self, claim: str) -> HeldClaim | None:
-        """A claim that is held, or was."""
+        """Return a claim that is or was held, or None."""
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
         return HeldClaim(**json.loads(rows[0][0])) if rows else None
 
     def all_held(self) -> tuple[HeldClaim, ...]:
-        """Every claim that is held or was, the oldest first."""
+        """Return every claim that is or was held, the oldest first."""
         rows = self._run("SELECT record FROM held")
         return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
 
@@ -271,7 +272,7 @@ class Session:
         return int(self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED)[0][0])
 
     def put_held(self, record: HeldClaim) -> None:
-        """Keep a held claim as it now stands."""
+        """Store a held claim."""
         self._run(
             "INSERT INTO held VALUES (?, ?) ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
             record.claim,
@@ -280,22 +281,22 @@ class Session:
 
     # ------------------------------------------------------------------ the record of everything else
     def note(self, at: str, kind: str, **story: Any) -> None:
-        """Record something that happened."""
+        """Record an event."""
         text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", at, kind, text)
 
     def events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
-        """What was recorded, all of it or of one kind: time, kind, story."""
+        """Return all recorded events, or those of one kind: time, kind, details."""
         where, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
         rows = self._run(f"SELECT at, kind, story FROM event{where}", *values)  # noqa: S608 (a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 
     def signs(self) -> tuple[tuple[str, str], ...]:
-        """Every sign on the list, and what is known of it."""
+        """Return every sign on the list, with its record."""
         return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
 
     def put_sign(self, sign: str, text: str) -> None:
-        """Keep what is known of a sign."""
+        """Store a sign's record."""
         self._run(
             "INSERT INTO sign VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
             sign,
@@ -303,11 +304,11 @@ class Session:
         )
 
     def remove_sign(self, sign: str) -> None:
-        """Take a sign off the list."""
+        """Remove a sign from the list."""
         self._run("DELETE FROM sign WHERE id = ?", sign)
 
     def put_daily(self, day: str, level: str, at: str, amount_cents: int) -> None:
-        """Keep the amount last shown on a day (I-16)."""
+        """Store the amount last shown on a day (I-16)."""
         self._run(
             "INSERT INTO daily VALUES (?, ?, ?, ?) "
             "ON CONFLICT (day, level) DO UPDATE SET at = excluded.at, amount_cents = excluded.amount_cents",
@@ -318,19 +319,22 @@ class Session:
         )
 
     def daily(self) -> tuple[tuple[str, str, str, int], ...]:
-        """The daily record: day, level, time, amount (minor units)."""
+        """Return the daily record: day, level, time, amount (minor units)."""
         rows = self._run("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
         return tuple((row[0], row[1], row[2], int(row[3])) for row in rows)
 
 
 class Store(ABC):
-    """A store taken over by one controller. ``term`` rises with everyone who takes it over."""
+    """A store taken over by one controller. ``term`` rises with every takeover."""
 
     term: int
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
-        """All of it durable at the end, or nothing. Raises :class:`DeposedError` when the term is over."""
+        """Yield a transaction: all of it is durable at the end, or nothing.
+
+        Raises :class:`DeposedError` if the term has ended.
+        """
         self.run(self.begin)
         try:
             self._hold_office()
@@ -341,11 +345,11 @@ class Store(ABC):
         self.run("COMMIT")
 
     begin = "BEGIN"
-    #: A question with one value, a table's name; its answer is 0 where there is no such table.
+    #: A query with one value, a table's name; it returns 0 if there is no such table.
     looks_for: str
 
     def _hold_office(self) -> None:
-        """Make sure that the term is not over, and that it does not end before the transaction does."""
+        """Check that the term has not ended, and cannot end before the transaction does."""
         if not self.run("UPDATE office SET used = used + 1 WHERE term = ? RETURNING term", self.term):
             raise DeposedError(f"term {self.term} is over: another controller has taken over")
 
@@ -359,12 +363,12 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let the store go."""
+        """Close the store."""
 
     def require_tables(self) -> None:
-        """Make sure, for who only reads, that every table is there. Raises OperatorError.
+        """Check, for readers, that every table exists. Raises OperatorError.
 
-        An earlier version of the program made fewer; the next controller makes what is missing.
+        Earlier versions of the program created fewer tables; the next controller creates the missing ones.
         """
         names = [table.split(" (")[0].split()[-1] for table in _SCHEMA if table.startswith("CREATE TABLE")]
         missing = [name for name in names if not self.run(self.looks_for, name)[0][0]]
@@ -375,7 +379,7 @@ class Store(ABC):
             )
 
     def _take_over(self, integer: str) -> None:
-        """Make the tables where there are none, and begin a new term."""
+        """Create missing tables, and start a new term."""
         self.run(self.begin)
         for table in _SCHEMA:
             self.run(table.format(int=integer))
@@ -385,12 +389,12 @@ class Store(ABC):
 
 
 class SqliteReader(Store):
-    """The same file, only to be read, while a controller may be working on it."""
+    """A SQLite file opened for reading while a controller may be using it."""
 
     looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
 
     def __init__(self, path: Path) -> None:
-        """Open the file. Raises OperatorError where there is none."""
+        """Open the file. Raises OperatorError if there is none."""
         if not path.exists():
             raise OperatorError(
                 f"{path}: no controller's store is there; `egm progressive serve` makes one, --store names it"
@@ -404,31 +408,31 @@ class SqliteReader(Store):
             raise OperatorError(f"{path}: is no controller's store: {error}") from error
 
     def _hold_office(self) -> None:
-        """Who only reads needs none."""
+        """Do nothing: a reader needs no term."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
-        """See :meth:`Store.run`."""
+        """Run one statement; see :meth:`Store.run`."""
         return self._base.execute(sql, values).fetchall()
 
     def rollback(self) -> None:
-        """See :meth:`Store.rollback`."""
+        """Undo the transaction; see :meth:`Store.rollback`."""
         with contextlib.suppress(sqlite3.Error):
             if self._base.in_transaction:
                 self._base.execute("ROLLBACK")
 
     def close(self) -> None:
-        """See :meth:`Store.close`."""
+        """Close the store; see :meth:`Store.close`."""
         self._base.close()
 
 
 class SqliteStore(SqliteReader):
-    """A file of this computer, for one controller at a time."""
+    """A SQLite file on this computer, for one controller at a time."""
 
     begin = "BEGIN IMMEDIATE"
     _hold_office = Store._hold_office  # noqa: SLF001 (who writes holds the office, unlike who reads)
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file. Raises :class:`StoreBusyError`, or OperatorError for a file that is none."""
+        """Open or create the file. Raises :class:`StoreBusyError`, or OperatorError for an invalid file."""
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(path.name + ".lock")
         try:
@@ -450,7 +454,7 @@ class SqliteStore(SqliteReader):
             raise OperatorError(f"{path}: {error}") from error
 
     def close(self) -> None:
-        """See :meth:`Store.close`."""
+        """Close the store; see :meth:`Store.close`."""
         self._base.close()
         if self._lock >= 0:
             os.close(self._lock)

@@ -198,8 +198,8 @@ def _courses(case: Case) -> Iterator[_Course]:
 
 def wager_of(game: Game, bet: BetAnalysis) -> Wager:
     """Return the wager of a bet, with what has to lie beside it."""
-    laid = {"bets": {**bet.options["bets"], **bet.beside}} if bet.beside else bet.options
-    return game.wager(bet.cost_credits + sum(bet.beside.values()), **laid)
+    laid = {"bets": {**bet.options["bets"], **bet.required_bets}} if bet.required_bets else bet.options
+    return game.wager(bet.cost_credits + sum(bet.required_bets.values()), **laid)
 
 
 def depicted_odds(case: Case) -> Iterator[Finding]:

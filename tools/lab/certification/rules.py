@@ -373,7 +373,14 @@ def simulation(case: Case) -> Iterator[Finding]:
             yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, words)
             continue
         tally = play_batch(
-            case.game, bet.cost_credits, bet.options, case.games, case.draw, most, bet.table, bet.beside
+            case.game,
+            bet.cost_credits,
+            bet.options,
+            case.games,
+            case.draw,
+            most,
+            bet.table,
+            bet.required_bets,
         )
         v = judge(tally, bet.cost_credits, rtp, variance)
         found.append(v)

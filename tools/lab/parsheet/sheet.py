@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from egm.profiles.profile import Awards
-from paytables import Analysis, BetAnalysis, Game, Law
+from paytables import Analysis, BetAnalysis, Game, WinDistribution
 from paytables.analysis import BAND_GAMES, QUANTILES, ProgressiveShare, band, volatility_index
 from paytables.odds import awards, longer
 from paytables.reels.enumerated import Falls, Holds
@@ -185,7 +185,7 @@ def volatility(bet: BetAnalysis) -> list[dict[str, Any]]:
     return rows
 
 
-def classes(law: Law, cost: int) -> dict[str, Any]:
+def classes(law: WinDistribution, cost: int) -> dict[str, Any]:
     """Return the distribution of the win in classes of the bet, with the return each class holds."""
     rows: list[dict[str, Any]] = []
     low: Fraction | None = None

@@ -1,5 +1,6 @@
 """Judges of raw output that nobody here wrote: ent and rngtest where installed, dieharder's kept run."""
 
+import ast
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -52,11 +53,33 @@ class Dieharder:
         return sum(line.assessment == assessment for line in self.lines)
 
     def changed_since(self, root: Path = _ROOT) -> tuple[str, ...]:
-        """The source files named as what made the bytes that are not, under ``root``, what they were then."""
+        """Return the source files that made the bytes and whose code, under ``root``, has changed since.
+
+        The provenance has two digests of each: of the file, and of its code (:func:`code_digest`).
+        """
         made = [line.removeprefix(_MADE_BY).split() for line in self.provenance if line.startswith(_MADE_BY)]
         return tuple(
-            name for name, digest in made if sha256((root / name).read_bytes()).hexdigest() != digest
+            name
+            for name, _, digest in made
+            if code_digest((root / name).read_text(encoding="utf-8")) != digest
         )
+
+
+def code_digest(source: str) -> str:
+    """Return the SHA-256 of Python source without comments, docstrings and layout, in hexadecimal."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [statement for statement in node.body if not _is_text(statement)]
+    return sha256(ast.unparse(tree).encode()).hexdigest()
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 def read_dieharder(path: Path = DIEHARDER) -> Dieharder:

@@ -1,0 +1,191 @@
+"""What one journal of a simulated machine says, and what the independent audit says of it.
+
+An authorised clear begins a new journal, so a world has one history for each clear and one for the journal
+that is in use. Their sums are compared with the books (:mod:`tools.dev.simulation.oracle`).
+"""
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from meters import Journal, Phase, StoredEntry, export
+from meters.keys import MachineKey
+from meters.recall import details
+from meters.storage import DiskStorage
+from tools.audit.games import Shelf
+from tools.audit.verify import Auditor
+
+#: In the folder of a world: the export that was audited last.
+EXPORT: Final = Path("export.jsonl")
+_CARRIED_OVER: Final = "house:carried_over"
+_LEVELS: Final = "house:progressive:"
+
+MONEY_IN: Final = ("world:bill", "world:coin", "world:voucher_in:cashable")
+MONEY_OUT: Final = (
+    "out:voucher:cashable",
+    "out:hopper",
+    "out:handpay_cancelled_credit",
+    "out:handpay_jackpot",
+    "out:handpay_progressive",
+    "out:handpay_bonus",
+    "out:handpay_disputed",
+)
+#: Account -> which way the host's money went.
+HOST: Final = {"world:aft_in:cashable": "in", "out:aft_out:cashable": "out", "house:bonus": "bonus"}
+WON: Final = ("house:win", "house:push", "house:attendant_jackpot")
+GIVEN_BACK: Final = (
+    *(*WON, "house:double_up_win", "house:residual_win", "house:refund_defect", "house:disputed"),
+)
+#: What the house takes of credit: stakes, remainders, and what persons ruled to be the player's no more.
+TAKEN: Final = (
+    "house:wager",
+    "house:double_up_bet",
+    "house:residual",
+    "house:forfeit",
+    "house:orphan",
+    "house:expired",
+)
+#: What is not summed over several journals.
+_OF_THE_LAST: Final = frozenset({"credit_cents", "owed_cents", "carried_cents", "is_audited"})
+ACCOUNTS: Final = (*MONEY_IN, *MONEY_OUT, *HOST, *TAKEN, *GIVEN_BACK)
+
+
+@dataclass(slots=True)
+class History:
+    """Sums of one journal, or of several added together; amounts are minor units."""
+
+    entries: int = 0
+    games: int = 0
+    balance: Counter[str] = field(default_factory=Counter)
+    """By account, without sign."""
+    levels: Counter[str] = field(default_factory=Counter)
+    """Won of progressive levels, by account."""
+    bills: Counter[int] = field(default_factory=Counter)
+    """Credited for bills, by position."""
+    drop_cents: int = 0
+    credit_cents: int = 0
+    """Cashable credit that is left at the positions."""
+    owed_cents: int = 0
+    """All credit of players at the end, reserved credit included."""
+    carried_cents: int = 0
+    """Credit that a clear brought over from the journal before."""
+    in_doubt: Counter[str] = field(default_factory=Counter)
+    """Most that persons ruled on because nobody could tell where it was, by device."""
+    given_up: Counter[str] = field(default_factory=Counter)
+    """Hand-pays that persons ruled nobody is paid, by the account they had been reserved from."""
+    orphan_cents: int = 0
+    """Tickets that were found."""
+    returned_cents: int = 0
+    """Bets of tables that were given back at a cash-out."""
+    counts: list[tuple[str, int, int]] = field(default_factory=list)
+    """Each count of a box: the box, what was counted and what had been metered."""
+    wrong: list[str] = field(default_factory=list)
+    is_audited: bool = False
+
+    def add(self, other: "History") -> None:
+        """Add the sums of another journal of the same machine."""
+        for name in self.__slots__:
+            if name not in _OF_THE_LAST:
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in _OF_THE_LAST:
+            setattr(self, name, getattr(other, name))
+
+
+def read_history(
+    folder: Path, now: datetime, positions: int, games: Path, *, at_rest: bool, audit_from: int = 0
+) -> History:
+    """Open the journal of a stopped machine, have it audited, and return what it says.
+
+    ``games`` is the folder of games that are not of the library; the export is left there. ``at_rest``:
+    nothing of a player's is on the machine, so no game may be open. The audit is left out of a journal with
+    fewer entries than ``audit_from``: it reads them all, and a long world comes to rest very often.
+    """
+    history = History()
+    with Journal.open(folder, now=lambda: now) as journal:
+        journal.self_audit()
+        history.entries = journal.sequence
+        _read(journal, history, positions)
+        if history.entries >= audit_from:
+            _audit(journal, folder, now, games, history, at_rest=at_rest)
+            history.is_audited = True
+    return history
+
+
+def read_copy(folder: Path, now: datetime, positions: int, games: Path) -> History:
+    """Read the journal of a state folder from a copy, so that opening it changes nothing."""
+    scratch = games / "copy"
+    shutil.copytree(folder, scratch, ignore=shutil.ignore_patterns("run", "cleared"))
+    try:
+        return read_history(scratch, now, positions, games, at_rest=False)
+    finally:
+        shutil.rmtree(scratch)
+
+
+def _read(journal: Journal, history: History, positions: int) -> None:
+    read = journal.meters()
+    history.balance.update({account: abs(journal.balance_cents(account)) for account in ACCOUNTS})
+    history.drop_cents = read.values["coin_drop"]
+    numbers = range(1, positions + 1)
+    if positions > 1:
+        for number in numbers:
+            history.bills[number] = dict(read.where(position=number).values).get("bill_in.value", 0)
+    else:
+        history.bills[1] = abs(journal.balance_cents("world:bill"))
+    history.credit_cents = sum(journal.balance_cents(f"credit:{n}:cashable") for n in numbers)
+    history.owed_cents = journal.credits_cents()
+    history.carried_cents = -journal.balance_cents(_CARRIED_OVER)
+    reserved: dict[str, StoredEntry] = {}
+    names: set[str] = set()
+    for entry in journal.entries():
+        names.update(flow.source for flow in entry.transfers if flow.source.startswith(_LEVELS))
+        if entry.transaction.phase is Phase.RESERVE:
+            reserved[entry.id] = entry
+        _read_ruling(entry, history, reserved)
+    history.levels.update({name: -journal.balance_cents(name) for name in sorted(names)})
+
+
+def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, StoredEntry]) -> None:
+    """Add what persons ruled, counted or found, and bets that were given back."""
+    match entry.kind:
+        case "disputed.ruled":
+            ruled = details(entry)
+            if "number" not in ruled:  # of a bill or of coins nobody could tell where they are
+                history.in_doubt[str(ruled["device"])] += int(ruled["most_cents"])
+        case "forfeit.prize" | "handpay.unclaimed":
+            # What is an orphan was won all the same, and left the house by its register.
+            for flow in reserved[entry.transaction.ref or ""].transfers:
+                if flow.target.startswith("out:"):
+                    source = flow.source if entry.kind == "forfeit.prize" else "house:orphan"
+                    history.given_up[source] += flow.amount_cents
+        case "orphan.ticket":
+            history.orphan_cents += int(details(entry)["amount_cents"])
+        case "table.returned":
+            history.returned_cents += int(details(entry)["amount_cents"])
+        case "collection.counted":
+            counted = details(entry)
+            figures = int(counted["counted_cents"]), int(counted["metered_cents"])
+            history.counts.append((str(counted["box"]), *figures))
+
+
+def _audit(
+    journal: Journal, folder: Path, now: datetime, games: Path, history: History, *, at_rest: bool
+) -> None:
+    """Have the export audited independently: chain, signatures, balances, meters, every game replayed."""
+    key = MachineKey.load(DiskStorage(), folder)
+    if key is None:
+        history.wrong.append("there is no machine key to sign an export with")
+        return
+    with (games / EXPORT).open("wb") as file:
+        export.write(journal, key, file, now)
+    with (games / EXPORT).open("rb") as file:
+        reader = export.ExportReader(file, "simulation")
+        report = Auditor(Shelf((games,))).run(
+            reader.bodies(), head=(reader.header.sequence, reader.header.head_hash)
+        )
+    history.games = report.games
+    history.wrong += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
+    if at_rest and report.games_open:
+        history.wrong.append(f"audit: {report.games_open} games were never closed")
