@@ -1,4 +1,4 @@
-"""Clock, injected: no other module of the cabinet reads the time."""
+"""The injected clock: no other module of the cabinet reads the time."""
 
 import time
 from datetime import UTC, datetime
@@ -6,14 +6,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What the machine knows of time. Wall time is for people and records; only the monotonic is measured."""
+    """A clock with wall time, for display and records, and monotonic time, for measuring durations."""
 
     def now(self) -> datetime:
-        """The time of day, UTC."""
+        """Return the time of day, UTC."""
         ...
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds that never go backwards, from an arbitrary start."""
+        """Return a nanosecond count that never goes backwards, from an arbitrary start."""
         ...
 
 
@@ -21,9 +21,9 @@ class SystemClock:
     """The computer's own clocks."""
 
     def now(self) -> datetime:
-        """The time of day, UTC."""
+        """Return the time of day, UTC."""
         return datetime.now(UTC)
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds since some fixed moment before start-up."""
+        """Return the nanoseconds since some fixed moment before startup."""
         return time.monotonic_ns()

@@ -1,4 +1,4 @@
-"""Python's cycle collector, paused while many objects are made that stay: it would walk all of them."""
+"""Pause Python's cycle collector while many long-lived objects are created: it would walk all of them."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the collector of this process; where it was off already, it stays off."""
+    """Pause the collector of this process; if it was off already, it stays off."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,31 +1,31 @@
 """Error families: remote, local and invariant; and the check that always runs.
 
-What happens next depends on whose fault it is, so the family is part of the type:
+What happens next depends on where the cause is, so the family is part of the type:
 
-* :class:`LocalError` is our bug or our broken machine: play stops; a tilt, or out of service.
-* :class:`PeerError` is a device or host that misbehaved: counted, logged, retried.
-* :class:`OperatorError` is wrong input from a person: a message with the thing, the place and the reason.
+* :class:`LocalError` is a bug or a fault of this machine: play stops; a tilt, or out of service.
+* :class:`PeerError` is a misbehaving device or host: counted, logged, retried.
+* :class:`OperatorError` is wrong input from a person: a message with the item, its location and the reason.
 """
 
 
 class LocalError(Exception):
-    """The machine itself is wrong; nothing may be played until somebody has looked."""
+    """A fault of the machine itself; play stops until staff have looked."""
 
 
 class InvariantError(LocalError):
-    """Something that must always hold did not; the code names it."""
+    """A condition that must always hold was false; the code names it."""
 
 
 class PeerError(Exception):
-    """A device or a host said something it should not have, or nothing at all."""
+    """A device or a host sent something invalid, or nothing at all."""
 
 
 class OperatorError(Exception):
-    """Wrong input from a person or a file: says what, where and why."""
+    """Wrong input from a person or a file: what, where and why."""
 
 
 class RestartAsked(Exception):
-    """Somebody with the right to do so asked that the machine start again."""
+    """An authorised person requested a restart of the machine."""
 
 
 def invariant(condition: bool, code: str) -> None:  # noqa: FBT001 (reads as assert does)

@@ -1,4 +1,4 @@
-"""Exact amounts as text: what a definition, a message and a record hold instead of a float."""
+"""Exact amounts as text, used in definitions, messages and records instead of floats."""
 
 import re
 from fractions import Fraction
@@ -7,12 +7,12 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 _RATIONAL: Final = re.compile(r"-?\d{1,2000}(/[1-9]\d{0,1999})?", re.ASCII)
-#: How much of a text is repeated in the message that refuses it.
+#: Maximum length of the text quoted in the error message.
 _QUOTED_MAX: Final = 80
 
 
 def rational(text: object) -> Fraction:
-    """Read ``"7"`` or ``"7/200"``. Raises ValueError for anything else, a float above all."""
+    """Return the fraction in ``"7"`` or ``"7/200"``. Raises ValueError for anything else, floats included."""
     if isinstance(text, Fraction):
         return text
     if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
@@ -27,4 +27,4 @@ Rational = Annotated[
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": r"^-?\d+(/[1-9]\d*)?$"}),
 ]
-"""A fraction that travels as text."""
+"""A fraction that is serialised as text."""

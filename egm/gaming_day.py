@@ -1,4 +1,4 @@
-"""The venue's gaming day: which date something belongs to in statements, registers and sheets."""
+"""The venue's gaming day: the date that an entry belongs to in statements, registers and sheets."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -12,7 +12,7 @@ _HOURS: Final = 24
 class GamingDay:
     """A time zone (an IANA name) and the local hour, 0 to 23, at which a day ends and the next begins.
 
-    The default is the day of UTC, which journals of machines that recorded no zone are divided by.
+    The default is the UTC day, used for journals of machines that recorded no zone.
     """
 
     time_zone: str = "UTC"
@@ -30,13 +30,13 @@ class GamingDay:
     def date_of(self, moment: datetime) -> date:
         """Return the date that a moment (aware) belongs to.
 
-        Uses UTC where this computer does not know the zone; :attr:`name` then says so.
+        Uses UTC if this computer does not know the zone; :attr:`name` then says so.
         """
         return (moment.astimezone(self._zone or UTC) - timedelta(hours=self.ends_hour)).date()
 
     @property
     def name(self) -> str:
-        """The zone and the hour in words, for the heading of a report."""
+        """Return the zone and the hour as text, for the heading of a report."""
         zone = self.time_zone if self._zone else f"UTC ({self.time_zone} is not known here)"
         return f"{zone}, days end at {self.ends_hour:02d}:00"
 

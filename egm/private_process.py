@@ -1,8 +1,8 @@
-"""A private process: what it makes is its owner's alone, and no other process looks into it.
+"""Make a process private: its files belong to its owner only, and no other process can look into it.
 
-Every process of a cabinet calls :func:`close_process` before anything else. Without it a mask that was
-inherited would decide who reads the journal, and whoever runs as the same user could read keys out of the
-memory, or reach files through ``/proc/PID/root``.
+Every process of a cabinet calls :func:`close_process` first. Without it, an inherited umask would decide who
+can read the journal, and another process of the same user could read keys from its memory or reach files
+through ``/proc/PID/root``.
 """
 
 import ctypes
@@ -10,12 +10,12 @@ import os
 from typing import Final
 
 _PR_SET_DUMPABLE: Final = 4
-"""Linux, linux/prctl.h."""
+"""From Linux, linux/prctl.h."""
 OTHERS: Final = 0o077
-"""The rights of everybody but the owner."""
+"""The permission bits of everybody except the owner."""
 
 
 def close_process() -> None:
-    """Make files and folders for the owner only from now on; leave no core, show no process our memory."""
+    """Restrict new files and folders to the owner, and disable core dumps and access to the process's memory."""
     os.umask(OTHERS)
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -1,13 +1,13 @@
-"""The codec between frozen dataclasses and the JSON of the journal: one for every record the machine keeps.
+"""Convert between frozen dataclasses and the JSON of the journal; used for every stored record.
 
-A record is a frozen, keyword-only dataclass of plain fields. :func:`to_json` writes it, :func:`from_json`
-reads it back and refuses whatever is not exactly such a record, naming the place, the field and the value.
-A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a ``StrEnum``, a ``Literal`` of
-texts, ``X | None``, ``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record, or a type with
-``to_json`` and ``from_json`` of its own.
+A record is a frozen, keyword-only dataclass of plain fields. :func:`to_json` writes it. :func:`from_json`
+reads it back and rejects anything that is not exactly such a record, naming the place, the field and the
+value. A field may be ``int``, ``str``, ``bool``, ``JSON``, a ``Fraction`` (as text), a ``StrEnum``, a
+``Literal`` of texts, ``X | None``, ``tuple[X, ...]``, ``tuple[X, Y]``, ``Mapping[str, X]``, another record,
+or a type with its own ``to_json`` and ``from_json``.
 
-A plain default is for reading: it stands for what journals did not keep before the field was there. A name
-that Python keeps for itself ends in an underscore here (``from_``), and not in the JSON.
+A plain default applies when reading: it replaces a field that older journals did not have. A field name that
+is a Python keyword ends in an underscore here (``from_``), but not in the JSON.
 """
 
 import dataclasses
@@ -39,7 +39,7 @@ R = TypeVar("R")
 
 Read: TypeAlias = Callable[[object], object]
 Write: TypeAlias = Callable[[object], JSON] | None
-"""None: the value is its own JSON."""
+"""None: the value is already JSON."""
 
 _OMITTED: Final = "omitted"
 _INLINE: Final = "inline"
@@ -47,11 +47,11 @@ _SHOWN_CHARACTERS: Final = 80
 
 
 class RecordError(LocalError):
-    """A record in the journal that is not as it must be: says where, which field, and what stands there."""
+    """An invalid record in the journal: where it is, which field, and its value."""
 
 
 class _Wrong(Exception):
-    """A value that does not fit: what is said of it, and the path to it, innermost first."""
+    """An invalid value: the message, and the path to it, innermost first."""
 
     def __init__(self, value: object, expected: str) -> None:
         super().__init__()
@@ -70,29 +70,29 @@ class _OwnJson(Protocol):
 
 
 def omitted(default: T) -> T:
-    """A field that is left out of the JSON where it has its default."""
+    """Declare a field that is left out of the JSON if it has its default."""
     if isinstance(default, dict):
         return dataclasses.field(default_factory=lambda: default, metadata={_OMITTED: True})
     return dataclasses.field(default=default, metadata={_OMITTED: True})
 
 
 def inline(default: T) -> T:
-    """A record whose fields stand in its owner's JSON; all left out where it is its default."""
+    """Declare a record whose fields are merged into its owner's JSON, and left out if it is the default."""
     return dataclasses.field(default=default, metadata={_INLINE: True})
 
 
 def is_record(value: object) -> bool:
-    """Whether it is a record, and not JSON already."""
+    """Return whether a value is a record rather than JSON."""
     return hasattr(value, "__dataclass_fields__")
 
 
 def to_json(record: object) -> dict[str, JSON]:
-    """Return a record as the journal keeps it."""
+    """Return a record as stored in the journal."""
     return _codec(type(record)).write(record)
 
 
 def from_json(kind: type[R], data: object, where: str) -> R:
-    """Read a record back. ``where`` says what it is and where it stands. Raises :class:`RecordError`."""
+    """Read a record back. ``where`` names it and its location for errors. Raises :class:`RecordError`."""
     try:
         return cast(R, _codec(kind).read(data))
     except _Wrong as wrong:
@@ -110,7 +110,7 @@ class _Field(NamedTuple):
     default: object
     omitted: bool
     plain: object
-    """A value of this very type is read as it is."""
+    """A value of exactly this type is read unchanged."""
 
 
 class _Codec:
@@ -151,7 +151,7 @@ class _Codec:
         return found
 
     def read(self, data: object) -> object:
-        """Return the record that some JSON is. Raises :class:`_Wrong`."""
+        """Return the record that some JSON contains. Raises :class:`_Wrong`."""
         if not isinstance(data, Mapping):
             raise _Wrong(data, "not a record")
         if not data.keys() <= self.names:
@@ -160,7 +160,7 @@ class _Codec:
         return self.gather(data)
 
     def gather(self, data: Mapping[str, object]) -> object:
-        """The same from a record that may hold more."""
+        """Return the record contained in JSON that may have other keys as well."""
         values: dict[str, object] = {}
         for name, key, read, _, default, _, plain in self._fields:
             if key in data:
@@ -190,7 +190,7 @@ def _codec(kind: type) -> _Codec:
 # ---------------------------------------------------------------------------------------------- field types
 def _exactly(kind: type) -> Read:
     def read(value: object) -> object:
-        if type(value) is not kind and not (kind is str and isinstance(value, str)):  # a bool is no number
+        if type(value) is not kind and not (kind is str and isinstance(value, str)):  # bool is not int
             raise _Wrong(value, f"not of type {kind.__name__}")
         return value
 
@@ -201,7 +201,7 @@ _EXACTLY: Final[Mapping[object, Read]] = {kind: _exactly(kind) for kind in (int,
 
 
 def _converters(hint: object) -> tuple[Read, Write]:
-    """How a value of this type is read and written."""
+    """Return the functions that read and write a value of this type."""
     plain = _anything if _is_json(hint) else _EXACTLY.get(hint)
     if plain is not None:
         return plain, None
@@ -220,9 +220,9 @@ def _converters(hint: object) -> tuple[Read, Write]:
 
 
 def _class(kind: type) -> tuple[Read, Write]:
-    """The same of a class."""
+    """Return the functions that read and write an instance of a class."""
     if issubclass(kind, StrEnum):
-        return _choice(kind), str  # the bare text, as it is read again: an audit tells the two apart
+        return _choice(kind), str  # write the bare text: an audit distinguishes it from the enum member
     if kind is Fraction:
         return _fraction, str
     if hasattr(kind, "from_json"):
@@ -234,7 +234,7 @@ def _class(kind: type) -> tuple[Read, Write]:
 
 
 def _is_json(hint: object) -> bool:
-    """Whether it is JSON of any shape, an alias that is text: a game's display, a choice of its player."""
+    """Return whether the type is JSON of any shape: a game's display, or a player's choice."""
     return hint == JSON or (isinstance(hint, ForwardRef) and hint.__forward_arg__ == JSON)
 
 
@@ -327,11 +327,11 @@ def _listed(value: object) -> Sequence[object]:
     return value
 
 
-def _at(place: object, read: Read, value: object) -> object:
+def _at(path: object, read: Read, value: object) -> object:
     try:
         return read(value)
     except _Wrong as wrong:
-        raise wrong.within(str(place)) from None
+        raise wrong.within(str(path)) from None
 
 
 def _fraction(value: object) -> Fraction:

@@ -1,4 +1,4 @@
-"""Secret files: secrets only while nobody but their owner can read them."""
+"""Secret files: use secrets only if nobody except their owner can read them."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.private_process import OTHERS
 
-#: What a medium fails with -> a code of ``notice.refused``, which tells staff what to do.
+#: Error of a medium -> the code of ``notice.refused`` that tells staff what to do.
 _MEDIUM: Final[Mapping[int | None, str]] = {
     errno.ENOSPC: "medium_full",
     errno.EDQUOT: "medium_full",
@@ -20,14 +20,14 @@ _MEDIUM: Final[Mapping[int | None, str]] = {
 
 
 def medium_failure(error: OSError) -> str:
-    """The words for what one of the machine's own media failed with: a code of ``notice.refused``."""
+    """Return the code of ``notice.refused`` for a failure of one of the machine's media."""
     return _MEDIUM.get(error.errno, "medium_other")
 
 
 def require_private(*paths: Path) -> None:
-    """Raise OperatorError for the first of these files that others than its owner may read or write.
+    """Raise OperatorError for the first of these files that anyone except its owner may read or write.
 
-    A file that is not there is nobody's to read.
+    A missing file is not an error.
     """
     for path in paths:
         try:
@@ -44,11 +44,11 @@ def require_private(*paths: Path) -> None:
 
 
 def close_folder(folder: Path, *ours: str) -> None:
-    """Take a folder of the machine's from all but its owner. Raises OSError, and OperatorError naming it.
+    """Restrict one of the machine's folders to its owner. Raises OSError, and OperatorError naming the folder.
 
-    One that holds anything is closed only where one of ``ours`` is in it, or is its name: a machine that is
-    given a folder which others share leaves it as it is, and refuses it. A folder that is shared with the
-    screens' user (:func:`share`) may be passed through by their group.
+    A folder that contains anything is restricted only if one of ``ours`` is in it or is its name: if the
+    machine is given a folder that others share, it leaves it unchanged and refuses it. A folder shared with
+    the screens' user (:func:`share`) keeps the right of their group to pass through.
     """
     found = folder.stat()
     rights = found.st_mode & (OTHERS & ~stat.S_IXGRP if found.st_mode & stat.S_ISGID else OTHERS)
@@ -65,17 +65,17 @@ def close_folder(folder: Path, *ours: str) -> None:
 
 
 def share(path: Path, mode: int) -> None:
-    """Let the screens use a file of the run folder, where that folder is shared with a group of theirs.
+    """Give the screens access to a file of the run folder, if that folder is shared with their group.
 
-    It is where it hands its group on (set-group-ID): so the Debian package makes it, whose screens are a user
-    of their own. ``mode``: of the file, its group's rights among them.
+    A shared folder has the set-group-ID bit, as created by the Debian package, whose screens run as a
+    separate user. ``mode``: the file's mode, with its group's rights.
     """
     if path.parent.stat().st_mode & stat.S_ISGID:
         path.chmod(mode)
 
 
 def write_private(path: Path, data: str | bytes) -> None:
-    """Write a new file for its owner only, durably. Raises OSError; FileExistsError where there is one."""
+    """Write a new file for its owner only, durably. Raises OSError; FileExistsError if it exists."""
     _write(path, data, 0o600)
 
 
@@ -88,12 +88,12 @@ def _write(path: Path, data: str | bytes, mode: int) -> None:
 
 
 def replace_private(path: Path, data: str | bytes) -> None:
-    """The same in the place of any old one: durably, all or nothing."""
+    """Write a file for its owner only, replacing any old one durably and atomically."""
     _replace(path, data, 0o600)
 
 
 def replace_public(path: Path, data: str | bytes) -> None:
-    """As :func:`replace_private`, for others to read too, as far as the process's mask lets them."""
+    """Write a file like :func:`replace_private`, but readable by others as far as the umask allows."""
     _replace(path, data, 0o644)
 
 
@@ -106,7 +106,7 @@ def _replace(path: Path, data: str | bytes, mode: int) -> None:
 
 
 def replace_transient(path: Path, data: str | bytes) -> None:
-    """As :func:`replace_private`, but not durable: for what is written anew at each start."""
+    """Write a file like :func:`replace_private`, but not durably: for files rewritten at each start."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -116,7 +116,7 @@ def replace_transient(path: Path, data: str | bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make what a folder lists durable. Raises OSError."""
+    """Make a folder's list of files durable. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

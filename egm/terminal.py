@@ -1,8 +1,8 @@
-"""Terminal output of untrusted text: what files and machines say is shown, never obeyed.
+"""Terminal output of untrusted text: texts of files and machines are displayed, never interpreted.
 
-A name in a file may hold sequences that steer a terminal: they could erase a line, paint a verdict, hide what
-follows or turn it round. Every process and every command prints through here, and a test holds that none
-prints otherwise; :mod:`tools.cli.terminal` has what only commands need.
+A name in a file may contain terminal control sequences, which could erase a line, fake a result, hide what
+follows or reverse it. Every process and every command prints through this module, and a test checks that;
+:mod:`tools.cli.terminal` has what only commands need.
 """
 
 import unicodedata
@@ -12,15 +12,15 @@ import click
 
 
 def is_shown(character: str) -> bool:
-    """Whether it is printed, and does nothing else: a letter, a sign, a space of any width."""
+    """Return whether a character only prints: a letter, a sign, a space of any width."""
     return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def printable(value: object) -> str:
-    r"""Return ``value`` as text in which nothing steers a terminal.
+    r"""Return ``value`` as text without any character that could control a terminal.
 
-    Control characters, those that change the direction of text, lone surrogates and every other character
-    that is not printed are shown as Python escapes (``\x1b``).
+    Control characters, characters that change the direction of text, lone surrogates and every other
+    character that is not printed are shown as Python escapes (``\x1b``).
     """
     text = str(value)
     if text.isprintable():
@@ -29,12 +29,12 @@ def printable(value: object) -> str:
 
 
 def lines(text: str) -> str:
-    """The same of a text of several lines: they stay lines."""
+    """Return a text of several lines with each line made printable."""
     return "\n".join(printable(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def echo(text: object = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """Print a text of one line or more; ``style`` is what ``click.style`` takes."""
-    told = lines(str(text))
-    drawn = click.style(told, **style) if any(style.values()) else told
-    click.echo(drawn, nl=nl, err=err)
+    """Print a text of one or more lines; ``style`` takes the arguments of ``click.style``."""
+    escaped = lines(str(text))
+    styled = click.style(escaped, **style) if any(style.values()) else escaped
+    click.echo(styled, nl=nl, err=err)

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-#: Bytes of a socket's address, without the null byte that ends it (unix(7), ``sun_path``).
+#: Maximum length in bytes of a socket's address, without the terminating null byte (unix(7), ``sun_path``).
 _ADDRESS_BYTES_MAX: Final = 107
 
 
 def fits_address(path: Path) -> bool:
-    """Return whether the address of a socket can hold ``path``."""
+    """Return whether a socket address can hold ``path``."""
     return len(os.fsencode(path)) <= _ADDRESS_BYTES_MAX
 
 
@@ -19,8 +19,8 @@ def fits_address(path: Path) -> bool:
 def socket_address(path: Path) -> Iterator[str]:
     """Yield an address at which the socket at ``path`` can be bound or connected while the context lasts.
 
-    A path that is too long is reached through an open descriptor of its folder. Raises OSError where that
-    folder does not exist or may not be entered.
+    A path that is too long is reached through an open descriptor of its folder. Raises OSError if that folder
+    does not exist or may not be entered.
     """
     if fits_address(path):
         yield str(path)

@@ -1,4 +1,4 @@
-"""Faults of messages from outside as one short line that can be shown, recorded and logged."""
+"""Errors in messages from outside, as one short line to show, record and log."""
 
 from typing import Final
 
@@ -9,15 +9,17 @@ _WHAT_MAX: Final = 200
 _QUOTED_BYTES_MAX: Final = 80
 
 
-def first_fault(error: ValidationError, data: bytes, whole: str = "message") -> str:
-    """Return where the first fault is, what it is, and how ``data`` begins; printable ASCII, bounded.
+def first_fault(error: ValidationError, data: bytes, default_place: str = "message") -> str:
+    """Return the location and text of the first error, and the start of ``data``; printable ASCII, bounded.
 
-    ``whole``: what to name when the fault is in no single field.
+    ``default_place``: the location to name if the error is in no single field.
     """
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or whole
-    return f"{_shown(where, _WHERE_MAX)}: {_shown(first['msg'], _WHAT_MAX)} in {data[:_QUOTED_BYTES_MAX]!r}"
+    where = ".".join(str(part) for part in first["loc"]) or default_place
+    return (
+        f"{_escaped(where, _WHERE_MAX)}: {_escaped(first['msg'], _WHAT_MAX)} in {data[:_QUOTED_BYTES_MAX]!r}"
+    )
 
 
-def _shown(text: str, length_max: int) -> str:
+def _escaped(text: str, length_max: int) -> str:
     return ascii(text[:length_max])[1:-1]

@@ -31,7 +31,7 @@ from egm.play import showing
 from egm.play.definitions import GameDefectiveError, definition_of
 from egm.play.installed_games import InstalledGame
 from egm.records.games import open_game
-from egm.seats.wheel import hear
+from egm.seats.wheel import process_device_report
 from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.key_switches import concerned
 
@@ -124,7 +124,7 @@ class Station:
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.audience:
             self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
             return
-        hear(self.machine, report)
+        process_device_report(self.machine, report)
         beside, number = self.machine.state(SideBySide), self.machine.position.number
         for event in reported(report, self.ports.kinds[report.device], self.machine.doors_open):
             for position in concerned(beside, number, event):

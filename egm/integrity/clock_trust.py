@@ -1,4 +1,4 @@
-"""Doubted clock: kept over a power cut, confirmed by a person (`egm.kernel.timekeeping`)."""
+"""Trust in the clock: a doubt survives a power loss and is cleared by staff (`egm.kernel.timekeeping`)."""
 
 from typing import Final
 
@@ -11,17 +11,17 @@ FAULT: Final = "clock_doubted"
 
 
 def note_clock(machine: Machine) -> None:
-    """Judge the clock, and keep a doubt over a power cut; at start-up before anything else is recorded.
+    """Judge the clock and record a new or cleared doubt; at startup, before anything else is recorded.
 
-    The last moment known to be right is kept with it: the entries that follow carry the doubted time.
+    The last time known to be right is stored with the doubt, because later entries carry the doubtful time.
     """
-    found, stored = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
-    if found is None:
+    doubt, stored = machine.times.look(), machine.memory.get(KernelKey.CLOCK)
+    if doubt is None:
         if stored is not None:
             machine.record("clock.believed", state={KernelKey.CLOCK: None}, details={"now": _now(machine)})
-    elif stored is None or stored["why"] != found:
+    elif stored is None or stored["why"] != doubt:
         good = machine.times.good
-        doubted = {"why": found.value, "good": "" if good is None else good.isoformat()}
+        doubted = {"why": doubt.value, "good": "" if good is None else good.isoformat()}
         machine.record(
             "clock.doubted", state={KernelKey.CLOCK: doubted}, details={**doubted, "now": _now(machine)}
         )
@@ -33,18 +33,18 @@ def _now(machine: Machine) -> str:
 
 # ---------------------------------------------------------------------------------------------- by a person
 def clock_is_doubted(machine: Machine, _: Event) -> bool:
-    """The clock is not believed."""
+    """Return whether the clock is not trusted."""
     return not machine.times.is_believed
 
 
 def date_is_the_clocks(machine: Machine, event: Event) -> bool:
-    """The date a person has read elsewhere, as YYYYMMDD, is the one the clock shows where the house is."""
-    shown = machine.clock.now().astimezone(machine.identity.house.zone)
-    return event.data.get("date") == f"{shown:%Y%m%d}"
+    """Return whether the date entered by staff (YYYYMMDD) is the clock's date in the venue's time zone."""
+    local_now = machine.clock.now().astimezone(machine.identity.house.zone)
+    return event.data.get("date") == f"{local_now:%Y%m%d}"
 
 
 def confirm_clock(machine: Machine, event: Event) -> None:
-    """A person has read the date and stands for it: the clock is believed from here on."""
+    """Trust the clock from now on, because staff have confirmed the date."""
     stored, details = machine.memory.get(KernelKey.CLOCK), {"now": _now(machine)}
     machine.times.confirm()
     machine.record(

@@ -1,4 +1,4 @@
-"""Integrity of the machine: doors, faults, the generator, the software, the memory and the clock."""
+"""The integrity feature: doors, faults, the generator, the software, the memory and the clock."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ from egm.records.keys import IntegrityKey
 
 
 def _is_out_of_service(machine: Machine) -> bool:
-    """It has taken itself out of service, somebody else has, or a fault does that closes it."""
+    """Return whether the machine, a host or operator, or a closing fault keeps it out of service."""
     return (
         machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or bool(disabled_by(machine))

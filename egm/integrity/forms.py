@@ -1,4 +1,4 @@
-"""Forms of integrity: holding the machine, settling faults, the clock, the software, exchanged counters."""
+"""Staff forms about integrity: hold and release, faults, the clock, the software, exchanged counters."""
 
 from typing import Final
 

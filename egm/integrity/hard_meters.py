@@ -1,8 +1,8 @@
 """Hard meters: the electromechanical counters follow the electronic meters, in pulses (D-20; FR68-11).
 
-What is owed is not kept anywhere: it is the electronic meter, in pulses, less what the board says it has
-given. So nothing is owed twice or forgotten, whichever of the two lost its power. What the counters
-had been given when they were first seen is kept in the journal, and they count on from there.
+The number of pulses owed is not stored. It is the electronic meter, in pulses, minus the count reported by
+the board, so no pulse is lost or given twice, whichever of the two lost its power. The offset when the
+counters were first seen is stored in the journal, and they count on from there.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import Attachment, MachineContext
 from egm.records.keys import IntegrityKey
 
-#: The counters follow at this distance: they are slower than any game.
+#: Interval between updates; the counters are slower than any game.
 _FOLLOW_SECONDS: Final = 0.5
 
 
 class HardMeters:
-    """Tells the board what its counters should have been given."""
+    """Sends the board the totals that its counters should show."""
 
     name = "hard_meters"
 
@@ -32,19 +32,19 @@ class HardMeters:
         board.watch_hard_meters()
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Update the counters after each change, until cancelled."""
         while True:
             self._news.clear()
-            if self.tell():
+            if self.send_totals():
                 await self._news.wait()
             await asyncio.sleep(_FOLLOW_SECONDS)
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the meters are read, not the picture)
-        """Follow, soon."""
+        """Trigger another update."""
         self._news.set()
 
-    def tell(self) -> bool:
-        """Give the board its totals; False while it has not said yet where its counters are."""
+    def send_totals(self) -> bool:
+        """Send the board its totals; return False while it has not reported its counters yet."""
         counted = self._board.hard_meters_counted
         if counted is None:
             return False
@@ -62,14 +62,14 @@ class HardMeters:
         return True
 
     def _metered(self) -> list[int]:
-        """The electronic meters in whole pulses, by counter; what is short of one is owed with the next."""
+        """Return the electronic meters in whole pulses, by counter; fractions are carried over."""
         values = self._machine.journal.meters().values
         pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]
         return pulses + [0] * (HARD_METERS - len(pulses))
 
 
 def hard_meters(context: MachineContext) -> Iterable[Attachment]:
-    """One where the place wants hard meters and the cabinet has the board that drives them."""
+    """Return the service if the profile requires hard meters and the cabinet has a board for them."""
     pulse_cents = context.engine.machine.profile.hard_meters.pulse_cents
     board = next((device for device in context.devices if isinstance(device, IoBoardDriver)), None)
     return () if pulse_cents is None or board is None else (HardMeters(context, board, pulse_cents),)

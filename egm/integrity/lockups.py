@@ -1,4 +1,4 @@
-"""Lock-ups: doors, faults, a failed self-test or generator; what stops play, and who starts it again."""
+"""Lock-ups: doors, faults, a failed self-test or generator; what stops play, and who restarts it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,20 +23,20 @@ from rng import RandomService, ReseedNotAllowed, RngError
 
 # ---------------------------------------------------------------------------------------------- guards
 def door_was_open(machine: Machine, event: Event) -> bool:
-    """The door stands open in memory; a repeat changes nothing."""
+    """Return whether the door is recorded as open; a repeated close changes nothing."""
     return event.data["door"] in machine.doors_open
 
 
 def has_failed(machine: Machine, _: Event) -> bool:
-    """A self-test or the generator failed: not merely held out of service by somebody."""
+    """Return whether a self-test or the generator failed, as opposed to a host or operator disabling the machine."""
     return machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
 
 
 # ---------------------------------------------------------------------------------------------- coming up
 def record_power_up(machine: Machine, event: Event) -> None:
-    """Count the boot, and record what is running and the venue's gaming day; once for all positions.
+    """Count the boot, and record the running software and the venue's gaming day; once for all positions.
 
-    Each position records the terms of its residual credit when they have changed.
+    Each position records the terms of its residual credit if they have changed.
     """
     terms = changed_terms(machine)
     if machine.position.number > 1:
@@ -59,7 +59,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
 
 
 def record_self_test(machine: Machine, event: Event) -> None:
-    """Keep what was tested. A pass lifts what an earlier self-test had stopped, never a failure of chance."""
+    """Record the self-test. A pass clears an earlier self-test failure, never a failure of the generator."""
     if machine.credit_cents and machine.memory.get(PlayKey.GAME) is None:
         machine.notice = Notice(code="restarted")
     if machine.position.number > 1:
@@ -72,7 +72,7 @@ def record_self_test(machine: Machine, event: Event) -> None:
 
 
 def take_out_of_service(machine: Machine, event: Event) -> None:
-    """Stop offering games. Credits stay the player's, and can be cashed out."""
+    """Stop offering games. The credits stay the player's and can be cashed out."""
     entry = {
         "cause": event.type.value.removesuffix("_failed"),
         "detail": event.data.get("detail", ""),
@@ -81,16 +81,16 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
 
 
 def disabled_by(machine: Machine) -> dict[str, object]:
-    """Who has taken the machine out of service, and why: source -> its reason and since when."""
+    """Return who has disabled the machine: by source, the reason and since when."""
     states = sorted(machine.journal.states(IntegrityKey.DISABLED).items())
     return {key.removeprefix(IntegrityKey.DISABLED): held for key, held in states}
 
 
 def record_disabled(machine: Machine, event: Event) -> None:
-    """A host, a link or an operator takes the machine out of service; credits can still be cashed out.
+    """Disable the machine for a host, a link or an operator; credits can still be cashed out.
 
-    Each ``source`` holds the machine on its own account, so that one cannot release what another holds; it
-    stays held over a power cut. A repeat changes nothing.
+    Each ``source`` disables the machine separately, so that one cannot enable what another has disabled; this
+    survives a power loss. A repeat changes nothing.
     """
     source = str(event.data["source"])
     if source in disabled_by(machine):
@@ -104,7 +104,7 @@ def record_disabled(machine: Machine, event: Event) -> None:
 
 
 def record_enabled(machine: Machine, event: Event) -> None:
-    """The same source gives the machine back."""
+    """Enable the machine again for the same source."""
     source = str(event.data["source"])
     if source in disabled_by(machine):
         machine.record(
@@ -114,16 +114,17 @@ def record_enabled(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- doors
 def record_door_opened(machine: Machine, event: Event) -> None:
-    """Remember the door as open, and count it; a repeat changes nothing.
+    """Record and count an opened door; a repeat changes nothing.
 
-    Whoever was at the logic, with the power on or off, is asked about: the machine stays locked when the door
-    is closed again, until an attendant has looked (NZ 1.18.2; Annex E).
+    Access to the logic area, with the power on or off, is always followed up: the machine stays locked after
+    the door is closed, until an attendant has cleared it (NZ 1.18.2; Annex E).
     """
     door = str(event.data["door"])
     if door in machine.doors_open:
         return
     while_off = bool(event.data.get("unattended"))
-    # What locks the machine first: after a power cut in between the door is reported anew, the lock is not.
+    # Raise the locking faults first: after a power loss in between, the door is reported again, the lock is
+    # not.
     if door == "logic":
         raise_fault(machine, "logic_access")
     if not is_identified(machine, door):
@@ -139,7 +140,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:
-    """Remember the door as closed."""
+    """Record a closed door."""
     door = str(event.data["door"])
     machine.record(
         "door.closed",
@@ -152,7 +153,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
 
 
 def reseed(machine: Machine, _: Event) -> None:
-    """A door is closed: take fresh entropy, where the profile wants it then."""
+    """Reseed the generator after a door is closed, if the profile requires it then."""
     if machine.chance is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
     try:
@@ -164,35 +165,35 @@ def reseed(machine: Machine, _: Event) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- faults
-#: Notices that have said already what became of a paper in the acceptor.
-_MONEY_IS_SAID: Final = frozenset({"bill_accepted", "bill_returned", "ticket_accepted", "ticket_returned"})
+#: Notices that already report what happened to a bill or ticket in the acceptor.
+_NOTICES_OF_MONEY: Final = frozenset({"bill_accepted", "bill_returned", "ticket_accepted", "ticket_returned"})
 
 
 def record_fault(machine: Machine, event: Event) -> None:
-    """Remember a fault until it is cleared; one by which a device says that it is open is an opening."""
+    """Record a fault until it is cleared; a device's report that it is open counts as an opening."""
     code = str(event.data["code"])
     if code in OPENINGS and code not in machine.faults and not is_identified(machine, OPENINGS[code]):
         raise_fault(machine, UNIDENTIFIED, detail=OPENINGS[code])
     is_new = code not in machine.faults
     raise_fault(machine, **event.data)
     if is_new and held_values(machine, code):
-        machine.notice = None  # what was said before is not about the money that is held now
+        machine.notice = None  # the previous notice is not about the money that is held now
 
 
 def record_fault_cleared(machine: Machine, event: Event) -> None:
-    """The cause has gone. A fault that a person must clear stays; one that held money has its last word."""
+    """Clear the fault if its cause has gone and staff need not clear it; report what happened to held money."""
     code = str(event.data["code"])
-    stood, held = code in machine.faults, held_values(machine, code)
+    was_active, held = code in machine.faults, held_values(machine, code)
     clear_fault(machine, **event.data)
-    is_over = stood and code not in machine.faults and not fault(code).locks
-    said = None if machine.notice is None else machine.notice.code
-    if is_over and held and said not in _MONEY_IS_SAID:
+    is_over = was_active and code not in machine.faults and not fault(code).locks
+    last_notice = None if machine.notice is None else machine.notice.code
+    if is_over and held and last_notice not in _NOTICES_OF_MONEY:
         notice_code = "held_over_amount" if "amount_cents" in held else "held_over"
         machine.notice = Notice(code=notice_code, values=held)
 
 
 def clear_tilts(machine: Machine, event: Event) -> None:
-    """The attendant clears what an attendant may clear."""
+    """Clear the faults that an attendant may clear."""
     clearable = [code for code, entry in machine.faults.items() if entry["cleared_by"] == "attendant"]
     if not clearable:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")
@@ -209,13 +210,13 @@ def clear_tilts(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True)
 class GeneratorStart:
-    """How a new generator is instantiated; raises RngError where it fails its tests again."""
+    """The function that instantiates a new generator; it raises RngError if the tests fail again."""
 
     start: Callable[[], RandomService]
 
 
 def restart_generator(machine: Machine, event: Event) -> None:
-    """Instantiate the generator anew, under authority: the only way back from a failure of chance."""
+    """Instantiate a new generator, with authority: the only recovery from a failed generator."""
     try:
         machine.chance = machine.state(GeneratorStart).start()
     except RngError as error:

@@ -1,4 +1,4 @@
-"""What is wrong with the machine, as it is told before it: faults, and why it is out of service."""
+"""Notices on the screen about faults, service calls and why the machine is out of service."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from egm.records.keys import IntegrityKey
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
-    """Faults that keep the player from something, a call for service, why the machine is out of service."""
+    """Yield the notices about faults that affect the player, a service call, and out-of-service reasons."""
     faults = machine.faults
     for code in filter(lambda each: fault(each).is_players, said_faults(faults)):
         yield Notice(

@@ -1,4 +1,4 @@
-"""Rules of integrity: doors, faults, the generator, and who takes the machine out of service."""
+"""State-table rules of integrity: doors, faults, the generator, and who disables the machine."""
 
 from typing import Final
 

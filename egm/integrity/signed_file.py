@@ -1,10 +1,10 @@
-"""Signed cabinet file: once persons have signed one, no other is played under before persons sign that.
+"""Signed cabinet file: once staff have signed one, the machine does not play with another until it is signed too.
 
-The journal holds the digest of the file signed last, its text and who signed it. A file that is another at
-the start stops the machine, until it is put back or persons sign it: at the machine, by the form, or before,
-at a terminal (``egm cabinet sign``), whose signature lies beside the journal, sealed with the machine's key,
-until the machine takes it up. Neither is taken while anything of a player's is on the machine. Where nobody
-ever signed, nothing is held.
+The journal stores the digest of the file signed last, its text and who signed it. If the file differs at the
+start, the machine stops until the file is restored or signed: at the machine by the form, or earlier at a
+terminal (``egm cabinet sign``). The terminal's signature is stored next to the journal, authenticated with
+the machine's key, until the machine accepts it. Neither is accepted while money or a game of a player is on
+the machine. If nobody has ever signed a file, nothing is checked.
 """
 
 import hashlib
@@ -31,18 +31,18 @@ from meters.recall import details
 from meters.storage import DiskStorage
 
 FAULT: Final = "cabinet_file_changed"
-"""Not the file that was signed last; ends when it is put back, or signed."""
+"""The file is not the one signed last; cleared when it is restored or signed."""
 KIND: Final = "cabinet.signed"
 CABINET_TEXT: Final = "cabinet_text"
 """Field of the entry ``clear.kept`` with the text of the file signed before an authorised clear."""
-#: The signature's name in the state folder.
+#: The signature's file name in the state folder.
 FILE_NAME: Final = "cabinet.signature"
 _SEAL_PURPOSE: Final = b"cabinet file"
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who stands behind a cabinet file; ``digest`` is SHA-256 of its bytes, ``at`` ISO 8601 UTC."""
+    """A signature of a cabinet file; ``digest`` is the SHA-256 of its bytes, ``at`` ISO 8601 UTC."""
 
     digest: str
     persons: tuple[str, ...]
@@ -51,23 +51,23 @@ class Signature:
 
     @classmethod
     def read(cls, path: Path) -> "tuple[Self, bool] | None":
-        """The signature of a state folder and whether this machine's key sealed it; None without one.
+        """Return the signature of a state folder and whether this machine's key authenticates it, or None without one.
 
-        Raises OperatorError for a file that is none.
+        Raises OperatorError if the file is not a signature.
         """
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            seal = str(kept.pop("seal"))
-            found = cls(**{**kept, "persons": tuple(map(str, kept["persons"]))})
+            data = json.loads(path.read_text(encoding="utf-8"))
+            seal = str(data.pop("seal"))
+            signature = cls(**{**data, "persons": tuple(map(str, data["persons"]))})
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise OperatorError(f"{path}: not a signature of a cabinet file: {error!r}") from error
-        expected = found._seal(path.parent)
-        return found, bool(expected) and hmac.compare_digest(expected, seal)
+        expected = signature._seal(path.parent)
+        return signature, bool(expected) and hmac.compare_digest(expected, seal)
 
     def write(self, path: Path) -> None:
-        """Leave it for the machine, sealed with its key where there is one yet. Raises OSError."""
+        """Store the signature for the machine, authenticated with its key if there is one yet. Raises OSError."""
         replace_private(path, json.dumps({**asdict(self), "seal": self._seal(path.parent)}))
 
     def _seal(self, folder: Path) -> str:
@@ -101,36 +101,36 @@ def last_signed_file(journal: JournalView) -> SignedFile | None:
 
 @dataclass(frozen=True, slots=True)
 class FileInUse:
-    """The cabinet file the machine was started with: its text, empty for a machine made without one."""
+    """The text of the cabinet file the machine was started with; empty for a machine made without one."""
 
     text: str = ""
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the file; empty where there is none."""
+        """Return the SHA-256 of the file, or an empty string without one."""
         return digest_of(self.text) if self.text else ""
 
 
 def digest_of(text: str) -> str:
-    """SHA-256 of a cabinet file."""
+    """Return the SHA-256 of a cabinet file."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
-    """At start-up: the file is the one signed last, or signed since; else a fault says so."""
+    """Check at startup that the file is signed, accept a waiting signature, and otherwise raise a fault."""
     machine.install(FileInUse(file.text))
     now, stored = digest_of(file.text), machine.memory.get(IntegrityKey.CABINET)
     if not file.text:
         return
     path, signed, why = folder / FILE_NAME, None, ""
     try:
-        found = Signature.read(path)
-        if found is not None and found[0].digest == now and (found[1] or stored is None):
-            signed = found[0]
+        waiting = Signature.read(path)
+        if waiting is not None and waiting[0].digest == now and (waiting[1] or stored is None):
+            signed = waiting[0]
     except OperatorError as error:
         why = str(error)
     if signed is not None and stored is not None and (stored["at"], stored["digest"]) == (signed.at, now):
-        path.unlink(missing_ok=True)  # taken up before a power cut
+        path.unlink(missing_ok=True)  # accepted before a power loss
     elif signed is not None:
         why = _refusal(machine, signed, changes=stored is None or stored["digest"] != now)
         if not why:
@@ -144,18 +144,18 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
 
 
 def _refusal(machine: Machine, signed: Signature, *, changes: bool) -> str:
-    """Why a signature left for the machine is not taken now; empty where it is.
+    """Return why a waiting signature is not accepted now, or an empty string.
 
-    A file put back as it was ``changes`` nothing, whatever is on the machine.
+    ``changes`` is False for a file that was restored: then money on the machine does not matter.
     """
     roster = machine.state(Roster)
     people = [roster.get(number) for number in signed.persons]
     if not people or not all(person is not None and person.may(Permission.CONFIGURE) for person in people):
-        return f"signed by {', '.join(signed.persons)}, who may not"
+        return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
     if len(people) < _persons(machine):
-        return f"signed by {len(people)}; {_persons(machine)} must"
-    owed = changes and not nothing_is_owed(machine, Event(EventType.FILE_SIGNED))
-    return "credits" if owed else ""
+        return f"signed by {len(people)} of the {_persons(machine)} persons required"
+    is_owed = changes and not nothing_is_owed(machine, Event(EventType.FILE_SIGNED))
+    return "credits" if is_owed else ""
 
 
 def _persons(machine: Machine) -> int:
@@ -164,13 +164,13 @@ def _persons(machine: Machine) -> int:
 
 # ---------------------------------------------------------------------------------------------- by persons
 def file_is_unsigned(machine: Machine, _: Event) -> bool:
-    """The cabinet file in use is not the one that was signed last."""
+    """Return whether the cabinet file in use is not the one that was signed last."""
     stored, in_use = machine.memory.get(IntegrityKey.CABINET), machine.state(FileInUse)
     return bool(in_use.text) and (stored is None or stored["digest"] != in_use.digest)
 
 
 def sign_file(machine: Machine, event: Event) -> None:
-    """Persons stand for the file in use."""
+    """Record that staff have signed the file in use."""
     at = machine.clock.now().isoformat(timespec="seconds")
     _record(machine, event.data["persons"], str(event.data["reason"]), at)
     note_fault(machine, FAULT, "")

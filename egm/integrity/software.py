@@ -1,12 +1,12 @@
-"""Software verification against the signed manifest: at start, after a door closes, now and then (A-12..16).
+"""Software verification against the signed manifest: at start, after a door closes, and periodically (A-12..16).
 
-Two faults speak of it. ``software_differs`` names what is not as signed, and ends by itself with its cause.
-``software_check`` comes with it and stays until a technician has looked: so the machine plays again only when
-the files are right *and* an authorised person has said so.
+It has two faults. ``software_differs`` names the files that are not as signed, and ends with its cause.
+``software_check`` is raised with it and stays until a technician has cleared it: the machine plays again only
+when the files are right and an authorised person has confirmed it.
 
-What is installed is kept in the journal under :attr:`IntegrityKey.SOFTWARE`; whatever differs
-from it at a start is recorded component by component. A cabinet file that pins another key than before, or
-none any more, takes the same technician.
+The installed software is stored in the journal under :attr:`IntegrityKey.SOFTWARE`; any difference at a start
+is recorded component by component. A cabinet file that pins a different key, or no longer any, also needs a
+technician.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _SHOWN_MAX: Final = 3
 
 
 class Verifier:
-    """Holds one machine's software against its manifest and tells the state table what it finds."""
+    """Compares one machine's software with its manifest and raises or clears the faults."""
 
     def __init__(self, context: MachineContext) -> None:
         self._machine: Machine = context.engine.machine
@@ -39,7 +39,7 @@ class Verifier:
         self._file: CabinetFile = context.file
 
     def at_start(self) -> None:
-        """Examine everything before anything may be played, and record what has changed since last time."""
+        """Examine everything before play is possible, and record what has changed since the last start."""
         pinned = self._file.software
         stored = self._machine.memory.get(IntegrityKey.SOFTWARE)
         if pinned is None:
@@ -56,8 +56,8 @@ class Verifier:
             self._installed(stored, findings)
         self._conclude(findings, "start")
 
-    async def again(self, why: str) -> None:
-        """Examine once more, beside the machine."""
+    async def examine_again(self, why: str) -> None:
+        """Examine the software again in a separate process."""
         pinned = self._file.software
         if pinned is None:
             return
@@ -69,7 +69,7 @@ class Verifier:
 
     def _conclude(self, findings: Findings, why: str) -> None:
         standing = self._machine.faults.get(DIFFERS)
-        detail = _shown(findings.names)
+        detail = _names_line(findings.names)
         if findings.right:
             self._machine.log("software.verified", {"version": findings.version, "when": why})
         else:
@@ -88,38 +88,38 @@ class Verifier:
         self._handle(Event(EventType.FAULT_RAISED, {"code": code, "detail": detail}))
 
     # ------------------------------------------------------------------ what is installed
-    def _installed(self, kept: Any, found: Findings | None) -> None:
-        """Record what is another than at the last start (A-16); another signer needs a technician's word."""
+    def _installed(self, stored: Any, findings: Findings | None) -> None:
+        """Record what has changed since the last start (A-16); a different signer needs a technician."""
         now: dict[str, Any] = {
-            "version": "" if found is None else found.version,
-            "signer": "" if found is None else found.signer,
-            "components": {} if found is None else dict(found.components or {}),
+            "version": "" if findings is None else findings.version,
+            "signer": "" if findings is None else findings.signer,
+            "components": {} if findings is None else dict(findings.components or {}),
         }
-        if kept == now:
+        if stored == now:
             return
-        before: Mapping[str, Any] = kept or {"version": "", "signer": "", "components": {}}
+        before: Mapping[str, Any] = stored or {"version": "", "signer": "", "components": {}}
         self._machine.record(
             "software.changed",
-            state={IntegrityKey.SOFTWARE: None if found is None else now},
+            state={IntegrityKey.SOFTWARE: None if findings is None else now},
             details={
                 "version": [before["version"], now["version"]],
                 "signer": [before["signer"], now["signer"]],
-                "reason": "" if found is None else found.reason,
+                "reason": "" if findings is None else findings.reason,
                 "components": changes(before["components"], now["components"]),
             },
         )
-        if kept is not None and before["signer"] != now["signer"]:
+        if stored is not None and before["signer"] != now["signer"]:
             self._lock(CHECK, f"{before['signer']} → {now['signer'] or '-'}")
 
 
-def _shown(names: tuple[str, ...]) -> str:
-    """The files in trouble as one line for the screen; the journal has more."""
-    rest = len(names) - _SHOWN_MAX
-    return ", ".join(names[:_SHOWN_MAX]) + (f" + {rest}" if rest > 0 else "")
+def _names_line(names: tuple[str, ...]) -> str:
+    """Return the differing files as one line for the screen; the journal has the full list."""
+    more = len(names) - _SHOWN_MAX
+    return ", ".join(names[:_SHOWN_MAX]) + (f" + {more}" if more > 0 else "")
 
 
 def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list[str]]:
-    """Each component that was added, removed or altered: its digest before and now; empty where none."""
+    """Return the digests before and after of each component added, removed or changed; empty if absent."""
     return {
         name: [before.get(name, ""), now.get(name, "")]
         for name in sorted(before.keys() | now.keys())
@@ -128,7 +128,7 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, list
 
 
 class Reverification:
-    """Examines again after a door has closed, when somebody asks, and after so many hours."""
+    """Examines again after a door has closed, on request, and after the configured hours."""
 
     name = "software"
 
@@ -136,32 +136,32 @@ class Reverification:
         self._verifier = Verifier(context)
         self._hours = context.file.software.recheck_hours if context.file.software else 0
         self._doors: tuple[str, ...] = ()
-        self._wanted = asyncio.Event()
+        self._requested = asyncio.Event()
         self._why = ""
-        context.engine.machine.state(SoftwareCheck).ask = partial(self._want, "asked")
+        context.engine.machine.state(SoftwareCheck).request = partial(self._request, "asked")
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Run the examinations until cancelled."""
         while True:
             try:
                 async with asyncio.timeout(self._hours * 3600):
-                    await self._wanted.wait()
+                    await self._requested.wait()
             except TimeoutError:
                 self._why = "periodic"
-            self._wanted.clear()
-            await self._verifier.again(self._why)
+            self._requested.clear()
+            await self._verifier.examine_again(self._why)
 
     def changed(self, now: Snapshot) -> None:
-        """Notice a door that was open and is not."""
+        """Request an examination if a door has closed."""
         if set(self._doors) - set(now.doors_open):
-            self._want("door_closed")
+            self._request("door_closed")
         self._doors = now.doors_open
 
-    def _want(self, why: str) -> None:
+    def _request(self, why: str) -> None:
         self._why = why
-        self._wanted.set()
+        self._requested.set()
 
 
 def reverification(context: MachineContext) -> Iterable[Attachment]:
-    """Where a manifest is pinned."""
+    """Return the service if the cabinet file pins a manifest."""
     return () if context.file.software is None else (Reverification(context),)

@@ -1,4 +1,4 @@
-"""Technician's work: faults that a key does not clear, the software's check, exchanged counters."""
+"""A technician's work: faults that a key does not clear, the software check, exchanged counters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from egm.records.keys import IntegrityKey
 from egm.staff.service.desk import who
 
 SOFTWARE_DIFFERS: Final = "software_differs"
-"""Files are not as signed; ends with its cause."""
+"""Files are not as signed; cleared with its cause."""
 SOFTWARE_CHECK: Final = "software_check"
-"""Somebody authorised must look, after the files are right again."""
+"""A technician must confirm, after the files are right again."""
 
 _RULED_ON: Final = frozenset({"progressive_unproved"})
-"""Faults that end with a ruling of persons, and with nothing else."""
+"""Faults that are cleared only by a ruling of staff."""
 
 
 def _settled(machine: Machine) -> list[str]:
-    """The faults a technician may settle now. Software that is still wrong is not settled by saying so."""
+    """Return the faults a technician may clear now; the software check only once the files are right."""
     faults = machine.faults
     return [
         code
@@ -33,30 +33,30 @@ def _settled(machine: Machine) -> list[str]:
 
 @dataclass(slots=True)
 class SoftwareCheck:
-    """How to have the software held against its manifest again, soon; None where there is no manifest."""
+    """The function that requests a software examination, or None without a manifest."""
 
-    ask: Callable[[], None] | None = None
+    request: Callable[[], None] | None = None
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def technician_is_needed(machine: Machine, _: Event) -> bool:
-    """A fault waits for a technician, and its cause has gone."""
+    """Return whether a fault waits for a technician and its cause has gone."""
     return bool(_settled(machine))
 
 
 def software_is_signed(machine: Machine, _: Event) -> bool:
-    """There is a manifest to hold the software against."""
-    return machine.state(SoftwareCheck).ask is not None
+    """Return whether there is a manifest to compare the software with."""
+    return machine.state(SoftwareCheck).request is not None
 
 
 def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
-    """There are counters that follow the electronic meters."""
+    """Return whether there are counters that follow the electronic meters."""
     return machine.memory.get(IntegrityKey.HARD_METERS) is not None
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(machine: Machine, event: Event) -> None:
-    """The technician has found the cause and says what it was."""
+    """Clear the faults whose cause the technician has found, with their finding."""
     codes = _settled(machine)
     machine.record(
         "fault.settled",
@@ -71,17 +71,17 @@ def settle_faults(machine: Machine, event: Event) -> None:
 
 
 def verify_software(machine: Machine, event: Event) -> None:
-    """Have every file of the software read and compared, now."""
-    ask = machine.state(SoftwareCheck).ask
-    if ask is not None:
+    """Request an examination of all software files now."""
+    request = machine.state(SoftwareCheck).request
+    if request is not None:
         machine.log("software.check", {"person": who(machine, event)})
-        ask()
+        request()
 
 
 def refit_hard_meters(machine: Machine, event: Event) -> None:
-    """The board or its counters are others than before: they count on from where they stand (D-20).
+    """Record that the board or its counters were exchanged: they count on from their present values (D-20).
 
-    What the old counters were short of is not made up for on the new ones; the electronic meters have it.
+    Pulses still owed to the old counters are not given to the new ones; the electronic meters have them.
     """
     machine.record(
         "hard_meters.exchanged",

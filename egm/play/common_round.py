@@ -38,19 +38,19 @@ class CommonRound:
 class RoundInCommon:
     """The round this player position shares with others."""
 
-    begins: CommonRound | None = None
+    starting: CommonRound | None = None
     """While a game starts: its shared round, or None if the position plays alone."""
 
-    place: int = 0
+    seat: int = 0
     """The position's seat in the round."""
 
-    plays: CommonRound | None = None
+    current: CommonRound | None = None
     """The shared round of the open game, or of the last one."""
 
 
 def round_of(machine: Machine, game: GameRecord) -> CommonRound | None:
     """Return the open game's shared round, or None if the game is played alone or its steps are not collected yet."""
-    shared = machine.state(RoundInCommon).plays
+    shared = machine.state(RoundInCommon).current
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
 
 
@@ -64,7 +64,7 @@ def collect_round(machine: Machine, game: GameRecord, beside: Iterable[Machine])
         recorded = [steps for other in games for steps in (other.steps, other.round_steps)]
         furthest = max(*recorded, _recorded(machine, game), key=len)
         shared = CommonRound(game.round_id, steps=list(furthest))
-    machine.state(RoundInCommon).plays = shared
+    machine.state(RoundInCommon).current = shared
     return shared
 
 

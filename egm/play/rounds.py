@@ -33,7 +33,7 @@ from egm.progressive.round import Round
 from egm.records.game_record import GameChoice, GameName, GamePointer, GameRecord, Step
 from egm.records.games import CHOICE, GameInProgress, open_game
 from egm.records.keys import IntegrityKey, PlayKey
-from egm.records.tables import left_in_common
+from egm.records.tables import shared_table_state
 from egm.records.wheel import recorded_number
 from meters.transaction import JSON
 from paytables import WHEEL_DECIDES, Choice, Outcome, ReplayDraw, ReplayError
@@ -135,9 +135,9 @@ def start_game(machine: Machine, _: Event) -> None:
     if bet is None:
         raise InvariantError("a game was started without a bet")
     rules, common = bet.game, machine.state(RoundInCommon)
-    round_, wager = common.begins, bet.wager
+    round_, wager = common.starting, bet.wager
     if round_ is not None:
-        wager = rules.rules.seated(wager, common.place, round_.wagers)
+        wager = rules.rules.seated(wager, common.seat, round_.wagers)
     conversation, play_id = Conversation(rules, wager, bet.table), machine.fresh_id("play")
     progressive_round = progressives.begin(machine, bet, play_id)
     step = _advance(machine, conversation, None, progressive_round, None if round_ is None else round_.at(0))
@@ -166,7 +166,7 @@ def start_game(machine: Machine, _: Event) -> None:
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
             **definition_state(machine, rules),
-            **left_in_common(machine, rules.rules, game),
+            **shared_table_state(machine, rules.rules, game),
             **progressives.state_of(machine, game, progressive_round),
             **protection.counted(machine, wagered_cents=bet.cents),
         },
@@ -175,7 +175,7 @@ def start_game(machine: Machine, _: Event) -> None:
     machine.state(GameInProgress).conversation, machine.state(GameInProgress).record = conversation, game
     if round_ is not None:
         round_.add_step(0, step)
-    common.plays = round_
+    common.current = round_
     send_screen_update(machine, resumed=False)
 
 
@@ -220,7 +220,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         transfers=transfers,
         dims=game.dims if transfers else {},
         state={
-            **left_in_common(machine, conversation.game.rules, after),
+            **shared_table_state(machine, conversation.game.rules, after),
             **progressives.state_of(machine, game, progressive_round),
             **(protection.counted(machine, wagered_cents=staked_cents) if staked else {}),
         },

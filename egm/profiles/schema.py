@@ -1,4 +1,4 @@
-"""The published shape of a profile: a JSON Schema for editors, and a table of every key for people."""
+"""The published form of a profile: a JSON Schema for editors, and a table of every key for people."""
 
 from collections.abc import Iterator
 
@@ -9,10 +9,10 @@ from egm.profiles.profile import Profile
 
 
 def schema() -> dict[str, object]:
-    """The JSON Schema (draft 2020-12) of a profile file.
+    """Return the JSON Schema (draft 2020-12) of a profile file.
 
-    It says what a file of the right shape is. Rules between keys (a limit below another, a text for each
-    language) only :func:`egm.profiles.load_profile` checks.
+    It describes each key. Rules between keys (a limit below another, a text for each language) are checked
+    only by :func:`egm.profiles.load_profile`.
     """
     data = Profile.model_json_schema()
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -21,15 +21,15 @@ def schema() -> dict[str, object]:
 
 
 def keys() -> Iterator[Key]:
-    """Every key, table by table, as the schema states it."""
-    whole = schema()
-    yield from _keys(whole, whole, "")
+    """Yield every key, table by table, as the schema describes it."""
+    root = schema()
+    yield from _keys(root, root, "")
 
 
-def _keys(whole: JsonSchemaValue, table: JsonSchemaValue, prefix: str) -> Iterator[Key]:
+def _keys(root: JsonSchemaValue, table: JsonSchemaValue, prefix: str) -> Iterator[Key]:
     for name, stated in table["properties"].items():
-        described = resolved(whole, stated)
+        described = resolved(root, stated)
         if "properties" in described:
-            yield from _keys(whole, described, f"{prefix}{name}.")
+            yield from _keys(root, described, f"{prefix}{name}.")
             continue
-        yield key(whole, table, name, prefix)
+        yield key(root, table, name, prefix)

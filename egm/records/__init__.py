@@ -1,1 +1,1 @@
-"""Records that several features read: games as the journal tells them, and what an earlier journal knew."""
+"""Records that several features read: games as stored in the journal, and facts from an earlier journal."""

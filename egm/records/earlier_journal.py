@@ -1,7 +1,7 @@
-"""What an earlier journal knew that this one, begun by an authorised memory clear, must not forget.
+"""Facts from earlier journals that must survive an authorised memory clear.
 
-The clear's first entries keep which transfers have moved value, which tickets have come to their end, and the
-commitments to mystery prizes: so none is paid or drawn twice.
+The first entries after the clear list which transfers have moved value, which tickets have ended, and the
+commitments to mystery prizes, so that nothing is paid or drawn twice.
 """
 
 import hashlib
@@ -13,32 +13,32 @@ from meters import JournalView
 
 
 def short_digest(identifier: str) -> str:
-    """Sixteen hexadecimal digits that stand for a transfer's identifier: none is refused for another's."""
+    """Return the first 16 hexadecimal digits of the identifier's SHA-256, long enough to avoid collisions."""
     return hashlib.sha256(identifier.encode()).hexdigest()[:16]
 
 
 def has_ended(journal: JournalView, entry_id: str) -> bool:
-    """Whether a ticket has come to this end, in this journal or at the end of the one before it."""
+    """Return whether a ticket has ended with this entry, in this journal or the one before it."""
     if journal.knows(entry_id):
         return True
-    kept = next(journal.entries("clear.kept", limit=1), None)
-    record = None if kept is None else kept.record
+    carried = next(journal.entries("clear.kept", limit=1), None)
+    record = None if carried is None else carried.record
     ended = record.get("ended") if isinstance(record, Mapping) else None
     return isinstance(ended, list) and entry_id in ended
 
 
 def commitment_before(journal: JournalView, level: str, prize: int) -> str | None:
-    """The commitment to a level's prize as it was heard before this journal was begun by a clear, or None."""
-    kept = next(journal.entries("clear.kept", limit=1), None)
-    sealed: Any = None if kept is None else kept.state.get(f"{ProgressiveKey.SEALED}{level}")
-    return str(sealed["commitment"]) if sealed is not None and sealed["prize"] == prize else None
+    """Return the commitment to a level's prize received before a memory clear, or None."""
+    carried = next(journal.entries("clear.kept", limit=1), None)
+    commitment: Any = None if carried is None else carried.state.get(f"{ProgressiveKey.SEALED}{level}")
+    return str(commitment["commitment"]) if commitment is not None and commitment["prize"] == prize else None
 
 
 def moved_before(journal: JournalView) -> frozenset[str]:
-    """The short digests of the transfers that moved value in journals before this one."""
+    """Return the short digests of the transfers that moved value in earlier journals."""
     moved: set[str] = set()
     for entry in journal.entries("clear.identifiers"):
         if isinstance(entry.record, Mapping):
             part = entry.record["sha256"]
-            moved.update(str(each) for each in part) if isinstance(part, list) else None
+            moved.update(str(digest) for digest in part) if isinstance(part, list) else None
     return frozenset(moved)

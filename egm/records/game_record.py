@@ -1,7 +1,7 @@
-"""A game as the journal keeps it: wager, draws, choices, outcome, and the levels it feeds and hits.
+"""A game as stored in the journal: wager, draws, choices, outcome, and its progressive levels.
 
-``game.start`` holds a :class:`GameRecord`, each ``game.choice`` a :class:`GameChoice`. Amounts are
-minor units where a name says cents, else credits.
+``game.start`` contains a :class:`GameRecord`, each ``game.choice`` a :class:`GameChoice`. Amounts are minor
+units if the name ends in ``cents``, else credits.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from meters.transaction import JSON
 from paytables import Outcome, Wager
 
 DrawRecord: TypeAlias = tuple[int, int, str]
-"""A number drawn: the bound it is below, its value, its purpose."""
+"""A number drawn: its exclusive upper bound, its value and its purpose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameName:
-    """The very definition a game was played by."""
+    """The definition a game was played with."""
 
     id: str
     version: str
@@ -28,7 +28,7 @@ class GameName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step of a game: the choice that led to it (None: the first), and what was drawn."""
+    """One step of a game: the choice that led to it (None for the first), and its draws."""
 
     choice: JSON
     draws: tuple[DrawRecord, ...]
@@ -36,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What a wager adds to a pool; to a linked one under a running number, and by an exact amount."""
+    """A wager's contribution to a pool; to a linked pool it has a sequence number and an exact amount."""
 
     pool: str
     wager_cents: int
@@ -46,9 +46,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A level hit: locked at ``amount_cents``, or claimed from its controller at what it showed.
+    """A level hit: locked at ``amount_cents``, or claimed from its controller at the displayed ``shown_cents``.
 
-    ``share``: the part of it that was won, where that is not the whole.
+    ``share``: the part of the level that was won, or None for all of it.
     """
 
     pool: str
@@ -62,19 +62,19 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelsPlayed:
-    """The progressive levels a game plays for: ``pools`` by the game's names, what it fed, what it hit."""
+    """The progressive levels of a game: ``pools`` by level name, its contributions ``fed``, and its hits."""
 
     pools: Mapping[str, str] = field(default_factory=dict)
     fed: tuple[Share, ...] = ()
     mystery: tuple[DrawRecord, ...] = ()
     hits: tuple[Hit, ...] = ()
     broadcast_cents: Mapping[str, int] = omitted({})
-    """What broadcast levels showed when the game began."""
+    """Amounts displayed by broadcast levels when the game began."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRecord:
-    """A game from its wager to its outcome; ``outcome`` is None while it asks the player."""
+    """A game from its wager to its outcome; ``outcome`` is None while a decision is pending."""
 
     play_id: str
     game: GameName
@@ -86,58 +86,58 @@ class GameRecord:
     steps: tuple[Step, ...]
     outcome: Outcome | None
     standing_credits: int = omitted(0)
-    """What a decided game leaves standing on its table."""
+    """The credits left standing on the table by a decided game."""
     table: JSON = omitted(None)
-    """How the table stood when the game began (:meth:`paytables.game.Rules.at`)."""
+    """The state of the table when the game began (:meth:`paytables.game.Rules.at`)."""
     raised_credits: int = omitted(0)
-    """What answers have added to the wager; at the beginning of a game, nothing."""
+    """The credits added to the wager by answers; 0 at the beginning of a game."""
     levels: LevelsPlayed = inline(LevelsPlayed())
     round_id: str = omitted("")
-    """The round it was played in with other positions, whose numbers are the same."""
+    """The round shared with other positions, whose numbers are the same; or empty."""
     staked: tuple[tuple[str, int], ...] | None = omitted(None)
-    """Of a game carried over by a clear: what was wagered, by account."""
+    """For a game carried over by a memory clear: the amounts wagered, by account."""
     returned: bool = omitted(False)
-    """Of such a game: the stakes it gives back are given back already."""
+    """For a carried-over game: whether its stakes have been returned already."""
     ended: str = omitted("")
-    """Of such a game: the kind of entry that had ended it."""
+    """For a carried-over game: the kind of the entry that ended it, or empty."""
     claim: str = omitted("")
-    """Of such a game: the claim it was carried over with."""
+    """For a carried-over game: the claim it was carried over with, or empty."""
     round_steps: tuple[Step, ...] = omitted(())
-    """Of such a game: every step its round had taken, where others had come further."""
+    """For a carried-over game: all steps of its round, if other seats were further ahead."""
 
     @property
     def wager_cents(self) -> int:
-        """The wager."""
+        """Return the wager in minor units."""
         return self.bet_credits * self.denomination_cents
 
     @property
     def staked_cents(self) -> int:
-        """All that has been staked in the game: the wager and what answers have added."""
+        """Return the total stake in minor units: the wager and the amounts added by answers."""
         return (self.bet_credits + self.raised_credits) * self.denomination_cents
 
     @property
     def returned_cents(self) -> int:
-        """All that a decided game gives back and pays, levels and prizes in kind apart; 0 before."""
+        """Return everything the decided game pays or returns, without levels and prizes in kind; 0 if undecided."""
         return 0 if self.outcome is None else self.outcome.win_credits * self.denomination_cents
 
     @property
     def push_cents(self) -> int:
-        """The stakes among it: pushes, halves and bets taken down are no win."""
+        """Return the returned stakes, which are not wins: pushes, halves and bets taken down."""
         return 0 if self.outcome is None else self.outcome.push_credits * self.denomination_cents
 
     @property
     def win_cents(self) -> int:
-        """What a decided game has won, levels and prizes in kind apart; 0 before."""
+        """Return the win of a decided game, without levels and prizes in kind; 0 if undecided."""
         return self.returned_cents - self.push_cents
 
     @property
     def standing_cents(self) -> int:
-        """What it leaves standing on its table."""
+        """Return the amount left standing on the table."""
         return self.standing_credits * self.denomination_cents
 
     @property
     def dims(self) -> dict[str, str | int]:
-        """What the meters of the game are told apart by."""
+        """Return the dimensions by which the game's meters are separated."""
         return {
             "game": self.game.id,
             "paytable": f"{self.game.id}@{self.game.version}",
@@ -146,18 +146,18 @@ class GameRecord:
         }
 
     def after(self, step: "GameChoice") -> "GameRecord":
-        """The game a step further."""
-        taken = Step(choice=step.choice, draws=step.draws)
+        """Return the game with one more step."""
+        new_step = Step(choice=step.choice, draws=step.draws)
         return replace(
             self,
-            steps=(*self.steps, taken),
+            steps=(*self.steps, new_step),
             outcome=step.outcome,
             standing_credits=step.standing_credits,
             raised_credits=self.raised_credits + step.staked_credits,
         ).hitting(step.hits)
 
     def hitting(self, hits: tuple[Hit, ...]) -> "GameRecord":
-        """The game with more hits."""
+        """Return the game with additional hits."""
         return (
             self if not hits else replace(self, levels=replace(self.levels, hits=(*self.levels.hits, *hits)))
         )
@@ -165,45 +165,45 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameChoice:
-    """A further step of a game: the player's choice, what it led to, and the levels that hit."""
+    """A further step of a game: the player's choice, its result, and the levels hit."""
 
     play_id: str
     choice: JSON
     draws: tuple[DrawRecord, ...]
     outcome: Outcome | None
     staked_credits: int = omitted(0)
-    """What the choice adds to the stake."""
+    """The credits that the choice adds to the stake."""
     standing_credits: int = omitted(0)
-    """What the outcome leaves standing on the table."""
+    """The credits that the outcome leaves standing on the table."""
     hits: tuple[Hit, ...] = omitted(())
     round_id: str = omitted("")
-    """The round in which all seats take this step, whoever was asked."""
+    """The shared round in which all seats take this step, whichever seat was asked; or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableInCommon:
-    """What all who play at a table have in common of it (a shoe), and the round that left it so.
+    """The part of a table's state shared by all its players (a shoe), and the round that left it so.
 
-    ``keys``: which of the table's keys they have in common, whether it now has them or not.
+    ``keys``: the shared keys of the table's state, whether they are set at the moment or not.
     """
 
     round_id: str
     keys: tuple[str, ...]
     table: JSON
     bound: tuple[str, ...] = omitted(())
-    """Of these, what standing bets hang on."""
+    """Those of the keys that standing bets depend on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePointer:
-    """Which game is open: its entries tell the rest."""
+    """The play id of the open game; its entries contain everything else."""
 
     play_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRecord:
-    """How the last game left its table, and of which credit the bets on it were staked, in minor units."""
+    """The table as the last game left it; ``staked``: its standing bets by account, in minor units."""
 
     game: GameName
     denomination_cents: int
@@ -212,16 +212,17 @@ class TableRecord:
 
     @property
     def standing_cents(self) -> int:
-        """What stands on it."""
+        """Return the total of the standing bets, in minor units."""
         return sum(cents for _, cents in self.staked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableReturned:
-    """Bets given back from a table between two games (entry ``table.returned``), and why.
+    """Bets returned from a table between two games (entry ``table.returned``), and why.
 
-    ``taken_down``: the player leaves, and the rules let him take them down. ``stopped``: the machine cannot
-    play on. ``changed``: the game is another since, or what is kept of its table cannot be read by it.
+    ``taken_down``: the player leaves, and the rules allow the bets to be taken down. ``stopped``: the machine
+    cannot continue the game. ``changed``: the game has changed since, or cannot read the stored state of its
+    table.
     """
 
     game: GameName
@@ -232,7 +233,7 @@ class TableReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGame:
-    """Which game ended last, and all it paid, levels included."""
+    """The last finished game and everything it paid, levels included."""
 
     play_id: str
     win_cents: int
@@ -240,10 +241,10 @@ class LastGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MysteryWon:
-    """A prize of a mystery level of a controller, with its opened secret (entry ``progressive.won``)."""
+    """A prize of a controller's mystery level, with its opened secret (entry ``progressive.won``)."""
 
     play_id: str | None = omitted(None)
-    """Its game; None where no wager of this machine won it."""
+    """Its game, or None if no wager of this machine won it."""
     pool: str
     claim: str
     sequence: int
@@ -253,6 +254,6 @@ class MysteryWon:
     commitment: str | None
     proved: bool
     hits: tuple[Hit, ...] = omitted(())
-    """What it adds to its game, if that is still open."""
+    """The hits it adds to its game, if that is still open."""
     late: str = omitted("")
-    """What became of it where its game is over: paid by ``hand``, ``void``, or ``declined``."""
+    """The result if its game is over: paid by ``hand``, ``void``, or ``declined``; otherwise empty."""

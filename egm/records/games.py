@@ -1,8 +1,8 @@
-"""The open game and the last one, as the journal tells them.
+"""The open game and the last one, read from the journal.
 
-Each is told once, where it happened: the entries ``game.start`` and ``game.choice`` hold wager, draws,
-choices and outcome. The machine's state only points at them by play id; what is held here besides is a copy
-in memory of what was just written or read.
+The entries ``game.start`` and ``game.choice`` contain wager, draws, choices and outcome, each once. The
+machine's state only refers to them by play id. This module also caches in memory what was just written or
+read.
 """
 
 from dataclasses import dataclass
@@ -16,60 +16,61 @@ from egm.records.keys import PlayKey
 from meters import StoredEntry
 
 CARRIED_GAME: Final = "game.carried"
-"""The kind of entry that tells a game again which an authorised clear has carried over."""
+"""The entry kind that repeats a game carried over by an authorised memory clear."""
 _CASH_OUTS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
 CHOICE: Final = "game.choice"
-"""The kind of entry that takes a game a step further."""
+"""The entry kind of a further step of a game."""
 PUSH: Final = "house:push"
-"""What stakes are given back from."""
+"""The account that stakes are returned from."""
 WAGER: Final = "house:wager"
-"""Where every stake goes: of a wager, and of what answers add to it."""
+"""The account that every stake goes to: wagers, and amounts added by answers."""
 MYSTERY_WON: Final = "progressive.won"
-"""The kind of entry that adds to a game what a controller found it has won."""
+"""The entry kind that adds to a game a prize found by a controller."""
 
 
 @dataclass(slots=True)
 class GameInProgress:
-    """What is held of the open game besides the journal, and put together from it again after a restart."""
+    """The in-memory state of the open game, rebuilt from the journal after a restart."""
 
     conversation: Any = None
-    """The game's conversation with its player, at the question it has come to."""
+    """The game's conversation with its player, at its pending decision."""
     record: GameRecord | None = None
     """The game last written to the journal or read from it."""
 
 
 def open_game(machine: Machine) -> GameRecord | None:
-    """The game in progress, or None."""
+    """Return the game in progress, or None."""
     pointer = machine.memory.read(GamePointer, PlayKey.GAME)
     return None if pointer is None else _game(machine, pointer.play_id)
 
 
 def beginning(machine: Machine, play_id: str) -> tuple[StoredEntry, GameRecord]:
-    """The entry a game begins with in this journal, and the game as it is there.
+    """Return a game's first entry in this journal, and the game as recorded in it.
 
-    It has its first step; all its steps so far where a clear carried it over. Raises KeyError without one.
+    The record has the first step only, or all steps so far if a memory clear carried the game over. Raises
+    KeyError if there is no such entry.
     """
     start = machine.journal.get(f"{play_id}.start")
     if start is None:
-        raise KeyError(f"{play_id} has no beginning in the journal")
+        raise KeyError(f"{play_id} has no start entry in the journal")
     return start, from_json(GameRecord, start.record, f"entry {start.sequence}, {start.kind}")
 
 
 def last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
-    """The last finished game and what it paid, or None."""
+    """Return the last finished game and what it paid, or None."""
     pointer = machine.memory.read(LastGame, PlayKey.LAST)
     return None if pointer is None else (_game(machine, pointer.play_id), pointer)
 
 
 def staked_in(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """What was staked in the open game and of which credit, in order: account and minor units."""
-    if game.staked is not None:  # before a clear, in another journal
-        before: tuple[tuple[str, int], ...] = game.staked
+    """Return the stakes of the open game in order: account and minor units."""
+    if game.staked is not None:  # carried over from the journal before a memory clear
+        wagered: tuple[tuple[str, int], ...] = game.staked
     else:
-        before = _wagered(machine, f"{game.play_id}.start")
-    begun = len(game.steps) if game.raised_credits else 1
-    raised = (_wagered(machine, f"{game.play_id}.choice-{number}") for number in range(1, begun))
-    return (*before, *(flow for flows in raised for flow in flows))
+        wagered = _wagered(machine, f"{game.play_id}.start")
+    step_count = len(game.steps) if game.raised_credits else 1
+    raised = (_wagered(machine, f"{game.play_id}.choice-{number}") for number in range(1, step_count))
+    return (*wagered, *(flow for flows in raised for flow in flows))
 
 
 def _wagered(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
@@ -79,11 +80,11 @@ def _wagered(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
 
 
 def win_is_taken(machine: Machine, game: GameRecord) -> bool:
-    """Whether the player of the last game has cashed out since: WIN does not show it to the next one."""
+    """Return whether the last game's player has cashed out since; then WIN is not shown to the next player."""
     end = machine.journal.get(f"{game.play_id}.end")
-    mine = {machine.credit(kind) for kind in CreditKind}
+    credit_accounts = {machine.credit(kind) for kind in CreditKind}
     return end is not None and any(
-        flow.source in mine
+        flow.source in credit_accounts
         for entry in machine.journal.entries(_CASH_OUTS, since=end.sequence)
         for flow in entry.transfers
     )
@@ -97,7 +98,7 @@ def _game(machine: Machine, play_id: str) -> GameRecord:
 
 
 def _read(machine: Machine, play_id: str) -> GameRecord:
-    """Put a game together from its entries."""
+    """Rebuild a game from its entries."""
     start, game = beginning(machine, play_id)
     for entry in machine.journal.entries((CHOICE, MYSTERY_WON), since=start.sequence):
         where = f"entry {entry.sequence}, {entry.kind}"

@@ -1,4 +1,4 @@
-"""Money of the player that a device with a fault holds: how much, or that the amount is not known."""
+"""The player's money held by a faulty device: the amount, or that it is unknown."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,25 +9,25 @@ from egm.records.keys import MoneyKey
 from egm.records.money import CashOutRecord, PaperRecord
 from egm.tickets.redemption import LockedTicket
 
-#: The way of a cash-out that each paying device is.
+#: The cash-out method of each paying device.
 _WAYS: Final = {"hopper": "coins", "ticket_printer": "ticket"}
-#: Faults with a paper in the path that the acceptor need not have named before.
+#: Faults with a bill or ticket in the path that the acceptor may not have reported yet.
 _WITH_A_PAPER: Final = frozenset({"bill_acceptor.jam", "bill_acceptor.stacker_jam"})
 
 
 @dataclass(slots=True)
 class EscrowedBill:
-    """The bill that the acceptor holds in escrow, as far as this run of the machine knows; 0 for none."""
+    """The bill held in escrow by the acceptor, as far as known in this run; 0 for none."""
 
     amount_cents: int = 0
 
 
 def held_cents(machine: Machine, code: str) -> int:
-    """Return the player's money that the device of a fault holds, in minor units; 0 where none is known."""
+    """Return the player's money held by the faulty device, in minor units; 0 if none is known."""
     device, _, name = code.partition(".")
     if name == "disputed":
         disputes: Any = machine.journal.states(machine.memory.name(MoneyKey.DISPUTED))
-        return sum(each["most_cents"] for each in disputes.values() if each["device"] == device)
+        return sum(dispute["most_cents"] for dispute in disputes.values() if dispute["device"] == device)
     if device == "bill_acceptor":
         return _in_acceptor_cents(machine)
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT) if device in _WAYS else None
@@ -43,7 +43,7 @@ def _in_acceptor_cents(machine: Machine) -> int:
 
 
 def held_values(machine: Machine, code: str) -> dict[str, int | str]:
-    """Return what a notice of a fault says of held money: an amount, a bill of unknown amount, or nothing."""
+    """Return the held money for a fault notice: an amount, a bill of unknown amount, or nothing."""
     amount_cents = held_cents(machine, code)
     if amount_cents:
         return {"amount_cents": amount_cents}

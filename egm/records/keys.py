@@ -1,185 +1,186 @@
-"""Keys of the machine's memory that its own features declare, an enumeration a feature.
+"""Storage keys of the machine's features, one enumeration per feature.
 
-They stand below the features because several read the same record: a transfer waits for the game to end.
+They are defined below the features because several features read the same record: a transfer waits for the
+game to end.
 """
 
 from egm.kernel.keys import Fate, Key, Owner
 
 
 class PlayKey(Key):
-    """Play: the game, the session, and what is known of a definition."""
+    """Play: the game, the session, and data about definitions."""
 
     GAME = "game", Fate.OWED, Owner.PLAYER
     """The open game."""
     LAST = "last_game", Fate.TRANSIENT, Owner.PLAYER
     """The last game that has ended."""
     SESSION = "session", Fate.IDENTITY, Owner.PLAYER
-    """What player protection counts since the player came."""
+    """The counts of the player's session (player protection)."""
     REMINDER = "reminder", Fate.IDENTITY, Owner.PLAYER
-    """The reminder that is shown."""
+    """The active reminder."""
     LIMITS = "limits", Fate.IDENTITY, Owner.PLAYER
     """The player's own limits."""
     DEFINITION = "definition:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key each definition played here, by its digest: see :mod:`egm.play.definitions`."""
+    """Prefix; one key per definition played here, by digest: see :mod:`egm.play.definitions`."""
     RESIDUAL = "residual_terms", Fate.TRANSIENT, Owner.PLAYER
-    """What becomes of a remainder of credit here (:class:`egm.records.residual.ResidualTerms`)."""
+    """The terms for residual credit on this position (:class:`egm.records.residual.ResidualTerms`)."""
     EXAMINED = "examined:", Fate.TRANSIENT, Owner.MACHINE
-    """Prefix; one key each definition whose largest prize is known, by its digest."""
+    """Prefix; one key per definition whose largest prize is known, by digest."""
 
 
 class TableKey(Key):
-    """Tables: what lasts between two rounds."""
+    """Tables: state that lasts between two rounds."""
 
     TABLE = "table:", Fate.OWED, Owner.PLAYER
-    """Prefix; one key a definition by its digest: how its table stands, and the bets that stay on it."""
+    """Prefix; one key per definition, by digest: the state of its table and the bets standing on it."""
     SHARED = "in_common:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key a definition by its digest: what all who play have in common of its table."""
+    """Prefix; one key per definition, by digest: the table state shared by all players."""
 
 
 class WheelKey(Key):
     """A real wheel."""
 
     SPIN = "wheel_spin", Fate.IDENTITY, Owner.MACHINE
-    """The last spin that bets were closed for."""
+    """The last spin for which betting was closed."""
 
 
 class MoneyKey(Key):
-    """Money: what is on its way in or out, and what is owed by hand."""
+    """Money: payments in progress in or out, and hand-pays owed."""
 
     PAY_OUT = "pay_out", Fate.OWED, Owner.PLAYER
-    """The payout under way."""
+    """The payout in progress."""
     PRINT = "print", Fate.OWED, Owner.PLAYER
-    """How far the printer is with it."""
+    """The printer's progress with the payout."""
     HOPPER = "hopper", Fate.OWED, Owner.PLAYER
-    """How far the hopper is with it."""
+    """The hopper's progress with the payout."""
     COINS = "coins", Fate.IDENTITY, Owner.PLAYER
-    """The coins in the hopper."""
+    """The coin acceptor's event counter up to which coins are recorded."""
     COINS_GONE = "coins_gone", Fate.OWED, Owner.PLAYER
-    """What left the hopper before its payout was given up, and is not posted yet."""
+    """The coins of an abandoned hopper payout that are not posted yet."""
     DISPUTED = "disputed:", Fate.OWED, Owner.PLAYER
-    """Prefix; one key an amount a person must decide."""
+    """Prefix; one key per disputed amount."""
     RULING = "ruling", Fate.OWED, Owner.PLAYER
-    """What a person has decided of a disputed amount, and is not posted yet."""
+    """A ruling on a disputed amount that is not posted yet."""
     HANDPAY = "handpay", Fate.OWED, Owner.PLAYER
-    """What waits for an attendant's hand."""
+    """The hand-pay that waits for an attendant."""
     SLIP = "slip", Fate.IDENTITY, Owner.MACHINE
     """The number of the last hand-pay slip."""
     UNCLAIMED = "unclaimed", Fate.OWED, Owner.PLAYER
-    """A hand-pay given up, and not yet an orphan."""
+    """A voided hand-pay whose orphan is not posted yet."""
     GOES_ON = "cash_out_goes_on", Fate.IDENTITY, Owner.PLAYER
-    """What one way out has left over, which goes the next way; true in journals from before."""
+    """The remainder of a cash-out, to be paid by the next payout method; ``true`` in older journals."""
     PAPER = "paper", Fate.OWED, Owner.PLAYER
-    """The bill or ticket on its way into the box."""
+    """The bill or ticket being stacked."""
     RESTRICTED = "restricted", Fate.OWED, Owner.PLAYER
-    """Until when the restricted credit on the meter is good, and the pool it belongs to."""
+    """Expiry date and pool of the restricted credit on the meter."""
     TICKETS = "tickets", Fate.TRANSIENT, Owner.MACHINE
-    """How far the ticket ledger has come, and what it knew when this journal began."""
+    """How far the ticket ledger has progressed, and its state when this journal began."""
     TICKET_TERMS = "ticket_terms", Fate.IDENTITY, Owner.MACHINE
-    """What the host has laid down about tickets."""
+    """The ticket terms set by the host."""
 
 
 class HostKey(Key):
-    """The host of the money: transfers, the tickets it validates, and what it has set."""
+    """The host of the money: transfers, tickets it validates, and its settings."""
 
     TICKET = "host_ticket", Fate.IDENTITY, Owner.MACHINE
-    """What became of the last ticket a host was asked about."""
+    """The result of the last ticket the host was queried about."""
     RING = "validation:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key a place of the ring of tickets that the host reads: their cash-outs."""
+    """Prefix; one key per index of the ring of tickets the host reads: the id of the cash-out."""
     RING_COUNT = "validations", Fate.IDENTITY, Owner.MACHINE
-    """How many tickets were ever put into the ring."""
+    """The number of tickets ever added to the ring."""
     RING_READ = "validations_read", Fate.IDENTITY, Owner.MACHINE
-    """How many of them the host has read."""
+    """The number of them that the host has read."""
     TRANSFER = "transfer", Fate.IDENTITY, Owner.MACHINE
-    """The last electronic transfer a host ordered, and what became of it."""
+    """The last electronic transfer ordered by a host, and its result."""
     TRANSFERS = "transfers", Fate.IDENTITY, Owner.MACHINE
-    """How many there were."""
+    """The number of electronic transfers so far."""
     CASH_OUT = "host_cash_out", Fate.IDENTITY, Owner.MACHINE
     """Whether cash-outs are offered to the host first."""
     REGISTRATION = "registration", Fate.OWED, Owner.MACHINE
-    """With what the machine is registered for transfers."""
+    """The machine's registration for transfers."""
     TRANSFERS_UNPROVED = "transfers_unproved", Fate.IDENTITY, Owner.MACHINE
-    """Since a clear it is not known which transfers have moved value: none does before the host registers."""
+    """Set if, since a memory clear, the earlier transfers are unknown: none is executed until the host registers."""
     CONTROL = "control:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key what each host asks for of each control."""
+    """Prefix; one key per control and host: the host's request."""
 
 
 class ProgressiveKey(Key):
-    """Progressive levels: what the machine holds of its own, and what is open with a controller."""
+    """Progressive levels: the machine's own, and open claims with controllers."""
 
     AWAITING = "awaiting_award", Fate.OWED, Owner.PLAYER
     """The game that waits for a controller to lock its award."""
     LEVEL = "level:", Fate.OWED, Owner.MACHINE
-    """Prefix; one key a progressive level this machine keeps."""
+    """Prefix; one key per progressive level run by this machine."""
     LINK = "link:", Fate.OWED, Owner.MACHINE
-    """Prefix; one key a linked level: how far this machine's contributions have come."""
+    """Prefix; one key per linked level: the progress of this machine's contributions."""
     SEALED = "sealed:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key a linked mystery level: its prize's number, and the commitment to its secret amount."""
+    """Prefix; one key per linked mystery level: its prize number, and the commitment to its secret amount."""
     UNDECIDED = "undecided", Fate.OWED, Owner.PLAYER
-    """The game an attendant let end without knowing whether it has won a mystery level."""
+    """The game that an attendant ended without knowing whether it has won a mystery level."""
     CLAIM = "claim:", Fate.OWED, Owner.MACHINE
-    """Prefix; one key a hit of a linked level that is not over."""
+    """Prefix; one key per open hit of a linked level."""
     HELD = "held:", Fate.OWED, Owner.MACHINE
-    """Prefix; one key each thing a controller said that is not proved (:mod:`egm.progressive.unproved`)."""
+    """Prefix; one key per unproved statement of a controller (:mod:`egm.progressive.unproved`)."""
     CERTIFICATE = "link_certificate", Fate.IDENTITY, Owner.MACHINE
     """The certificate that proves this machine to its link."""
     WIN = "progressive_win:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key a hit of a broadcast level that the host has not read yet."""
+    """Prefix; one key per hit of a broadcast level that the host has not read yet."""
 
 
 class StaffKey(Key):
-    """Staff: the service menu, who works at the machine, and what the staff has set."""
+    """Staff: the service menu, who is working at the machine, and what the staff has set."""
 
     MENU = "menu", Fate.TRANSIENT, Owner.PLAYER
-    """The service menu is open: since when, and who is signed in."""
+    """The open service menu: since when, and who is signed in."""
     OPTIONS = "options", Fate.IDENTITY, Owner.MACHINE
-    """What the staff has set; see :mod:`egm.staff.options`."""
+    """The options set by the staff; see :mod:`egm.staff.options`."""
     TOUCH = "touch", Fate.IDENTITY, Owner.PLAYER
-    """How the touch screen is calibrated: six integers (:mod:`egm.kernel.touch`)."""
+    """The touch screen's calibration: six integers (:mod:`egm.kernel.touch`)."""
     INVENTORY = "inventory", Fate.IDENTITY, Owner.MACHINE
     """The machine's inventory entry as last recorded."""
     INTERVENTION = "intervention", Fate.IDENTITY, Owner.MACHINE
-    """Who is at work in the machine, since when, and why."""
+    """The current intervention: who is working in the machine, since when, and why."""
     MONITORED = "intervention_seen", Fate.IDENTITY, Owner.MACHINE
     """The last intervention that the monitoring system has read."""
     COLLECTED = "collected", Fate.TRANSIENT, Owner.MACHINE
-    """The last collection: what was metered into each box, and which of them are counted."""
+    """The last collection: the metered content of each box, and which boxes have been counted."""
     BASE = "base", Fate.IDENTITY, Owner.MACHINE
     """The base withdrawn from under the machine, and who has its lock and key."""
     STAFF = "staff", Fate.IDENTITY, Owner.MACHINE
-    """The last change to the staff that is recorded: its number, and the roster's digest after it."""
+    """The last recorded change to the staff: its number, and the roster's digest after it."""
     TRIES = "tries:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key a bucket of staff numbers whose PIN was wrong: how often, and how long it is locked."""
+    """Prefix; one key per bucket of staff numbers: the count of wrong PINs, and the end of its lockout."""
 
 
 class IntegrityKey(Key):
-    """Integrity: starts, the service call, who keeps the machine out of service, and what was found of it."""
+    """Integrity: starts, the service call, out-of-service reasons, and installed software."""
 
     BOOTS = "boots", Fate.IDENTITY, Owner.MACHINE
-    """How often the machine has started."""
+    """The number of starts of the machine."""
     SERVICE = "service_call", Fate.TRANSIENT, Owner.PLAYER
-    """The player has called for service."""
+    """The player's service call."""
     OUT_OF_SERVICE = "out_of_service", Fate.IDENTITY, Owner.MACHINE
     """Why the machine has taken itself out of service."""
     DISABLED = "disabled:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key for each who has taken the machine out of service."""
+    """Prefix; one key per host or person that has taken the machine out of service."""
     HARD_METERS = "hard_meters", Fate.TRANSIENT, Owner.MACHINE
-    """The electronic meters, in pulses, less what the hard meters had been given when they were fitted."""
+    """The offset between the electronic meters and the hard meters when the latter were first seen, in pulses."""
     MEDIUM_REPLACED = "memory.medium_replaced", Fate.IDENTITY, Owner.MACHINE
-    """The journal's own: a medium was replaced, and nobody has been told yet."""
+    """Set by the journal: a medium was replaced, and staff have not been notified yet."""
     SOFTWARE = "software", Fate.TRANSIENT, Owner.MACHINE
-    """What is installed, by component, as its manufacturer signed it."""
+    """The installed software by component, as signed by its manufacturer."""
     CABINET = "cabinet_file", Fate.IDENTITY, Owner.MACHINE
-    """The cabinet file that was signed last: its digest, by whom, and when."""
+    """The cabinet file signed last: its digest, by whom, and when."""
 
 
 class LinksKey(Key):
-    """Links: what a verifier asked last, and how the hosts' lines stand."""
+    """Links: the last verifier query, and the state of the hosts' lines."""
 
     GAT = "gat", Fate.TRANSIENT, Owner.MACHINE
-    """The last thing a verifier asked over GAT, and what came of it."""
+    """The last query of a verifier over GAT, and its result."""
     HOST_SILENT = "host_silent:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key a host that is silent: since when."""
+    """Prefix; one key per host that does not reply: since when."""
     HOST_KNOWN = "host_known:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key a host that has been waited for, to start the machine."""
+    """Prefix; one key per host that the machine waits for at its start."""
     HOST_TIME = "host_time:", Fate.IDENTITY, Owner.MACHINE
-    """Prefix; one key a host: by how much its clock is ahead."""
+    """Prefix; one key per host: how far its clock is ahead."""

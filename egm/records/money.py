@@ -1,4 +1,4 @@
-"""Money under way, as the memory keeps it: hand-pays, payouts, what the printer has, paper in escrow.
+"""Stored records of money in progress: hand-pays, payouts, the printer's job, bills and tickets in escrow.
 
 Amounts are minor units.
 """
@@ -18,7 +18,7 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeRecord:
-    """A prize in kind: its id, its names by language, and what the house states it is worth."""
+    """A prize in kind: its id, its names by language, and its stated value."""
 
     id: str
     names: Mapping[str, str]
@@ -27,7 +27,7 @@ class PrizeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayForm:
-    """How a hand-pay is to be paid, who wrote it down, and the commitment to the player's identity."""
+    """The form of a hand-pay: means of payment, who filled it in, and the commitment to the player's identity."""
 
     method: str
     persons: tuple[str, ...]
@@ -36,7 +36,7 @@ class HandpayForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidInCoins:
-    """What was owed when the hopper began to pay a cash-out, and what it has paid of that."""
+    """The amount owed when the hopper began to pay a cash-out, and how much of it has been paid."""
 
     owed_cents: int
     paid_cents: int
@@ -44,7 +44,7 @@ class PaidInCoins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutRest:
-    """What one way out has left over of a cash-out, for the next or ``by_hand``, and what came as coins."""
+    """The unpaid remainder of a cash-out, for the next payout method or ``by_hand``, and the coins paid so far."""
 
     rest_cents: int
     by_hand: bool = omitted(False)
@@ -53,11 +53,11 @@ class CashOutRest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayRecord:
-    """What waits for an attendant's hand; ``id`` is that of its reservation.
+    """A hand-pay that waits for an attendant; ``id`` is the id of its reservation.
 
-    ``why``: no ticket could be printed. ``in_coins``: it is the rest of a cash-out the hopper began.
-    ``pool`` and ``play_id``: the levels it pays, and their game. ``instead_of``: an older reservation that it
-    replaces. ``way``: the player would rather have a ticket.
+    ``why``: why no ticket could be printed. ``in_coins``: set if it is the remainder of a cash-out begun by
+    the hopper. ``pool`` and ``play_id``: the levels it pays, and their game. ``instead_of``: an older
+    reservation that it replaces. ``way``: set if the player has requested a ticket instead.
     """
 
     id: str
@@ -74,17 +74,17 @@ class HandpayRecord:
 
     @property
     def worth_cents(self) -> int:
-        """Its money, and its prizes in kind at their stated value."""
+        """Return the money plus the stated value of the prizes in kind."""
         return self.amount_cents + sum(prize.value_cents for prize in self.prizes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutRecord:
-    """Credits on their way out: on a ticket, or in coins.
+    """Credits being paid out on a ticket or in coins.
 
-    Of a ticket: ``kind`` of credit, the ``pool`` a host gave it from, its masked ``number`` (empty: it waits
-    for one), and the ``language`` it is printed in. Of coins: how many. ``in_coins``: it is the rest of a
-    cash-out the hopper began.
+    For a ticket: ``kind`` of credit, the ``pool`` of a host's restricted credit, its masked ``number`` (empty
+    while it waits for one), and the ``language`` it is printed in. For coins: their count. ``in_coins``: set
+    if it is the remainder of a cash-out begun by the hopper.
     """
 
     id: str
@@ -100,9 +100,9 @@ class CashOutRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsGone:
-    """What left the hopper before its payout was given up; ``doubt``: nobody knows where the rest is.
+    """The coins that left the hopper before its payout was abandoned; ``doubt``: why the others are unaccounted for.
 
-    ``in_coins``: with it, all that came as coins of this cash-out.
+    ``in_coins``: all coins paid in this cash-out, including these.
     """
 
     id: str
@@ -116,18 +116,18 @@ class CoinsGone:
 
     @property
     def counted_cents(self) -> int:
-        """What the coins that were counted out are worth."""
+        """Return the value of the coins counted out."""
         return self.paid_coins * self.coin_cents
 
     @property
     def paid_cents(self) -> int:
-        """What of them is the player's."""
+        """Return the part of it that counts as paid to the player."""
         return min(self.counted_cents, self.amount_cents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintingRecord:
-    """The ticket, slip or test the printer has."""
+    """The ticket, slip or test that the printer is handling."""
 
     id: str
     language: str
@@ -136,9 +136,10 @@ class PrintingRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRecord:
-    """The bill or ticket on its way into the box; ``ticket``: its masked number, empty for a bill.
+    """The bill or ticket being stacked; ``ticket``: its masked number, empty for a bill.
 
-    ``mark``: the driver's place in its protocol. ``outward``: the acceptor says that it gives it back.
+    ``mark``: the driver's protocol position. ``outward``: whether the acceptor reports that it is returning
+    it.
     """
 
     id: str
@@ -151,26 +152,26 @@ class PaperRecord:
 
 @dataclass(frozen=True, slots=True)
 class OrphanFlow:
-    """A transfer that an orphan will be posted with; in the journal ``[source, target, amount_cents]``."""
+    """A transfer to be posted for an orphan; in the journal ``[source, target, amount_cents]``."""
 
     source: str
     target: str
     amount_cents: int
 
     def to_json(self) -> list[JSON]:
-        """Return it as the journal keeps it."""
+        """Return the flow as stored in the journal."""
         return [self.source, self.target, self.amount_cents]
 
     @classmethod
     def from_json(cls, data: Sequence[str | int]) -> Self:
-        """Read it back. A journal from before there were prizes in kind names no target: all was money."""
+        """Return the flow read from the journal. Journals older than prizes in kind have no target: all was money."""
         source, *target, amount_cents = data
         return cls(str(source), str(*target) or "house:orphan", int(amount_cents))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclaimedRecord:
-    """A hand-pay given up, and not yet an orphan; ``story``: what the orphan's entry tells."""
+    """A voided hand-pay whose orphan is not posted yet; ``story``: the details of the orphan's entry."""
 
     id: str
     flows: tuple[OrphanFlow, ...]
@@ -178,5 +179,5 @@ class UnclaimedRecord:
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
-        """What the orphan's entry moves."""
+        """Return the transfers of the orphan's entry."""
         return tuple(Transfer(flow.source, flow.target, flow.amount_cents) for flow in self.flows)

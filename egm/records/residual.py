@@ -1,4 +1,4 @@
-"""What becomes of credit too small for anything, as the journal says it of each position."""
+"""The terms for residual credit, which is too small to play or pay out, as recorded for each position."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from egm.records.keys import PlayKey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualTerms:
-    """Whether a remainder may be given up or played here, and below which amount credit is one."""
+    """Whether residual credit may be given up or played, and below which amount credit is residual."""
 
     way: str
-    """``stays``, ``given_up`` or ``played``, as the profile says."""
+    """``stays``, ``given_up`` or ``played``, as in the profile."""
     useful_cents: int
-    """The least that buys a game or a coin, minor units; 0 where nothing can be bought."""
+    """The smallest amount that buys a game or a coin, in minor units; 0 if nothing can be bought."""
 
 
 def residual_terms(machine: Machine) -> ResidualTerms:
@@ -29,6 +29,6 @@ def residual_terms(machine: Machine) -> ResidualTerms:
 
 
 def changed_terms(machine: Machine) -> dict[str, object]:
-    """Return the state that records the terms, or nothing if they are recorded already."""
+    """Return the state that records the terms, empty if they are recorded already."""
     terms = residual_terms(machine)
     return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

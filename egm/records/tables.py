@@ -1,7 +1,7 @@
-"""Tables between rounds: how each stands, and the bets on it.
+"""Tables between rounds: the state of each, and the bets standing on it.
 
-Where several positions play at one table, what is the table's own (a shoe, a point) is kept once, and each
-position's record has what is its player's: the bets that stay, and the point they are on.
+If several positions play at one table, the state of the table itself (a shoe, a point) is stored once. Each
+position's record has its player's part: the standing bets, and the point they depend on.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from paytables import Game, Rules
 
 @dataclass(slots=True)
 class AsRoundBegins:
-    """While a round begins seat by seat: what they have in common of its table, by definition."""
+    """The shared table states at the start of a round, by definition, while its seats start one by one."""
 
     tables: dict[str, JSON] = field(default_factory=dict)
 
@@ -25,26 +25,26 @@ class AsRoundBegins:
 # ---------------------------------------------------------------------------------------------- the two parts
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Which keys of a table its players have in common, and which a player's standing bets hang on."""
+    """The keys of a table's state that its players share, and those that standing bets depend on."""
 
     common: tuple[str, ...] = ()
     bound: tuple[str, ...] = ()
 
 
 def keys_of(rules: Rules, positions: int) -> Keys:
-    """The keys of this game's table at a machine of so many positions."""
+    """Return the keys of this game's table on a machine with the given number of positions."""
     several = positions > 1 and rules.betting_seconds is not None
     return Keys(tuple(sorted(rules.shared_keys)) if several else (), tuple(sorted(rules.bound_keys)))
 
 
 def in_common(table: JSON, keys: Keys) -> JSON:
-    """What of a table all its players have in common; None where that is as it opens."""
+    """Return the shared part of a table's state, or None if it is the initial state."""
     parts = _parts(table).items()
     return {key: value for key, value in parts if key in keys.common and value is not None} or None
 
 
 def own(table: JSON, keys: Keys) -> JSON:
-    """What of a table is one player's, with what his bets there hang on; None where nothing is."""
+    """Return one player's part of a table's state, with the keys their bets depend on, or None if empty."""
     if not (keys.common or keys.bound):
         return table
     parts = _parts(table)
@@ -53,19 +53,25 @@ def own(table: JSON, keys: Keys) -> JSON:
     return {key: value for key, value in parts.items() if key not in keys.common or key in keys.bound}
 
 
-def joined(mine: JSON, shared: JSON, keys: Keys) -> JSON:
-    """A player's table: what is his, and what all have in common; bets that stand keep what they hang on."""
+def joined(player_part: JSON, shared: JSON, keys: Keys) -> JSON:
+    """Return a player's table: their own part and the shared part; standing bets keep the keys they depend on."""
     if not keys.common:
-        return mine
-    kept = own(mine, keys)
-    there = {key: value for key, value in _parts(shared).items() if kept is None or key not in keys.bound}
-    return {**_parts(kept), **there} or None
+        return player_part
+    own_part = own(player_part, keys)
+    shared_part = {
+        key: value for key, value in _parts(shared).items() if own_part is None or key not in keys.bound
+    }
+    return {**_parts(own_part), **shared_part} or None
 
 
-def is_along(mine: JSON, shared: JSON, keys: Keys) -> bool:
-    """Whether a player's standing bets hang on what all have in common now: he has missed nothing of it."""
-    kept, held = own(mine, keys), Keys(keys.bound)
-    return not keys.common or kept is None or in_common(kept, held) == in_common(shared, held)
+def is_along(player_part: JSON, shared: JSON, keys: Keys) -> bool:
+    """Return whether a player's standing bets depend on the current shared state, so that no round was missed."""
+    own_part, bound_keys = own(player_part, keys), Keys(keys.bound)
+    return (
+        not keys.common
+        or own_part is None
+        or in_common(own_part, bound_keys) == in_common(shared, bound_keys)
+    )
 
 
 def _parts(table: JSON) -> Mapping[str, JSON]:
@@ -74,13 +80,13 @@ def _parts(table: JSON) -> Mapping[str, JSON]:
 
 # ---------------------------------------------------------------------------------------------- what is kept
 def table_of(machine: Machine, digest: str) -> TableRecord | None:
-    """How the table of a definition stands; None: as it opens."""
-    kept, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _keys(machine, digest)
+    """Return the state of a definition's table, or None for the initial state."""
+    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _keys(machine, digest)
     if not keys.common:
-        return kept
-    table = joined(None if kept is None else kept.table, table_in_common(machine, digest), keys)
-    if kept is not None:
-        return replace(kept, table=table)
+        return stored
+    table = joined(None if stored is None else stored.table, table_in_common(machine, digest), keys)
+    if stored is not None:
+        return replace(stored, table=table)
     game = _game(machine, digest)
     if table is None or game is None:
         return None
@@ -89,50 +95,50 @@ def table_of(machine: Machine, digest: str) -> TableRecord | None:
 
 
 def standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
-    """The tables on which bets stand."""
+    """Return the tables with standing bets."""
     tables = machine.memory.read_all(TableRecord, TableKey.TABLE)
     return tuple(table_of(machine, digest) or table for digest, table in tables.items() if table.staked)
 
 
 def own_of(machine: Machine, digest: str, table: JSON) -> JSON:
-    """What a position's own record keeps of a table."""
+    """Return the part of a table's state that belongs in the position's own record."""
     return own(table, _keys(machine, digest))
 
 
 def plays_along(machine: Machine, digest: str) -> bool:
-    """Whether what stands here is played with the others; else the player goes on by himself."""
-    kept, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _keys(machine, digest)
-    return is_along(None if kept is None else kept.table, table_in_common(machine, digest), keys)
+    """Return whether the position's bets are played with the others; if not, the player continues alone."""
+    stored, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _keys(machine, digest)
+    return is_along(None if stored is None else stored.table, table_in_common(machine, digest), keys)
 
 
 def table_in_common(machine: Machine, digest: str) -> JSON:
-    """What all have in common of a table; None where that is nothing, or as it opens."""
-    begins = machine.installed(AsRoundBegins)
-    if begins is not None and digest in begins.tables:
-        return begins.tables[digest]
-    kept = _kept(machine, digest)
-    return None if kept is None else kept.table
+    """Return the shared state of a table, or None if there is none or it is the initial state."""
+    starting = machine.installed(AsRoundBegins)
+    if starting is not None and digest in starting.tables:
+        return starting.tables[digest]
+    stored = _shared_record(machine, digest)
+    return None if stored is None else stored.table
 
 
-def left_in_common(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
-    """What a step of a game sets of the table that all have in common.
+def shared_table_state(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
+    """Return the change of a table's shared state made by a step of a game.
 
-    Its beginning says that its round is now the last; its end how it leaves the table, unless another round
-    has begun since.
+    The first step marks its round as the latest. The end of the game stores the table as it left it, unless
+    another round has started since.
     """
     keys, round_id = keys_of(rules, machine.position.of), game.round_id or game.play_id
     if not keys.common or (keys.bound and not game.round_id):
         return {}
     if len(game.steps) > 1:
-        last = _kept(machine, game.game.digest)
+        last = _shared_record(machine, game.game.digest)
         if game.outcome is None or last is None or last.round_id != round_id:
             return {}
     table = in_common(game.table if game.outcome is None else game.outcome.table, keys)
-    left = TableInCommon(round_id=round_id, keys=keys.common, bound=keys.bound, table=table)
-    return {f"{TableKey.SHARED}{game.game.digest}": to_json(left)}
+    stored = TableInCommon(round_id=round_id, keys=keys.common, bound=keys.bound, table=table)
+    return {f"{TableKey.SHARED}{game.game.digest}": to_json(stored)}
 
 
-def _kept(machine: Machine, digest: str) -> TableInCommon | None:
+def _shared_record(machine: Machine, digest: str) -> TableInCommon | None:
     return machine.memory.read(TableInCommon, f"{TableKey.SHARED}{digest}")
 
 
@@ -141,8 +147,8 @@ def _game(machine: Machine, digest: str) -> Game | None:
 
 
 def _keys(machine: Machine, digest: str) -> Keys:
-    """The keys of a table; none is common where each position has its own, as at most machines."""
-    if machine.position.of > 1 and (kept := _kept(machine, digest)) is not None:
-        return Keys(kept.keys, kept.bound)
+    """Return the keys of a table; none are shared if each position has its own table, as on most machines."""
+    if machine.position.of > 1 and (shared := _shared_record(machine, digest)) is not None:
+        return Keys(shared.keys, shared.bound)
     game = _game(machine, digest)
     return Keys() if game is None else keys_of(game.rules, machine.position.of)

@@ -1,1 +1,1 @@
-"""Several seats, one round: the betting time of a table that several positions play, and its one draw."""
+"""Several seats, one round: the betting period of a table shared by several positions, and its single draw."""

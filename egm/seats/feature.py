@@ -1,4 +1,4 @@
-"""Several seats, one round: rules of the betting time, its clock, and what is told of it."""
+"""The seats feature: rules of the betting period, its clock, and its notices."""
 
 import asyncio
 import contextlib
@@ -16,18 +16,18 @@ from egm.play.rounds import start_game
 from egm.play.rules import MAY_PLAY
 from egm.records.games import open_game
 from egm.records.keys import WheelKey
-from egm.seats.answers import answers_due, follow, turn_notices
+from egm.seats.answers import answer_overdue_turns, follow, turn_notices
 from egm.seats.table import (
     SharedTable,
     TableEvent,
     has_a_place,
     has_joined,
     join,
-    leave_and_do,
+    notify_bets_not_accepted,
     plays_apart,
     plays_in_common,
-    say_not_taken,
     seconds_left,
+    withdraw_bets,
 )
 from egm.seats.wheel import decide, wheel_notices
 
@@ -35,16 +35,17 @@ _BETTING: Final = only(State.BETTING)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *MAY_PLAY), (join,), State.BETTING, TELL),
-    Rule(EventType.CASH_OUT, _BETTING, (), (leave_and_do,), Next.DERIVED, TELL),
+    Rule(EventType.CASH_OUT, _BETTING, (), (withdraw_bets,), Next.DERIVED, TELL),
     Rule(TableEvent.NO_MORE_BETS, BETTABLE, (has_a_place, *MAY_PLAY), (start_game,), State.PLAYING),
-    Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (say_not_taken,), Next.DERIVED_ONCE_TESTED),
+    Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (notify_bets_not_accepted,), Next.DERIVED_ONCE_TESTED),
 )
 
 
 class BettingClock:
-    """Ends the betting time of each game, one for all positions, and tells how much is left.
+    """Closes the betting period of each game for all positions, and updates the remaining time.
 
-    What a real wheel has decided it tells the games that wait; what a seat has answered, those of its round.
+    It also passes the number of a real wheel to the games that wait for it, and a seat's answers to the other
+    games of its round.
     """
 
     name = "betting"
@@ -53,40 +54,40 @@ class BettingClock:
         self._machine = context.engine.machine
         self._table = self._machine.state(SharedTable)
         self._news = asyncio.Event()
-        self._told: dict[str, int] = {}
+        self._displayed_seconds: dict[str, int] = {}
 
     async def run(self) -> None:
-        """Look whenever something has happened, and each second while a betting time runs."""
+        """Check after every event, and each second while a betting period or time limit runs."""
         while True:
             self._news.clear()
             self._look()
             decide(self._machine)
             follow(self._table)
-            for seat in answers_due(self._table):
+            for seat in answer_overdue_turns(self._table):
                 seat.handle(Event(EventType.MACHINE_CHANGED))
-            wait = 1.0 if self._table.closes_ns or self._table.turns else None
+            wait = 1.0 if self._table.betting_deadlines_ns or self._table.pending_turns else None
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._news.wait()
 
     def changed(self, now: Snapshot) -> None:  # noqa: ARG002 (the memory is read, not the picture)
-        """Look again."""
+        """Trigger another check."""
         self._news.set()
 
     def _look(self) -> None:
-        for game in list(self._table.closes_ns):
-            left = self._table.seconds_left(game) or 0
-            if (not left or self._table.is_complete(game)) and not self._table.is_in_play(game):
-                self._told.pop(game, None)
+        for game in list(self._table.betting_deadlines_ns):
+            seconds = self._table.seconds_left(game) or 0
+            if (not seconds or self._table.is_complete(game)) and not self._table.is_in_play(game):
+                self._displayed_seconds.pop(game, None)
                 self._table.close(game)
-            elif self._told.get(game) != left:
-                self._told[game] = left
-                for seat in self._table.around(game):
+            elif self._displayed_seconds.get(game) != seconds:
+                self._displayed_seconds[game] = seconds
+                for seat in self._table.seats_at(game):
                     seat.handle(Event(EventType.MACHINE_CHANGED))
 
 
 def clock(context: MachineContext) -> Iterable[Attachment]:
-    """One, where there are several positions, or a wheel, or a round of several is not over."""
+    """Return the clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
     opened, several = open_game(machine), machine.position.of > 1
     wheel = any(game.rules.by_wheel for game in machine.games.values())
@@ -94,15 +95,15 @@ def clock(context: MachineContext) -> Iterable[Attachment]:
 
 
 def notices(machine: Machine) -> Iterator[Notice]:
-    """How long bets are still taken, whose turn it is, what is waited for at a wheel, who plays apart."""
+    """Yield the notices of wheel, turns, missed rounds, and the time left for bets."""
     yield from wheel_notices(machine)
     yield from turn_notices(machine)
     if plays_apart(machine):
         yield Notice(code="bets_apart", severity="warning")
-    left = seconds_left(machine)
-    if left is not None:
+    seconds = seconds_left(machine)
+    if seconds is not None:
         code = "bets_placed" if has_joined(machine) else "bets_close"
-        yield Notice(code=code, values={"seconds": left})
+        yield Notice(code=code, values={"seconds": seconds})
 
 
 SEATS: Final = Feature(

@@ -1,11 +1,11 @@
-"""The betting time of a table: who has placed bets, when no more are taken, and the round they play then.
+"""The betting period of a table: which positions have placed bets, when betting closes, and the round they start.
 
 A table is one game that several positions of a machine play together. The first to play opens its betting
-time; it ends when that is up, or as soon as every position that could join has. Then each seat's game begins
-with its own wager, by its own rules and in its own entries, and all of them with the same numbers. Where
-what a seat answers counts for the others (:mod:`egm.seats.answers`), the next round waits for the one in
-play. Nothing of it outlives the process: before no more bets no money has moved, and after it each game is
-in the memory.
+period, which ends after its time or as soon as every position that could join has placed bets. Then each
+seat's game starts with its own wager, by its own rules and in its own journal entries, but with the same
+numbers for all. If answers of one seat affect the others (:mod:`egm.seats.answers`), the next round waits for
+the current one. This state is in memory only: before betting closes no money has moved, and afterwards each
+game is in the journal.
 """
 
 from collections.abc import Callable
@@ -24,123 +24,126 @@ from paytables import Wager, WagerError
 
 
 class TableEvent(EventName):
-    """What happens at a table that several play."""
+    """An event at a table shared by several positions."""
 
     NO_MORE_BETS = "no_more_bets"
 
 
 @dataclass(slots=True)
 class Seat:
-    """A position at the table: its machine, and how its events are let happen."""
+    """A position at the table: its machine and its event handler."""
 
     machine: Machine
     handle: Callable[[Event], None]
     game: str = ""
-    """The digest of the game it has placed its bets on; empty while it has not."""
+    """The digest of the game it has placed bets on, or empty."""
 
 
 @dataclass(slots=True)
 class Turn:
-    """An answer that others wait for: of which step, until when, and the seconds left that were told last."""
+    """An answer that others wait for: its step, its deadline, and the seconds left as last displayed."""
 
     step: int
     due_ns: int
-    told: int = -1
+    displayed_seconds: int = -1
 
     def seconds_left(self, machine: Machine) -> int:
-        """How long it is waited for, begun seconds counted whole."""
+        """Return the seconds left for the answer, rounded up."""
         return _seconds_until(self.due_ns, machine)
 
 
 @dataclass(slots=True)
 class SharedTable:
-    """The tables of a machine, one betting time for each game; every position has the same object."""
+    """The tables of a machine, with one betting period per game; shared by all positions."""
 
     seats: dict[int, Seat] = field(default_factory=dict)
-    closes_ns: dict[str, int] = field(default_factory=dict)
-    """By the digest of a game whose betting time runs: when it ends, on the machine's own clock."""
+    betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
+    """Monotonic end of each open betting period, by game digest."""
 
-    turns: dict[str, Turn] = field(default_factory=dict)
-    """By the round, or the game, that keeps others waiting."""
+    pending_turns: dict[str, Turn] = field(default_factory=dict)
+    """Unanswered decisions that block other seats, by round id (or play id)."""
 
     wheel: WheelTurned | None = None
-    """What the reader of a real wheel said last; None while its line is lost, and before its first word."""
+    """The last report of the real wheel's reader, or None before the first one and after a lost line."""
 
     def sit(self, machine: Machine, handle: Callable[[Event], None]) -> None:
-        """A position is at work."""
+        """Register a position and its event handler."""
         self.seats[machine.position.number] = Seat(machine, handle)
 
     def joined(self, game: str) -> list[Seat]:
-        """The seats with bets on a game, in the order of their positions."""
+        """Return the seats with bets on a game, ordered by position."""
         return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game == game]
 
     def seconds_left(self, game: str) -> int | None:
-        """How long bets are still taken on a game whose betting time runs, begun seconds counted whole."""
-        closes_ns, seat = self.closes_ns.get(game), next(iter(self.seats.values()), None)
-        if closes_ns is None or seat is None:
+        """Return the seconds left in a game's betting period, rounded up, or None if it is not open."""
+        deadline_ns = self.betting_deadlines_ns.get(game)
+        seat = next(iter(self.seats.values()), None)
+        if deadline_ns is None or seat is None:
             return None
-        return _seconds_until(closes_ns, seat.machine)
+        return _seconds_until(deadline_ns, seat.machine)
 
     def join(self, machine: Machine, game: str, seconds: int | None) -> None:
-        """A seat has placed its bets; the first opens the betting time. None: a wheel ends it."""
+        """Add a seat's bets; the first opens the betting period. If ``seconds`` is None, a wheel ends it."""
         self.seats[machine.position.number].game = game
         if seconds is not None:
-            self.closes_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
+            self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
 
     def leave(self, machine: Machine) -> None:
-        """A seat has no bets any more; after the last the betting time is over."""
+        """Remove a seat's bets; after the last ones the betting period is over."""
         seat = self.seats.get(machine.position.number)
         if seat is None or not seat.game:
             return
         game, seat.game = seat.game, ""
         if not self.joined(game):
-            self.closes_ns.pop(game, None)
+            self.betting_deadlines_ns.pop(game, None)
 
     def is_complete(self, game: str) -> bool:
-        """Whether every position with credit that has the game before it has placed its bets."""
+        """Return whether every position with credit that has selected the game has placed its bets."""
         return all(
             seat.game == game or not seat.machine.credit_cents or not plays_along(seat.machine, game)
-            for seat in self.around(game)
+            for seat in self.seats_at(game)
         )
 
-    def around(self, game: str) -> list[Seat]:
-        """The seats that have a game before them."""
-        return [seat for seat in self.seats.values() if game_before(seat.machine) == game]
+    def seats_at(self, game: str) -> list[Seat]:
+        """Return the seats whose selected game is ``game``."""
+        return [seat for seat in self.seats.values() if selected_game(seat.machine) == game]
 
     def is_in_play(self, game: str) -> bool:
-        """Whether a seat is still to play, or to see, a round that the next goes on from."""
-        return any(_holds_next(seat.machine, game) for seat in self.around(game))
+        """Return whether a seat still has to finish or see a round on which the next one depends."""
+        return any(_holds_next(seat.machine, game) for seat in self.seats_at(game))
 
     def close(self, game: str, round_id: str = "") -> None:
-        """No more bets: each seat's game begins, all with the same numbers, at the table as it stands now."""
-        self.closes_ns.pop(game, None)
+        """Close betting: start each seat's game, all with the same numbers and the same state of the table."""
+        self.betting_deadlines_ns.pop(game, None)
         seats = self.joined(game)
         if not seats:
             return
-        silent = [seat for seat in self.around(game) if not seat.game and _is_thrown_for(seat.machine, game)]
-        for seat in silent:
+        standing = [
+            seat for seat in self.seats_at(game) if not seat.game and _is_thrown_for(seat.machine, game)
+        ]
+        for seat in standing:
             seat.machine.state(BetInForce).nothing_new = True
         try:
-            self._begin(game, round_id, sorted((*seats, *silent), key=_number))
+            self._begin(game, round_id, sorted((*seats, *standing), key=_number))
         finally:
-            for seat in silent:
+            for seat in standing:
                 seat.machine.state(BetInForce).nothing_new = False
 
     def _begin(self, game: str, round_id: str, seats: list[Seat]) -> None:
-        places = _places([(seat, bet_in_force(seat.machine)) for seat in seats])
+        places = _seat_wagers([(seat, bet_in_force(seat.machine)) for seat in seats])
         wagers = dict(places.values())
-        begins = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
-        before = AsRoundBegins({game: table_in_common(seats[0].machine, game)})
+        common_round = CommonRound(round_id or seats[0].machine.fresh_id("round"), wagers)
+        shared_state = AsRoundBegins({game: table_in_common(seats[0].machine, game)})
         for seat in seats:
             seat.game = ""
-            around = seat.machine.state(RoundInCommon)
-            seat.machine.install(before)
+            round_in_common = seat.machine.state(RoundInCommon)
+            seat.machine.install(shared_state)
             if (number := seat.machine.position.number) in places:
-                around.begins, around.place = begins, places[number][0]
+                round_in_common.starting, round_in_common.seat = common_round, places[number][0]
             try:
                 seat.handle(Event(TableEvent.NO_MORE_BETS))
             finally:
-                around.begins = None
+                round_in_common.starting = None
                 seat.machine.install(AsRoundBegins())
 
 
@@ -149,15 +152,15 @@ def _number(seat: Seat) -> int:
 
 
 def _is_thrown_for(machine: Machine, game: str) -> bool:
-    """Whether bets stand here that the dice of the others decide, though nothing new is staked."""
+    """Return whether standing bets here are decided by the others' dice although nothing new is staked."""
     table = table_of(machine, game)
     opened = machine.games.get(machine.selection.game_id)
-    hangs = opened is not None and bool(opened.rules.bound_keys)
-    return hangs and table is not None and bool(table.staked) and plays_along(machine, game)
+    depends_on_throw = opened is not None and bool(opened.rules.bound_keys)
+    return depends_on_throw and table is not None and bool(table.staked) and plays_along(machine, game)
 
 
 def _holds_next(machine: Machine, game: str) -> bool:
-    """Whether the next round waits: for what decides this one, or until it is seen how its bets stand."""
+    """Return whether the next round must wait for this seat's answers, or until it has seen the result."""
     opened = open_game(machine)
     if opened is None or opened.game.digest != game or machine.state(GameInProgress).conversation is None:
         return False
@@ -167,31 +170,31 @@ def _holds_next(machine: Machine, game: str) -> bool:
     return opened.wager.seat is not None or bool(rules.shared_keys)
 
 
-def _places(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
-    """The places at the table, in the order of the positions; who finds none is left out."""
-    found: dict[int, tuple[int, Wager]] = {}
+def _seat_wagers(bets: list[tuple[Seat, Bet | None]]) -> dict[int, tuple[int, Wager]]:
+    """Return seat and wager by position number, in order of the positions, without those that find no seat."""
+    wagers: dict[int, tuple[int, Wager]] = {}
     for seat, bet in bets:
         if bet is not None:
             with suppress(WagerError):
-                bet.game.rules.seated(bet.wager, len(found), {})
-                found[seat.machine.position.number] = (len(found), bet.wager)
-    return found
+                bet.game.rules.seated(bet.wager, len(wagers), {})
+                wagers[seat.machine.position.number] = (len(wagers), bet.wager)
+    return wagers
 
 
-def game_before(machine: Machine) -> str:
-    """The digest of the game a position has chosen; empty where that is none."""
+def selected_game(machine: Machine) -> str:
+    """Return the digest of the position's selected game, or an empty string."""
     game = machine.games.get(machine.selection.game_id)
     return "" if game is None else game.digest
 
 
 def waits_for_spin(machine: Machine) -> bool:
-    """Whether a real wheel decides the game chosen: bets are taken until its ball is about to fall."""
+    """Return whether a real wheel decides the selected game, so that betting closes with its ball."""
     game = machine.games.get(machine.selection.game_id)
     return game is not None and game.rules.by_wheel
 
 
 def betting_seconds(machine: Machine) -> int | None:
-    """How long bets are taken on the game chosen; None where each position plays it by itself."""
+    """Return the length of the selected game's betting period, or None if each position plays it alone."""
     alone = machine.position.of == 1 or machine.position.number not in machine.state(SharedTable).seats
     if alone or waits_for_spin(machine):
         return None
@@ -200,12 +203,12 @@ def betting_seconds(machine: Machine) -> int | None:
 
 
 def plays_apart(machine: Machine) -> bool:
-    """Whether bets stand here on the game chosen that have missed a throw of the others."""
-    return machine.position.of > 1 and not plays_along(machine, game_before(machine))
+    """Return whether standing bets here have missed a throw of the other positions."""
+    return machine.position.of > 1 and not plays_along(machine, selected_game(machine))
 
 
 def has_joined(machine: Machine) -> bool:
-    """Whether this position has bets on a table whose betting time runs."""
+    """Return whether this position has bets in an open betting period."""
     table = machine.installed(SharedTable)
     seat = None if table is None else table.seats.get(machine.position.number)
     return seat is not None and bool(seat.game)
@@ -216,37 +219,41 @@ def _seconds_until(due_ns: int, machine: Machine) -> int:
 
 
 def seconds_left(machine: Machine) -> int | None:
-    """How long bets are still taken on the game this position has chosen; None: nobody has begun."""
+    """Return the seconds left in the selected game's betting period, or None if it is not open."""
     table = machine.installed(SharedTable)
-    return None if table is None or not table.closes_ns else table.seconds_left(game_before(machine))
+    return (
+        None
+        if table is None or not table.betting_deadlines_ns
+        else table.seconds_left(selected_game(machine))
+    )
 
 
 # ---------------------------------------------------------------------------------- guards, effects
 def plays_in_common(machine: Machine, _: Event) -> bool:
-    """The game chosen is one that several positions play together here, or one that a wheel decides."""
+    """Return whether the selected game is shared by several positions or decided by a real wheel."""
     return waits_for_spin(machine) or betting_seconds(machine) is not None
 
 
 def join(machine: Machine, _: Event) -> None:
-    """Place the bets; they are taken when no more are."""
+    """Place the bets; they are wagered when betting closes."""
     bet = bet_in_force(machine)
     if bet is not None:
         machine.state(SharedTable).join(machine, bet.game.digest, betting_seconds(machine))
 
 
 def has_a_place(machine: Machine, _: Event) -> bool:
-    """There is a place for it at the table."""
-    return machine.state(RoundInCommon).begins is not None
+    """Return whether this position has a seat in the round that is starting."""
+    return machine.state(RoundInCommon).starting is not None
 
 
-def say_not_taken(machine: Machine, _: Event) -> None:
-    """The bets could not be taken when no more were: nothing was wagered."""
+def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
+    """Show a notice that the bets were not accepted when betting closed; nothing was wagered."""
     if machine.state(BetInForce).nothing_new:
         return
     machine.notice = Notice(code="bets_not_taken", severity="warning")
 
 
-def leave_and_do(machine: Machine, event: Event) -> Event:
-    """Take the bets back, and let what was asked happen at the position as it is then."""
+def withdraw_bets(machine: Machine, event: Event) -> Event:
+    """Withdraw the bets, then process the event."""
     machine.state(SharedTable).leave(machine)
     return event

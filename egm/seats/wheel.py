@@ -1,13 +1,13 @@
-"""A real wheel and the positions around it: when it takes no more bets, and where its ball came to rest.
+"""A real wheel and the positions around it: when betting closes, and which number each game gets.
 
-The wheel has a game of its own. As its ball is about to fall, bets are closed: each seat that has placed
-some begins its game, which takes the wager and waits. The number that the reader tells next, heard without a
-break and recorded first, answers every game that waits for it. A spin that is void is none; the wheel
-launches its ball again.
+The wheel runs independently. When its ball is about to fall, betting closes: each seat with bets starts its
+game, which stakes the wager and waits. The next number from the reader, if the line was never interrupted, is
+recorded first and then answers every game that waits for it. A void spin has no number; the wheel launches
+its ball again.
 
-A spin is known by the round of its games and by nothing that the reader counts. Where the line was lost, the
-machine has started again, or the wheel has gone on to its next game, its number was not heard: that is
-recorded, no later number decides its games, and persons rule on them.
+A spin is identified by the round of its games, not by the reader's counter. If the line was lost, the machine
+has restarted, or the wheel has moved on to its next game, the number was missed: that is recorded, no later
+number decides its games, and staff rule on them.
 """
 
 from collections.abc import Iterator
@@ -24,20 +24,20 @@ from egm.records.wheel import WheelSpin, last_spin, recorded_number
 from egm.seats.table import Seat, SharedTable, has_joined, waits_for_spin
 
 
-def hear(machine: Machine, report: DeviceEvent) -> None:
-    """What a device of the machine reports, where it is of its wheel; ``machine`` is any of its positions."""
+def process_device_report(machine: Machine, report: DeviceEvent) -> None:
+    """Process a device report if it concerns the wheel; ``machine`` is any of the positions."""
     wheel = machine.state(SharedTable).wheel
     if isinstance(report, WheelTurned):
-        turned(machine, report)
+        process_phase(machine, report)
     elif isinstance(report, CommLost) and wheel is not None and wheel.device == report.device:
-        lost(machine)
+        give_up_lost_spin(machine)
 
 
-def turned(machine: Machine, report: WheelTurned) -> None:
-    """The wheel has come to another phase."""
-    table, spin = machine.state(SharedTable), awaited(machine)
-    before, table.wheel = table.wheel, report
-    if spin is not None and (why := _went_on(spin, before, report)):
+def process_phase(machine: Machine, report: WheelTurned) -> None:
+    """Process a new phase of the wheel."""
+    table, spin = machine.state(SharedTable), expected_spin(machine)
+    previous, table.wheel = table.wheel, report
+    if spin is not None and (why := _mismatch_reason(spin, previous, report)):
         _give_up(machine, spin, why)
         spin = None
     if spin is not None:
@@ -49,19 +49,19 @@ def turned(machine: Machine, report: WheelTurned) -> None:
                 state={WheelKey.SPIN: decided},
                 details=replace(decided, earlier={}),
             )
-    elif report.phase is WheelPhase.NO_MORE_BETS and not _has_fallen(before, report):
-        _close(machine, table, report.spin)
+    elif report.phase is WheelPhase.NO_MORE_BETS and not _has_number(previous, report):
+        _close_betting(machine, table, report.spin)
 
 
-def lost(machine: Machine) -> None:
-    """The reader's line is lost: whatever it counts when it is heard again, it may be another spin."""
-    if (spin := awaited(machine)) is not None:
+def give_up_lost_spin(machine: Machine) -> None:
+    """Give up the current spin because the reader's line is lost: the next report may be of another spin."""
+    if (spin := expected_spin(machine)) is not None:
         _give_up(machine, spin, "line_lost")
     machine.state(SharedTable).wheel = None
 
 
-def awaited(machine: Machine) -> WheelSpin | None:
-    """The spin whose number is to come; one that began before the machine's last start is given up."""
+def expected_spin(machine: Machine) -> WheelSpin | None:
+    """Return the spin that waits for its number, or None; give it up if it began before the last restart."""
     spin = last_spin(machine)
     if spin is None or not spin.is_awaited:
         return None
@@ -71,46 +71,49 @@ def awaited(machine: Machine) -> WheelSpin | None:
     return spin
 
 
-def _went_on(spin: WheelSpin, before: WheelTurned | None, report: WheelTurned) -> str:
-    """Why a report is not of the spin awaited; empty where it is. A void spin is launched again."""
+def _mismatch_reason(spin: WheelSpin, previous: WheelTurned | None, report: WheelTurned) -> str:
+    """Return why the report does not belong to the expected spin, or an empty string if it does.
+
+    After a void spin, the wheel may report that it accepts bets again.
+    """
     if report.spin != spin.spin:
         return "another_spin"
-    launched_again = report.void or (before is not None and before.void)
+    launched_again = report.void or (previous is not None and previous.void)
     if report.phase is WheelPhase.BETTING and launched_again:
         return ""
     is_over = report.phase in {WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED}
     return "went_on" if is_over else ""
 
 
-def _has_fallen(before: WheelTurned | None, report: WheelTurned) -> bool:
-    """Whether the ball of this very game lay in a pocket a moment ago."""
-    return before is not None and before.phase is WheelPhase.NUMBER and before.spin == report.spin
+def _has_number(previous: WheelTurned | None, report: WheelTurned) -> bool:
+    """Return whether the previous report already had the number of this spin."""
+    return previous is not None and previous.phase is WheelPhase.NUMBER and previous.spin == report.spin
 
 
 def _give_up(machine: Machine, spin: WheelSpin, why: str) -> None:
-    """The number of a spin was not heard: record that it decides nothing."""
-    given_up = replace(spin, unheard=why)
+    """Record that the number of a spin was missed and that the spin decides nothing."""
+    missed = replace(spin, unheard=why)
     machine.record(
         "wheel.unheard",
         transaction_id=f"{spin.round_id}.unheard",
-        state={WheelKey.SPIN: given_up},
-        details=replace(given_up, earlier={}),
+        state={WheelKey.SPIN: missed},
+        details=replace(missed, earlier={}),
     )
 
 
-def _close(machine: Machine, table: SharedTable, spin: int) -> None:
-    """No more bets, at each game that the wheel decides; nothing where nobody has placed any."""
+def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
+    """Close betting on each game that the wheel decides; do nothing if no bets are placed."""
     games = {seat.game for seat in table.seats.values() if seat.game and waits_for_spin(seat.machine)}
     if not games:
         return
     last = last_spin(machine)
-    told = {} if last is None else last.numbers
+    numbers = {} if last is None else last.numbers
     opened = [open_game(seat.machine) for seat in table.seats.values()]
     waiting = {game.round_id for game in opened if game is not None and game.outcome is None}
     closed = WheelSpin(
         round_id=machine.fresh_id("round"),
         spin=spin,
-        earlier={round_id: number for round_id, number in told.items() if round_id in waiting},
+        earlier={round_id: number for round_id, number in numbers.items() if round_id in waiting},
     )
     machine.record(
         "wheel.no_more_bets",
@@ -123,8 +126,8 @@ def _close(machine: Machine, table: SharedTable, spin: int) -> None:
 
 
 def decide(machine: Machine) -> None:
-    """Tell every game that waits for a wheel the number of its own spin, once that is recorded."""
-    awaited(machine)
+    """Send every game that waits for a wheel the recorded number of its spin."""
+    expected_spin(machine)
     for seat in list(machine.state(SharedTable).seats.values()):
         game, spin = open_game(seat.machine), last_spin(seat.machine)
         number = None if game is None else recorded_number(seat.machine, game)
@@ -137,7 +140,7 @@ def _is_shown(seat: Seat) -> bool:
 
 
 def wheel_notices(machine: Machine) -> Iterator[Notice]:
-    """What the player waits for at a wheel."""
+    """Yield the notices about what the player is waiting for at a wheel."""
     table = machine.installed(SharedTable)
     if table is None:
         return

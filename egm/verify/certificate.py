@@ -1,9 +1,9 @@
-"""A game's certificate: the bundle ``egm certify`` signed, read by the machine that is to offer the game.
+"""A game's certificate: the bundle signed by ``egm certify``, read by the machine that is to offer the game.
 
-``manifest.json`` names every file of the bundle with its SHA-256, the game with the digest of its definition,
-the jurisdiction, the least return and the day; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of its
-bytes. Whose signature counts, the cabinet file says (``machine.certifier``): the key in the bundle itself
-proves nothing.
+``manifest.json`` lists every file of the bundle with its SHA-256, the game with the digest of its definition,
+the jurisdiction, the lowest return and the day; ``manifest.sig`` is the Ed25519 signature (RFC 8032) of its
+bytes. The cabinet file (``machine.certifier``) names the trusted key: the key in the bundle itself proves
+nothing.
 """
 
 import hashlib
@@ -26,12 +26,12 @@ SIGNER: Final = "signer.pub"
 
 
 class BundleError(OperatorError):
-    """A bundle or key that is not what it should be: which file and why."""
+    """A bundle or key that is invalid: which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """What a maker or laboratory has signed of a game. ``least_return`` is what it must be here, exactly."""
+    """The facts a maker or laboratory has signed about a game; ``least_return`` must match exactly."""
 
     game: str
     digest: str
@@ -43,11 +43,11 @@ class Certificate:
 
     @classmethod
     def read(cls, folder: Path, certifier: str) -> "Certificate":
-        """Read a bundle signed by ``certifier`` (hex). Raises :class:`BundleError` for any other."""
+        """Read a bundle signed by ``certifier`` (hex). Raises :class:`BundleError` for any other signer."""
         facts = verify(folder, bytes.fromhex(certifier))
         where = folder / MANIFEST
         if facts.get("certified") is not True:
-            raise BundleError(f"{where}: the game was held against its rules, and not certified")
+            raise BundleError(f"{where}: the game was checked but not certified")
         try:
             return cls(
                 game=str(facts["game"]),
@@ -58,29 +58,29 @@ class Certificate:
                 signer=certifier,
             )
         except (KeyError, ValueError, ZeroDivisionError) as error:
-            raise BundleError(f"{where}: is no certificate of a game: {error!r}") from None
+            raise BundleError(f"{where}: is not a certificate of a game: {error!r}") from None
 
     def hold(self, game: str, digest: str, jurisdiction: str, least_return: Fraction) -> None:
-        """Raise OperatorError unless this certifies this very game for this place, with this return."""
+        """Raise OperatorError unless this certifies the game's digest for this jurisdiction with this return."""
         if self.digest != digest:
             raise OperatorError(
-                f"{game}: its certificate is of {self.game} with digest {self.digest[:12]}, and not of "
+                f"{game}: its certificate is of {self.game} with digest {self.digest[:12]}, not of "
                 f"{digest[:12]}"
             )
         if self.jurisdiction != jurisdiction:
-            raise OperatorError(f"{game}: is certified for {self.jurisdiction}, and not for {jurisdiction}")
+            raise OperatorError(f"{game}: is certified for {self.jurisdiction}, not for {jurisdiction}")
         if self.least_return != least_return:
             raise OperatorError(
                 f"{game}: is certified with a return of {percent(self.least_return, 4)} %; "
-                f"this machine makes it {percent(least_return, 4)} %"
+                f"this machine computes {percent(least_return, 4)} %"
             )
 
 
 def verify(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
-    """Return the manifest of a bundle that is whole and signed.
+    """Return the manifest of a complete, correctly signed bundle.
 
-    Raises :class:`BundleError` naming what is not. ``public_key``: the laboratory's, known from elsewhere;
-    None trusts the key in the bundle, which shows only that nothing changed since it was signed.
+    Raises :class:`BundleError` naming the file that is not. ``public_key``: the laboratory's, known from
+    elsewhere; None trusts the key in the bundle, which only shows that nothing changed since it was signed.
     """
     try:
         manifest = (folder / MANIFEST).read_bytes()
@@ -97,24 +97,24 @@ def verify(folder: Path, public_key: bytes | None = None) -> dict[str, object]:
     data, files = _listed(manifest, folder / MANIFEST)
     for name, digest in files.items():
         try:
-            found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            actual = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         except OSError as error:
             raise BundleError(f"{folder / name}: {error.strerror}") from None
-        if found != digest:
-            raise BundleError(f"{folder / name}: is not what was signed")
+        if actual != digest:
+            raise BundleError(f"{folder / name}: differs from what was signed")
     return data
 
 
 def _listed(manifest: bytes, where: Path) -> tuple[dict[str, object], dict[str, object]]:
-    """The manifest and the files it names: in the bundle's own folder, and nowhere else."""
+    """Return the manifest and the files it names, which must be in the bundle's own folder."""
     try:
         data = json.loads(manifest)
     except (ValueError, RecursionError) as error:
-        raise BundleError(f"{where}: is no manifest: {error}") from None
+        raise BundleError(f"{where}: is not a manifest: {error}") from None
     files = data.get("files") if isinstance(data, dict) else None
     if not isinstance(files, dict) or not files:
         raise BundleError(f"{where}: names no files")
     for name in files:
         if Path(name).name != name:
-            raise BundleError(f"{where}: {name!r} is no file of the bundle's folder")
+            raise BundleError(f"{where}: {name!r} is not a file in the bundle's folder")
     return data, files

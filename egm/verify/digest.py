@@ -1,8 +1,8 @@
-r"""Digests of the software: SHA-256 of each file, and keyed signatures of whole components.
+r"""Digests of the software: SHA-256 of each file, and keyed signatures of components.
 
-The content of a component, which a signature is taken over, is its files in the order of their names (as
+The content of a component, over which its signature is computed, is its files in the order of their names (as
 UTF-8 bytes), each as one header line ``<size in bytes> <name>\n`` followed by its bytes: anybody can rebuild
-it from the files alone. Its short digest is the SHA-256 of the list ``sha256sum`` would print of its files.
+it from the files alone. Its short digest is the SHA-256 of the list that ``sha256sum`` prints for its files.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _UNREADABLE: Final = "unreadable: "
 
 
 class Algorithm(StrEnum):
-    """How a component is signed: HMAC (RFC 2104) under the asker's seed, or a plain digest without one."""
+    """The signature algorithm: HMAC (RFC 2104) with the verifier's seed, or a plain digest without one."""
 
     SHA1_HMAC = "sha1-hmac"
     SHA256_HMAC = "sha256-hmac"
@@ -35,12 +35,12 @@ class _Hash(Protocol):
     def hexdigest(self) -> str: ...
 
 
-#: The longest seed: the block of SHA-1 and SHA-256, beyond which HMAC would only shorten it.
+#: Longest seed: the block size of SHA-1 and SHA-256; HMAC would hash a longer one first.
 SEED_BYTES_MAX: Final = 64
 
 
 def read_seed(text: str) -> bytes:
-    """A seed as people and verifiers give it: hexadecimal, possibly empty. Raises OperatorError."""
+    """Return a seed from hexadecimal text, possibly empty. Raises OperatorError."""
     try:
         seed = bytes.fromhex(text)
     except ValueError:
@@ -51,15 +51,15 @@ def read_seed(text: str) -> bytes:
 
 
 def measure(files: Mapping[str, Path], opened: Iterable[Source] = ()) -> dict[str, str]:
-    """SHA-256 of each file, hexadecimal; of one that cannot be read, the reason, which is no digest.
+    """Return the SHA-256 of each file in hexadecimal, or why it cannot be read (see :func:`readable`).
 
-    ``opened``: what this process has read already and works by. Its bytes count, whatever lies on the disk
-    now; one that is none of ``files`` is added under ``own/``.
+    ``opened``: files that this process has already read and uses. The bytes it read count, whatever is on
+    disk now; files not in ``files`` are added under ``own/``.
     """
     used = {source.path: source.digest for source in opened}
-    found = {name: used.get(path) or _digest(path) for name, path in sorted(files.items())}
+    digests = {name: used.get(path) or _digest(path) for name, path in sorted(files.items())}
     listed = frozenset(files.values())
-    return found | {f"own{path.as_posix()}": digest for path, digest in used.items() if path not in listed}
+    return digests | {f"own{path.as_posix()}": digest for path, digest in used.items() if path not in listed}
 
 
 def _digest(path: Path) -> str:
@@ -73,12 +73,12 @@ def _digest(path: Path) -> str:
 
 
 def readable(digest: str) -> bool:
-    """Whether :func:`measure` could read the file."""
+    """Return whether :func:`measure` could read the file."""
     return not digest.startswith(_UNREADABLE)
 
 
 def short_digests(digests: Mapping[str, str]) -> dict[str, str]:
-    """One SHA-256 a component, over the lines ``<digest>  <name>`` of its files."""
+    """Return one SHA-256 per component, over the lines ``<digest>  <name>`` of its files."""
     lines: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):
         lines[component_of(name)].append(f"{digests[name]}  {name}\n".encode())
@@ -88,10 +88,10 @@ def short_digests(digests: Mapping[str, str]) -> dict[str, str]:
 def signatures(
     files: Mapping[str, Path], algorithm: Algorithm, key: bytes, wanted: Iterable[str] = ()
 ) -> dict[str, str]:
-    """The signature of each component, or of the ``wanted`` ones, hexadecimal.
+    """Return the signature in hexadecimal of each component, or of the ``wanted`` ones.
 
-    Raises OperatorError for a component there is none of or a key without a keyed algorithm, LocalError for
-    a file that cannot be read.
+    Raises OperatorError for an unknown component or a key with an algorithm that takes none, LocalError for a
+    file that cannot be read.
     """
     if key and algorithm is Algorithm.SHA256:
         raise OperatorError(f"{algorithm} takes no seed; {Algorithm.SHA256_HMAC} does")
@@ -106,17 +106,17 @@ def signatures(
 
 
 def _signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
-    made: _Hash
+    hasher: _Hash
     if algorithm is Algorithm.SHA256:
-        made = hashlib.sha256()
+        hasher = hashlib.sha256()
     else:
-        made = hmac.new(key, digestmod="sha1" if algorithm is Algorithm.SHA1_HMAC else "sha256")
+        hasher = hmac.new(key, digestmod="sha1" if algorithm is Algorithm.SHA1_HMAC else "sha256")
     for name in names:
         try:
             data = _LINK + str(files[name].readlink()).encode() if files[name].is_symlink() else None
             data = files[name].read_bytes() if data is None else data
         except OSError as error:
             raise LocalError(f"{name}: cannot be read: {error.strerror}") from error
-        made.update(f"{len(data)} {name}\n".encode())
-        made.update(data)
-    return made.hexdigest()
+        hasher.update(f"{len(data)} {name}\n".encode())
+        hasher.update(data)
+    return hasher.hexdigest()

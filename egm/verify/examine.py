@@ -1,7 +1,7 @@
-"""Software examination against the manifest the cabinet file pins; here, or in a process beside.
+"""Software examination against the manifest pinned by the cabinet file; in this process or a separate one.
 
-At start the machine examines itself before anything may be played. While it works, a second process reads the
-files (``python -I -m egm.verify.examine``): hashing must hold up neither play nor a host's poll.
+At start the machine examines itself before play is possible. During operation a second process reads the
+files (``python -I -m egm.verify.examine``), because hashing must delay neither play nor a host's poll.
 """
 
 import asyncio
@@ -22,28 +22,28 @@ from egm.verify.tree import Scope, files, own_files
 from meters.keys import fingerprint
 from paytables.source import Source
 
-#: How many files a finding names; beyond that, how many more there are.
+#: Maximum number of files named in a finding; the rest are only counted.
 NAMED_MAX: Final = 20
 _NICE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What an examination found. ``trouble`` says what is not as signed, file by file; empty: all right."""
+    """The result of an examination. ``trouble`` lists each file that is not as signed; empty if all are."""
 
     trouble: tuple[str, ...]
     names: tuple[str, ...] = ()
-    """The files that are in trouble, as many as are told."""
+    """The names of the differing files, up to the maximum."""
     version: str = ""
     signer: str = ""
-    """The short name of the key that signed; empty where there was no manifest to trust."""
+    """The fingerprint of the signing key; empty if no manifest could be trusted."""
     reason: str = ""
     components: Mapping[str, str] | None = None
     """Component -> short digest, as signed."""
 
     @property
     def right(self) -> bool:
-        """Whether every file is as signed, and no other is there."""
+        """Return whether every file is as signed and there is no foreign file."""
         return not self.trouble
 
 
@@ -53,9 +53,10 @@ def examine(
     own: tuple[tuple[str, str], ...],
     opened: Iterable[Source] = (),
 ) -> Findings:
-    """Examine the software now. Reads every file; raises nothing that a file could cause.
+    """Examine the software now. Reads every file; no file can cause an exception.
 
-    ``opened``: definitions this process has read already; the bytes it read are examined, not the disk's.
+    ``opened``: definitions that this process has already read; the bytes it read are examined, not those on
+    disk.
     """
     try:
         manifest = load_signed(manifest_file, public_key_hex)
@@ -75,10 +76,10 @@ def examine(
 
 
 def scope_of(cabinet_file: CabinetFile) -> Scope:
-    """What the software of a cabinet is: as its manifest says.
+    """Return the extent of a cabinet's software, as its manifest states.
 
-    Without a manifest to trust, the program and the cabinet's own files: a broken one must not blind whoever
-    asks for signatures.
+    Without a trusted manifest, return the program and the cabinet's own files, so that a damaged manifest
+    does not prevent a verifier from getting signatures.
     """
     own, pinned = own_files(cabinet_file), cabinet_file.software
     try:
@@ -91,7 +92,7 @@ def scope_of(cabinet_file: CabinetFile) -> Scope:
 async def examine_beside(
     manifest_file: Path, public_key_hex: str, own: tuple[tuple[str, str], ...]
 ) -> Findings:
-    """The same, in a process of low priority. Raises LocalError when that fails."""
+    """Examine the software in a process of low priority. Raises LocalError if that fails."""
     order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own}
     answer = await _beside(order)
     lists = {key: tuple(answer[key]) for key in ("trouble", "names")}
@@ -101,7 +102,7 @@ async def examine_beside(
 async def sign_beside(
     scope: Scope, algorithm: Algorithm, key: bytes, wanted: tuple[str, ...]
 ) -> dict[str, str]:
-    """Signatures of components, made in a process of low priority. Raises LocalError when that fails."""
+    """Return signatures of components, computed in a process of low priority. Raises LocalError if that fails."""
     order = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": wanted}
     return {str(name): str(value) for name, value in (await _beside(order)).items()}
 
@@ -114,13 +115,13 @@ async def _beside(order: Mapping[str, Any]) -> dict[str, Any]:
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        out, said = await process.communicate(json.dumps(order).encode())
-    except BaseException:  # cancelled: nobody waits for the answer any more
+        out, errors = await process.communicate(json.dumps(order).encode())
+    except BaseException:  # cancelled: the result is no longer needed
         process.kill()
         await process.wait()
         raise
     if process.returncode:
-        lines = said.decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
+        lines = errors.decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
         raise LocalError(f"the software could not be read: {lines[-1]}")
     answer: dict[str, object] = json.loads(out)
     return answer
@@ -137,7 +138,7 @@ def _carry_out(order: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def main() -> None:
-    """Carry out one order from standard input; the answer is one JSON object."""
+    """Execute one order from standard input and print the result as one JSON object."""
     try:
         require_isolation("egm.verify.examine")
         os.nice(_NICE)

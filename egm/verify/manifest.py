@@ -1,8 +1,8 @@
 """The manifest: every file of one release of the software with its SHA-256, signed by the manufacturer.
 
 A manifest file is one JSON object: ``manifest`` (the content), ``public_key`` and ``signature``. The
-signature (Ed25519, RFC 8032) is of the content's canonical JSON behind a purpose of its own, so that it
-passes for nothing else the same key may sign. Until it is signed the last two are absent.
+signature (Ed25519, RFC 8032) covers a purpose prefix and the content's canonical JSON, so that it is not
+valid for anything else signed with the same key. Before signing, the last two are absent.
 """
 
 from collections.abc import Mapping
@@ -38,28 +38,28 @@ class ManifestError(OperatorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What the software of one release is. ``files`` maps name -> SHA-256, hexadecimal."""
+    """The software of one release. ``files`` maps name -> SHA-256, hexadecimal."""
 
     version: str
     made: str
-    """UTC, ISO 8601."""
+    """Time of release, UTC, ISO 8601."""
     reason: str
-    """Why this release was made, in the manufacturer's words; recorded when it is installed (A-16)."""
+    """The manufacturer's reason for this release; recorded when it is installed (A-16)."""
     libraries: bool
     bytecode: bool
     files: Mapping[str, str]
 
     def scope(self, own: tuple[tuple[str, str], ...]) -> Scope:
-        """What must be walked to verify this manifest on a cabinet with these files of its own."""
+        """Return the extent of the files to verify on a cabinet with these own files."""
         return Scope(own=own, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
     def components(self) -> dict[str, str]:
-        """Component -> short digest."""
+        """Return the short digest of each component."""
         return short_digests(self.files)
 
     def content(self) -> dict[str, object]:
-        """The signed content."""
+        """Return the content to sign."""
         return {
             "format": FORMAT,
             "version": self.version,
@@ -72,12 +72,12 @@ class Manifest:
 
 
 class Fault(StrEnum):
-    """What can be wrong with one file."""
+    """The ways in which a file can differ from the manifest."""
 
     ALTERED = "altered"
     MISSING = "missing"
     FOREIGN = "foreign"
-    """There is a file the manifest does not know."""
+    """The file is not in the manifest."""
     UNREADABLE = "unreadable"
 
 
@@ -92,11 +92,11 @@ class Difference:
         return f"{self.name}: {self.fault}"
 
 
-def differences(manifest: Manifest, found: Mapping[str, str]) -> tuple[Difference, ...]:
-    """Compare a manifest with what :func:`~.digest.measure` found; in the order of the names."""
+def differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Difference, ...]:
+    """Compare a manifest with the result of :func:`~.digest.measure`; ordered by name."""
 
     def fault(name: str) -> Fault | None:
-        here, wanted = found.get(name), manifest.files.get(name)
+        here, wanted = digests.get(name), manifest.files.get(name)
         if wanted is None:
             return Fault.FOREIGN
         if here is None or (not readable(here) and name.startswith("own/")):
@@ -105,41 +105,41 @@ def differences(manifest: Manifest, found: Mapping[str, str]) -> tuple[Differenc
             return Fault.UNREADABLE
         return Fault.ALTERED if here != wanted else None
 
-    names = sorted(manifest.files.keys() | found.keys())
+    names = sorted(manifest.files.keys() | digests.keys())
     return tuple(Difference(name, why) for name in names if (why := fault(name)) is not None)
 
 
 def unsigned(manifest: Manifest) -> bytes:
-    """The manifest file before it is signed."""
+    """Return the manifest file before it is signed."""
     return canonical({"manifest": manifest.content()}) + b"\n"
 
 
 def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
-    """The manifest file ``data`` with this key's signature, in place of any other. Raises ManifestError."""
+    """Return the manifest file ``data`` signed with this key, replacing any signature. Raises ManifestError."""
     content = _parse(data, where)["manifest"]
     _read(content, where)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     signature = key.sign(_PURPOSE + canonical(content))
-    whole = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
-    return canonical(whole) + b"\n"
+    signed = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
+    return canonical(signed) + b"\n"
 
 
 def load_signed(path: Path, public_key_hex: str) -> Manifest:
-    """Read a manifest that must be signed by this very key. Raises ManifestError."""
+    """Read a manifest that must be signed with this key. Raises ManifestError."""
     try:
         data = contents(path)
     except OSError as error:
         raise ManifestError(f"manifest {path}: {error.strerror}") from None
-    whole = _parse(data, str(path))
-    if "signature" not in whole:
+    signed = _parse(data, str(path))
+    if "signature" not in signed:
         raise ManifestError(f"manifest {path}: is not signed")
-    if whole.get("public_key") != public_key_hex:
-        raise ManifestError(f"manifest {path}: is signed by another key than the one pinned")
+    if signed.get("public_key") != public_key_hex:
+        raise ManifestError(f"manifest {path}: is not signed with the pinned key")
     try:
-        signature = bytes.fromhex(whole["signature"])
+        signature = bytes.fromhex(signed["signature"])
     except (TypeError, ValueError):
         raise ManifestError(f"manifest {path}: signature: not hexadecimal") from None
-    content = whole["manifest"]
+    content = signed["manifest"]
     if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonical(content), signature):
         raise ManifestError(f"manifest {path}: the signature is not that of this manifest")
     return _read(content, str(path))
@@ -147,12 +147,12 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
 
 def _parse(data: bytes, where: str) -> dict[str, Any]:
     try:
-        whole = parse(data)
+        parsed = parse(data)
     except ValueError as error:
         raise ManifestError(f"manifest {where}: not JSON: {error}") from None
-    if not isinstance(whole, dict) or not isinstance(whole.get("manifest"), dict):
-        raise ManifestError(f"manifest {where}: has no manifest in it")
-    return whole
+    if not isinstance(parsed, dict) or not isinstance(parsed.get("manifest"), dict):
+        raise ManifestError(f"manifest {where}: contains no manifest")
+    return parsed
 
 
 def _read(content: Mapping[str, Any], where: str) -> Manifest:
@@ -169,7 +169,7 @@ def _read(content: Mapping[str, Any], where: str) -> Manifest:
 
 # ------------------------------------------------------------------ the manufacturer's key
 def new_key() -> bytes:
-    """A new manufacturer's key, as PEM (PKCS #8); it belongs on no machine."""
+    """Return a new manufacturer's key as PEM (PKCS #8); it must not be stored on any machine."""
     return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
@@ -180,10 +180,10 @@ def read_key(pem: bytes, where: str) -> Ed25519PrivateKey:
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise ManifestError(f"key {where}: cannot be read: {error}") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise ManifestError(f"key {where}: is no Ed25519 key")
+        raise ManifestError(f"key {where}: is not an Ed25519 key")
     return key
 
 
 def public_hex(key: Ed25519PrivateKey) -> str:
-    """The public key as cabinet files pin it: 64 hexadecimal digits."""
+    """Return the public key as pinned by cabinet files: 64 hexadecimal digits."""
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()

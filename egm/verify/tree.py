@@ -1,8 +1,8 @@
-"""Software files under names that are the same on every machine, by component.
+"""Software files by component, under names that are the same on every machine.
 
 A name is a path with forward slashes: ``egm/play/rounds.py`` for the packages, ``libraries/...`` for
-whatever lies beside them in the environment, ``own/...`` for the definitions a cabinet brings itself. Whole
-folders are walked, never a list of what should be there, so that foreign files are found as well.
+everything else in the environment, ``own/...`` for the definitions a cabinet brings itself. Complete folders
+are walked, not a list of expected files, so that foreign files are found as well.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from paytables.source import is_path
 
 PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
 
-#: Component -> the beginnings of its files' names; the longest beginning decides.
+#: Component -> prefixes of its files' names; the longest prefix decides.
 COMPONENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "accounting": ("meters/",),
     "cabinet": ("egm/",),
@@ -45,11 +45,11 @@ _BYTECODE: Final = "__pycache__"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """How far the software reaches.
+    """The extent of the software.
 
-    ``own``: name and path of each definition the cabinet brings. ``libraries``: also everything else
-    installed in the environment. ``bytecode``: compiled modules count as files; where they do not, they are
-    left out, which only suits a checkout that Python itself compiles as it goes.
+    ``own``: name and path of each definition the cabinet brings. ``libraries``: include everything else
+    installed in the environment. ``bytecode``: include compiled modules; excluding them suits only a checkout
+    that Python compiles as it runs.
     """
 
     own: tuple[tuple[str, str], ...] = ()
@@ -58,9 +58,9 @@ class Scope:
 
 
 def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
-    """The definitions a cabinet file brings as files of its own: games and profile, not library ids.
+    """Return the definitions a cabinet file brings as files (games and profile, not library ids).
 
-    With a game, its pictures and sounds; of one that cannot be read none are known, and it is not offered.
+    A game's pictures and sounds are included, unless the game cannot be read; then it is not offered.
     """
     written = [slot.game for slot in cabinet_file.games] + [cabinet_file.machine.profile]
     own = {path: cabinet_file.as_written(path) for path in written if is_path(path)}
@@ -73,42 +73,44 @@ def own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
 
 
 def _assets_of(path: str) -> Iterator[str]:
-    """The names of the files a game's definition brings besides itself."""
+    """Yield the names of the other files used by a game's definition."""
     with contextlib.suppress(PaytableError):
         source = source_of(Path(path))
         yield from read_assets(parse(source), source.path)
 
 
 def uncompiled(found: Mapping[str, Path]) -> list[str]:
-    """The modules among ``found`` that this Python would compile at first use, and so add a file."""
-    there = {str(path) for path in found.values()}
+    """Return the modules among ``found`` that Python would compile at first use, which would add a file."""
+    paths = {str(path) for path in found.values()}
     return [
         name
         for name, path in found.items()
         if name.endswith(".py")
         and name.partition("/")[0] in PACKAGES
-        and cache_from_source(str(path)) not in there
+        and cache_from_source(str(path)) not in paths
     ]
 
 
 def components_of(scope: Scope) -> frozenset[str]:
-    """The components there are in a scope."""
-    absent = {name for name, there in (("own", scope.own), ("libraries", scope.libraries)) if not there}
+    """Return the components in a scope."""
+    absent = {
+        name for name, is_present in (("own", scope.own), ("libraries", scope.libraries)) if not is_present
+    }
     return frozenset(COMPONENTS.keys() - absent)
 
 
 def component_of(name: str) -> str:
-    """The component a file belongs to. Raises LocalError for a name that belongs to none."""
+    """Return the component a file belongs to. Raises LocalError if there is none."""
     for prefix, component in _PREFIXES:
         if name.startswith(prefix):
             return component
-    raise LocalError(f"{name}: belongs to no component of the software")
+    raise LocalError(f"{name}: does not belong to any component of the software")
 
 
 def files(scope: Scope) -> dict[str, Path]:
-    """Every file of the software, by name. A file a cabinet brings is listed even where it is missing.
+    """Return every file of the software by name; a file brought by the cabinet is listed even if it is missing.
 
-    What a cabinet brings is the file its name leads to: links are followed, as whoever opens it does.
+    For a cabinet's own file, links are followed, as the machine does when it opens the file.
     """
     found: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.own}
     folders = {package: _folder(package) for package in PACKAGES}
@@ -124,16 +126,16 @@ def files(scope: Scope) -> dict[str, Path]:
 def _folder(package: str) -> Path:
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise LocalError(f"{package}: is not installed")
+        raise LocalError(f"{package} is not installed")
     return Path(spec.submodule_search_locations[0]).resolve()
 
 
 def _walk(
     folder: Path, prefix: str, *, bytecode: bool, without: Collection[str] = ()
 ) -> Iterator[tuple[str, Path]]:
-    """Return everything below a folder that is not a folder itself; links are entries, and are not followed.
+    """Yield every non-folder below a folder; links are entries and are not followed.
 
-    The folders ``without`` are left out.
+    The folders in ``without`` are left out.
     """
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -107,11 +107,11 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_alike(tmp_path):
     ("said", "why"),
     [
         ("[]", "names no files"),
-        ("?", "is no manifest"),
+        ("?", "is not a manifest"),
         ('{"files": ["a"]}', "names no files"),
         ('{"files": {}}', "names no files"),
-        ('{"files": {"../secret": "00"}}', "is no file of the bundle's folder"),
-        ('{"files": {"/etc/hosts": "00"}}', "is no file of the bundle's folder"),
+        ('{"files": {"../secret": "00"}}', "is not a file in the bundle's folder"),
+        ('{"files": {"/etc/hosts": "00"}}', "is not a file in the bundle's folder"),
     ],
 )
 def test_a_signed_bundle_of_another_shape_is_refused(tmp_path, said, why):

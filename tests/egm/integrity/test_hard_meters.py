@@ -48,15 +48,15 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     board = a_board(tmp_path)
     (meters,) = hard_meters(context(room, tmp_path, board))
     assert isinstance(meters, HardMeters)
-    assert not meters.tell()  # the board has not said yet where its counters are
+    assert not meters.send_totals()  # the board has not said yet where its counters are
     says(board, 7, 0, 0, 0, 40, 0)
-    assert meters.tell()
+    assert meters.send_totals()
     assert board._totals == (7, 0, 0, 0, 40, 0)  # nothing is owed for what was metered before
     room.insert(2000)
     for _ in range(45):  # 45 games of 5: two pulses and a quarter
         room.play()
         room.shown()
-    meters.tell()
+    meters.send_totals()
     assert (board._totals[0], board._totals[4]) == (7 + 2, 40 + 20)
     assert len(room.records("hard_meters.fitted")) == 1
     fitted = room.machine.memory.get(IntegrityKey.HARD_METERS)
@@ -66,7 +66,7 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     board = a_board(tmp_path)
     (meters,) = hard_meters(context(again, tmp_path, board))
     says(board, 8, 0, 0, 0, 60, 0)  # one pulse of the two had been given
-    assert meters.tell()
+    assert meters.send_totals()
     assert (board._totals[0], board._totals[4]) == (9, 60)
     assert again.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
     again.close()
@@ -78,13 +78,13 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     board = a_board(tmp_path)
     (meters,) = hard_meters(context(room, tmp_path, board))
     says(board, 20_007, 0, 0, 0, 40_040, 0)
-    assert meters.tell()
+    assert meters.send_totals()
     says(board, *board._totals)
     fitted = room.machine.memory.get(IntegrityKey.HARD_METERS)
     board = a_board(tmp_path)  # the board is exchanged; its counters are new
     (meters,) = hard_meters(context(room, tmp_path, board))
     says(board, 0, 0, 0, 0, 3, 0)
-    meters.tell()
+    meters.send_totals()
     says(board, 0, 0, 0, 0, 3, 0)
     assert not board._may_pulse  # they stand further apart than play explains: a fault, and no pulse
     menu = Menu(room).sign_in(Role.TECHNICIAN)
@@ -95,7 +95,7 @@ def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place)
     menu.home().touch("leave")
     room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
-    assert meters.tell()
+    assert meters.send_totals()
     assert board._totals == (0, 0, 0, 0, 3, 0)
     assert board._may_pulse
     (told,) = room.records("hard_meters.exchanged")

@@ -72,7 +72,7 @@ def test_what_the_loader_refuses_for_its_shape_the_schema_refuses(validator, tmp
         (
             "credit_limit_cents = 300000",
             "credit_limit_cents = 300001",
-            "300001 may be taken in, and only 300000 can be paid out",
+            "300001 may be accepted, but only 300000 can be paid out",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from egm.kernel.messages import Decision
 from egm.kernel.services import MachineContext
 from egm.play.recall_page import PlayList
 from egm.records.games import open_game
-from egm.seats.answers import ANSWER_SECONDS, answers_due, follow
+from egm.seats.answers import ANSWER_SECONDS, answer_overdue_turns, follow
 from egm.seats.feature import BettingClock, clock, notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_it
@@ -182,8 +182,8 @@ def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
     one, two, three = rooms = seats(GAME, count=3)
     sit_down(rooms, f"{DEAL} Qs")
     table = table_of(rooms)
-    assert [seat.machine.position.number for seat in answers_due(table)] == [1, 2, 3]
-    assert answers_due(table) == []
+    assert [seat.machine.position.number for seat in answer_overdue_turns(table)] == [1, 2, 3]
+    assert answer_overdue_turns(table) == []
     one.clock.pass_seconds(4.5)
     told = [[(each.code, each.values) for each in notices(room.machine)] for room in rooms]
     left = ANSWER_SECONDS - 4
@@ -192,9 +192,9 @@ def test_who_does_not_answer_in_time_stands_and_is_told(seats, tmp_path):
         *[[("seat_answers", {"seat": 1, "seconds": left})]] * 2,
     ]
     for room in (one, two):
-        answers_due(table)
+        answer_overdue_turns(table)
         one.clock.pass_seconds(ANSWER_SECONDS)
-        answers_due(table)
+        answer_overdue_turns(table)
         assert room.notice == "answered_for"
         assert (three.notice, len({len(open_game(each.machine).steps) for each in rooms})) == (None, 1)
     answer(rooms, 2, "stand")
@@ -210,10 +210,10 @@ def test_a_seat_with_a_fault_holds_nobody_and_takes_up_what_it_missed(seats, tmp
     answer(rooms, 0, "stand")
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert two.state is State.TILT
-    answers_due(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
     assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2, 2]
     one.clock.pass_seconds(ANSWER_SECONDS)
-    answers_due(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
     assert [len(open_game(room.machine).steps) for room in rooms] == [3, 2, 3]
     answer(rooms, 2, "stand")
     for room in (one, three):
@@ -235,9 +235,9 @@ def end_without_the_second(rooms, first="stand"):
     if first:
         answer(rooms, 0, first)
     follow(table_of(rooms))
-    answers_due(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
     rooms[0].clock.pass_seconds(ANSWER_SECONDS)
-    answers_due(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
     answer(rooms, 2, "stand")
     rooms[0].shown()
     rooms[2].shown()
@@ -319,7 +319,7 @@ def test_bets_that_begin_no_game_are_dealt_and_stand(seats, tmp_path):
     assert [room.state for room in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     assert two.credit_cents == CREDIT_CENTS
     answer(rooms, 0, "stand")
-    answers_due(table_of(rooms))  # nobody is there to answer for the second box
+    answer_overdue_turns(table_of(rooms))  # nobody is there to answer for the second box
     assert [len(open_game(room.machine).steps) for room in (one, three)] == [3, 3]
     answer(rooms, 2, "stand")
     end((one, three))
@@ -359,13 +359,13 @@ def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a
     for room in rooms:
         room.machine.chance = FailingChance()
         room.engine.handle(EventType.CHANCE_FAILED, detail="planted")
-    answers_due(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
     one.clock.pass_seconds(ANSWER_SECONDS)
     heard = []
     seat = table_of(rooms).seats[2]
     seat.handle = lambda event, handle=seat.handle: (heard.append(event.type), handle(event))
     for _ in range(5):
-        answers_due(table_of(rooms))
+        answer_overdue_turns(table_of(rooms))
     assert heard == [EventType.CHOOSE]
     assert [len(open_game(room.machine).steps) for room in rooms] == [2, 2]
 
@@ -373,16 +373,16 @@ def test_an_answer_that_wants_numbers_waits_for_the_generator_and_asks_it_once_a
 def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
     one, *_ = rooms = seats(GAME, count=3)
     sit_down(rooms)
-    answers_due(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
     for room in rooms:
         room.engine.handle(EventType.DOOR_OPENED, door="main")
     one.clock.pass_seconds(10 * ANSWER_SECONDS)
-    answers_due(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
     for room in rooms:
         room.engine.handle(EventType.DOOR_CLOSED, door="main")
         room.engine.settle()
     assert [room.state for room in rooms] == [State.PLAYING] * 3
-    answers_due(table_of(rooms))
+    answer_overdue_turns(table_of(rooms))
     assert len(open_game(one.machine).steps) == 1
     play_on(rooms)
     right(rooms)

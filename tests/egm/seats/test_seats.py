@@ -146,7 +146,7 @@ def test_cash_out_takes_the_bets_back(seats):
     join(one, SPOTS[0])
     one.engine.handle(EventType.CASH_OUT)
     assert one.state is State.PAYING
-    assert table_of(rooms).closes_ns == {}
+    assert table_of(rooms).betting_deadlines_ns == {}
     no_more_bets(rooms)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         one.printer_says(state)
@@ -180,7 +180,7 @@ def test_a_seat_that_asks_other_numbers_than_the_round_is_a_broken_rule(seats):
     one.insert(2000)
     join(one, SPOTS[0])
     drawn = Step(choice=None, draws=((38, 17, "ball"),))
-    one.machine.state(RoundInCommon).begins = CommonRound("round-1", {}, [drawn])
+    one.machine.state(RoundInCommon).starting = CommonRound("round-1", {}, [drawn])
     with pytest.raises(InvariantError, match=r"asks below\(37\) for spin, the record has 17 below 38"):
         one.engine.handle(TableEvent.NO_MORE_BETS)
 

@@ -20,7 +20,7 @@ from egm.records.keys import WheelKey
 from egm.records.wheel import last_spin
 from egm.seats.feature import notices
 from egm.seats.table import SharedTable
-from egm.seats.wheel import decide, hear, turned
+from egm.seats.wheel import decide, process_device_report, process_phase
 from egm.staff.service.key_switches import concerned
 from egm.testing.clearing import clear_it
 from egm.testing.device import DeviceRig
@@ -85,7 +85,7 @@ def bet(room, spot=SPOT, credits_=5):
 
 
 def phase(room, phase, spin=7, **more):
-    turned(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **more))
+    process_phase(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **more))
 
 
 def said(room):
@@ -243,7 +243,7 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
     bet(room)
 
     def heard(event):
-        hear(room.machine, event)
+        process_device_report(room.machine, event)
         decide(room.machine)
 
     async def session():
@@ -436,7 +436,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     bet(first)
     phase(first, WheelPhase.NO_MORE_BETS)
     if line_lost:
-        hear(first.machine, CommLost(device="wheel", why="planted"))
+        process_device_report(first.machine, CommLost(device="wheel", why="planted"))
     second.machine.state(Devices).printer = None
     second.engine.handle(EventType.CASH_OUT)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]
@@ -470,7 +470,7 @@ def test_the_wheel_itself_decides_through_its_reader(room):
     """Simulated wheel, its protocol, the driver, the machine."""
 
     def heard(event):
-        hear(room.machine, event)
+        process_device_report(room.machine, event)
         decide(room.machine)
 
     async def session():

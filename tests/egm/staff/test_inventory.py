@@ -209,9 +209,9 @@ def test_the_makers_certificate_brings_the_return_and_its_date_into_the_inventor
         ("key", "is not the laboratory's key"),
         ("no key", "machine.certifier names no key"),
         ("game", f"its certificate is of {OTHER}"),
-        ("place", "is certified for quebec-casino, and not for monaco"),
-        ("altered", "par.json: is not what was signed"),
-        ("return", "is certified with a return of 99.0000 %; this machine makes it 87.3770 %"),
+        ("place", "is certified for quebec-casino, not for monaco"),
+        ("altered", "par.json: differs from what was signed"),
+        ("return", "is certified with a return of 99.0000 %; this machine computes 87.3770 %"),
         ("failed", "not certified"),
     ],
 )

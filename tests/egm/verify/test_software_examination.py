@@ -134,13 +134,13 @@ def test_only_the_pinned_key_is_believed(installation, tmp_path):
     other = read_key(new_key(), "other")
     data = installation.manifest_file.read_bytes()
     installation.manifest_file.write_bytes(sign(data, other, "x"))
-    assert "another key" in installation.examine().trouble[0]
+    assert "not signed with the pinned key" in installation.examine().trouble[0]
     whole = json.loads(data)
     for alter, said in [
         (lambda w: w["manifest"]["files"].update({"egm/x": "00"}), "not that of this manifest"),
         (lambda w: w.update(signature="zz"), "not hexadecimal"),
         (lambda w: w.pop("signature"), "not signed"),
-        (lambda w: w.pop("manifest"), "no manifest in it"),
+        (lambda w: w.pop("manifest"), "contains no manifest"),
     ]:
         altered = json.loads(json.dumps(whole))
         alter(altered)
@@ -218,7 +218,7 @@ def test_what_cannot_be_signed_is_refused(tmp_path):
         signatures(here, Algorithm.SHA256, b"", ["fonts"])
     with pytest.raises(LocalError, match="cannot be read"):
         signatures({"rng/gone.py": tmp_path / "gone.py"}, Algorithm.SHA256, b"")
-    with pytest.raises(LocalError, match="no component"):
+    with pytest.raises(LocalError, match="not belong to any component"):
         component_of("elsewhere/x")
     with pytest.raises(OperatorError, match="not hexadecimal"):
         read_seed("xy")
