@@ -58,7 +58,7 @@ class Mysteries:
         session.note(at, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
 
     def turn(self, session: Session, record: LevelRecord, machine: str, sequence: int) -> PrizeRecord | None:
-        """Number the contribution just added, and return the prize if its secret amount was reached."""
+        """Assign a number to the new contribution, and return the prize if its secret amount was reached."""
         session.add_turn(record.id, machine, sequence)
         prize = session.prize(record.id)
         if prize is None:
