@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDERS = {"egm", "meters", "paytables", "rng", "tools", "tests", "docs", ".ci"}
 FILES = re.compile(
-    r"(README|ARCHITECTURE|CONFORMANCE|CHANGELOG)\.md|LICENSE|Makefile|pyproject\.toml|requirements(-[a-z]+)?\.txt|\.git\w+"
+    r"(README|ARCHITECTURE|CONTRIBUTING|CONFORMANCE|GLOSSARY|SECURITY|CHANGELOG)\.md|LICENSE|Makefile|pyproject\.toml|requirements(-[a-z]+)?\.txt|\.git\w+"
 )
 #: beside the folders of the code: what goes through several of them, what they share, and data
 CONCERNS = {"contract", "powercut", "end_to_end", "conformance", "rigs", "vectors"}
