@@ -23,7 +23,7 @@ from paytables.blackjack.schema import (
     Proof,
 )
 from paytables.blackjack.words import chart_rows
-from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, of_seat
+from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, view_of_seat
 from paytables.definition import Text
 from paytables.layout import Layout, Odds, TableRules, check_forms, check_whole_credits
 from paytables.poker.proof import held_against
@@ -160,7 +160,7 @@ class BlackjackRules(TableRules):
         accepted = self.wager(wager.credits, **wager.options)
         bets = (*accepted.bets, *accepted.others)
         played = BlackjackRound(self.definition, bets, accepted.seat).play(self.table, draw)
-        return played if accepted.seat is None else of_seat(played, accepted.seat)
+        return played if accepted.seat is None else view_of_seat(played, accepted.seat)
 
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:

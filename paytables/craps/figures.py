@@ -13,11 +13,11 @@ from typing import Final
 
 from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
-from paytables.craps.linear import Sums, add, solved
+from paytables.craps.linear import Sums, add, solve_chain
 from paytables.craps.places import THROWS, Place
 from paytables.craps.schema import NUMBERS, PAIRS
-from paytables.craps.state import State, thrown
-from paytables.layout import Case, Odds, analysed, law_of
+from paytables.craps.state import State, apply_throw
+from paytables.layout import Case, Odds, analyse_cases, distribution_of
 from paytables.wording import percent
 
 #: Maximum number of table states for a joint distribution; above it only the mean and the variance are
@@ -42,7 +42,7 @@ class Chain:
     def throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
         """Yield every throw: its probability, its settlements and the table it leaves."""
         for dice, chance in PAIR_CHANCES:
-            yield chance, *thrown(self.places, state, dice)
+            yield chance, *apply_throw(self.places, state, dice)
 
     def states(self, start: State) -> set[State]:
         """Return every state reachable from one, up to just above :data:`STATES_MOST`."""
@@ -76,7 +76,7 @@ class Chain:
                         add(then, {back + more: share for more, share in later_wins.items()}, chance)
                 rows.append(row)
                 right.append(then)
-            self._wins |= zip(alike, solved(rows, right), strict=True)
+            self._wins |= zip(alike, solve_chain(rows, right), strict=True)
         return self._wins[start]
 
 
@@ -156,7 +156,9 @@ def _alone(
     working = {"working": {place.id: True}} if place.bet.off else {}
     wager = Wager(least, {"bets": {place.id: least}, **working})
     reversed_bets = frozenset({(0, place.id)}) if place.bet.off else frozenset()
-    figures = analysed(name, wager, _cases(Chain(places), State(point, 0, wager.bets, reversed_bets)), depth)
+    figures = analyse_cases(
+        name, wager, _cases(Chain(places), State(point, 0, wager.bets, reversed_bets)), depth
+    )
     figures = replace(
         figures, table=None if point is None else _table_with_point(places, place, point, least)
     )
@@ -221,7 +223,7 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     if not new:
         law = WinDistribution(1, {0: 1})
         return BetAnalysis(bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), law=law)
-    laws = {bet: law_of(chain.wins(start)) for bet, start in starts.items()}
+    laws = {bet: distribution_of(chain.wins(start)) for bet, start in starts.items()}
     mean = sum((law.moment(1) for law in laws.values()), Fraction(0))
     figures = BetAnalysis(
         bet="bets",
@@ -235,14 +237,17 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     if len(chain.states(start)) > STATES_MOST:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
         return replace(figures, variance=_variance(chain, laid, laws), notes=(note,))
-    law = law_of(chain.wins(start))
-    return figures.with_law(law)
+    law = distribution_of(chain.wins(start))
+    return figures.with_distribution(law)
 
 
 def _variance(chain: Chain, laid: State, laws: Mapping[Bet, WinDistribution]) -> Fraction:
     """Return the variance of a sum from those of its terms and of every pair of them."""
     single = sum((law.variance() for law in laws.values()), Fraction(0))
-    pairs = (law_of(chain.wins(laid.with_bets(pair, laid.reversed_bets))) for pair in combinations(laws, 2))
+    pairs = (
+        distribution_of(chain.wins(laid.with_bets(pair, laid.reversed_bets)))
+        for pair in combinations(laws, 2)
+    )
     return sum((law.variance() for law in pairs), Fraction(0)) - (len(laws) - 2) * single
 
 

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from paytables.contract import Bet, Settlement, Spot
 from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition, terms
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, pushed, settled
+from paytables.layout import Odds, push_bet, settle_bet
 
 #: A bet that is returned as staked: a push, or odds that were off when their bet was decided.
 PUSH: Final = Odds.parse("0:1")
@@ -128,17 +128,17 @@ class Place:
     def decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
         """Return a bet settled, won at these odds or lost; the operator keeps the commission in any case."""
         if odds is None:
-            return settled(bet, None)
+            return settle_bet(bet, None)
         paid = self.commission(bet.credits, point)
         if not odds.net:
-            return pushed(bet)
+            return push_bet(bet)
         back = odds.returned(bet.credits - paid)
-        return _with(settled(bet, EVEN), back, paid)
+        return _with(settle_bet(bet, EVEN), back, paid)
 
     def down(self, bet: Bet, point: int | None) -> Settlement:
         """Return a bet taken down: all of it except the commission is returned."""
         paid = self.commission(bet.credits, point)
-        return _with(pushed(bet, "taken down"), bet.credits - paid, paid)
+        return _with(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
     def spot(self, point: int | None) -> Spot:
         """Return the spot in the table's current state with this point."""

@@ -10,7 +10,7 @@ from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement
 from paytables.craps import figures
 from paytables.craps.places import Felt, Place
 from paytables.craps.schema import CrapsDefinition
-from paytables.craps.state import OPENING, State, state_from_json, thrown
+from paytables.craps.state import OPENING, State, apply_throw, state_from_json
 from paytables.errors import WagerError
 from paytables.layout import Layout, TableRules
 from paytables.wording import counted
@@ -207,7 +207,7 @@ class CrapsRules(TableRules):
             if bet.credits < 0:
                 taken_down = replace(bet, credits=-bet.credits)
                 yield self.places[bet.spot].down(taken_down, self.state.point)
-        settlements, after = thrown(self.places, laid, dice, self.definition.table.seats)
+        settlements, after = apply_throw(self.places, laid, dice, self.definition.table.seats)
         yield from settlements
         display = {
             "kind": "table",

@@ -115,7 +115,7 @@ def most_odds(place: Place, laid: Mapping[str, int], point: int | None) -> int:
     return CREDITS_MAX if times is None else times * laid.get(str(place.needs), 0)
 
 
-def thrown(
+def apply_throw(
     places: Mapping[str, Place], state: State, dice: tuple[int, int], seats: int = 1
 ) -> tuple[tuple[Settlement, ...], State]:
     """Return what a throw settles of the bets on the table, in their order, and the table it leaves."""

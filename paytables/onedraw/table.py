@@ -26,9 +26,18 @@ from paytables.contract import (
     Wager,
 )
 from paytables.definition import Header
-from paytables.layout import Form, Layout, Odds, Table, TableRules, settled
+from paytables.layout import Form, Layout, Odds, Table, TableRules, settle_bet
 from paytables.onedraw import figures
-from paytables.prison import Fate, Held, held_from_json, held_to_json, on_table, part_back, released, settle
+from paytables.prison import (
+    Fate,
+    Held,
+    held_from_json,
+    held_to_json,
+    on_table,
+    part_back,
+    release_stake,
+    settle,
+)
 from paytables.wording import counted
 
 
@@ -145,14 +154,14 @@ class OneDrawTable(TableRules):
         if place.spins > 1:
             if result in place.pays and bet.count + 1 < place.spins:
                 return None, replace(bet, count=bet.count + 1)
-            return settled(bet, place.pays.get(result)), None
+            return settle_bet(bet, place.pays.get(result)), None
         if result in self.zero and place.on_zero != "lost" and result not in place.pays:
             met = replace(bet, count=bet.count + 1)
             may_stand = self._may_stand(place, met)
             return part_back(met), met if may_stand else None
         if bet.count:
-            return released(bet, won=result in place.pays), None
-        return settled(bet, place.pays.get(result)), None
+            return release_stake(bet, won=result in place.pays), None
+        return settle_bet(bet, place.pays.get(result)), None
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Draw once, and settle every bet; at zero, players of even-money bets may be asked about their stakes."""

@@ -24,7 +24,15 @@ from paytables.contract import (
 )
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
-from paytables.layout import Layout, Limits, TableDefinition, TableRules, check_forms, law_of, stakes_stated
+from paytables.layout import (
+    Layout,
+    Limits,
+    TableDefinition,
+    TableRules,
+    check_forms,
+    distribution_of,
+    stakes_stated,
+)
 from paytables.poker.proof import Exact, held_against
 from paytables.wording import counted
 
@@ -309,7 +317,7 @@ class TwoHands(TableRules):
         """Return the figures of a stake with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
-        law = law_of({back: Fraction(rate) for back, rate in rates.items()})
+        law = distribution_of({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         data: dict[str, Json] = {
             "bet": SPOT,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize
-from paytables.layout import law_of
+from paytables.layout import distribution_of
 from paytables.wheel.schema import Form, WheelDefinition
 
 
@@ -76,7 +76,7 @@ def analyse_bets(
         for factor, n in at.items():
             p = n * parts.count(symbol) / len(parts)
             chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
-    law = law_of(chances)
+    law = distribution_of(chances)
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
@@ -85,7 +85,7 @@ def analyse_bets(
         cycle=len(parts),
         prizes=prizes,
         features=_again(definition, rtp * cost, cost),
-    ).with_law(law, least_hit_credits=1)
+    ).with_distribution(law, least_hit_credits=1)
 
 
 def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:

@@ -12,7 +12,7 @@ from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
-from paytables.layout import Odds, check_whole_credits, law_of, settled
+from paytables.layout import Odds, check_whole_credits, distribution_of, settle_bet
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
@@ -123,7 +123,7 @@ class PaiGowPokerRules(TwoHands):
             for name, number in self._positions.items():
                 if name in place.bets:
                     odds = self.definition.position.pays if number == first else None
-                    yield settled(place.bets[name], odds)
+                    yield settle_bet(place.bets[name], odds)
 
     def closing(self, places: Sequence[Place], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
         """Turn the cards that remain after every position has seven, if anybody has bet on them."""
@@ -138,7 +138,7 @@ class PaiGowPokerRules(TwoHands):
         for place in places:
             for name, (odds, _) in self._remaining.items():
                 if name in place.bets:
-                    yield settled(place.bets[name], odds if name == won else None)
+                    yield settle_bet(place.bets[name], odds if name == won else None)
 
     def _decided(self, total: int) -> str:
         assert self.definition.remaining is not None
@@ -207,7 +207,7 @@ class PaiGowPokerRules(TwoHands):
         """Return the figures of a side bet alone: the cards are dealt to every position (s.49)."""
         chance, odds = self._chance(spot.id), Odds.parse(spot.odds)
         back = odds.returned(stake)
-        law = law_of({back: chance, 0: 1 - chance})
+        law = distribution_of({back: chance, 0: 1 - chance})
         return BetAnalysis(
             bet=spot.id,
             cost_credits=stake,

@@ -25,7 +25,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Layout, Odds, TableRules, check_whole_credits, pushed, settled
+from paytables.layout import Layout, Odds, TableRules, check_whole_credits, push_bet, settle_bet
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
@@ -217,7 +217,7 @@ class PokerRules(TableRules):
         if chosen.fold:
             place.folded = True
             for name in [name for name in place.bets if not self.definition.spots[name].alone]:
-                yield settled(Bet(name, place.bets.pop(name), place.seat), None, "folded")
+                yield settle_bet(Bet(name, place.bets.pop(name), place.seat), None, "folded")
         elif chosen.back is not None:
             name = str(chosen.spot)
             staked = place.bets.pop(name)
@@ -271,18 +271,18 @@ class PokerRules(TableRules):
                 won = bonus.pays.returned(credits_) - credits_
                 yield Settlement(bonus.id, won, spot=name, seat=place.seat)
             if first is not None:
-                yield settled(bet, first.pays, first.id)
+                yield settle_bet(bet, first.pays, first.id)
                 continue
             row = self.row(spot.pay, spot, place.cards, board)
             if spot.alone:
-                yield settled(bet, None if row is None else row.pays, "" if row is None else row.id)
+                yield settle_bet(bet, None if row is None else row.pays, "" if row is None else row.id)
                 continue
             result = spot.result(self.standing_of([*place.cards, *board], [*bank, *board]))
             if result == "pays" and row is not None:
-                yield settled(bet, row.pays, row.id)
+                yield settle_bet(bet, row.pays, row.id)
                 continue
             result = spot.otherwise if result == "pays" else result
-            yield {"win": settled(bet, EVEN), "push": pushed(bet)}.get(result, settled(bet, None))
+            yield {"win": settle_bet(bet, EVEN), "push": push_bet(bet)}.get(result, settle_bet(bet, None))
 
     def _hits(self, place: Place, board: list[Card]) -> Iterator[LevelHit]:
         """Yield the progressive hits of a seat's bets."""
