@@ -244,7 +244,7 @@ class Layout:
         """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
         if not isinstance(requested, Mapping):
             raise WagerError("bets: must map spots to credits")
-        stood = self._stood(seat)
+        stood = self._standing_credits(seat)
         if not requested and not stood:
             raise WagerError("bets: nothing is staked, and no bet stands")
         for name in requested:
@@ -257,7 +257,7 @@ class Layout:
         self._together(after)
         return bets
 
-    def _stood(self, seat: int) -> dict[str, int]:
+    def _standing_credits(self, seat: int) -> dict[str, int]:
         stood: dict[str, int] = {}
         for bet in self.standing:
             if bet.seat == seat:

@@ -141,7 +141,7 @@ class BlackjackRound:
         yield from self._deal(draw)
         yield from self._sides(2)
         for box in self.boxes:
-            yield from self._before(box)
+            yield from self._offer_insurance(box)
         ends = self.house.hole and is_blackjack(self._values(0))
         if self.house.hole and not ends:
             yield from self._insurance(0, won=False)
@@ -209,7 +209,7 @@ class BlackjackRound:
             kind = Kind(self.up, pair, paired=values[1] == pair, fewer=fewer)
         return {"advice": best.answer(kind, values, suited=suit_of(first) == suit_of(hand.cards[1]))}
 
-    def _before(self, box: Box) -> Iterator[Step]:
+    def _offer_insurance(self, box: Box) -> Iterator[Step]:
         """Offer insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
@@ -383,7 +383,9 @@ class BlackjackRound:
             if hidden:
                 shown.append({"id": name, "cards": [names[0], FACE_DOWN]})
             else:
-                shown.append({"id": name, "cards": names, "says": says(self._values(place), split=False)})
+                shown.append(
+                    {"id": name, "cards": names, "says": describe_value(self._values(place), split=False)}
+                )
         for box in self.boxes:
             for hand in box.hands:
                 bets: dict[str, object] = {} if self.seat is None else {"seat": box.seat}
@@ -391,7 +393,7 @@ class BlackjackRound:
                     bets |= {} if self.seat is None else {"own": True}
                     bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}
                 names = [card_name(card) for card in hand.cards]
-                value_text = says(hand.values, split=hand.split)
+                value_text = describe_value(hand.values, split=hand.split)
                 shown.append({"id": hand.id, "cards": names, "says": value_text, **bets})
         return {"kind": "table", "felt": "cards", "hands": shown}
 
@@ -401,7 +403,7 @@ class BlackjackRound:
         return "-".join("BJ" if is_blackjack(each) else str(points(each)[0]) for each in totals)
 
 
-def says(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
+def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
     """Return the value of a hand: its total, both totals if an ace may count either way, or text."""
     best, soft = points(values)
     if not split and is_blackjack(values):

@@ -42,7 +42,7 @@ from paytables.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpotRules:
     """A betting spot with what it pays on each result, and the options of its definition."""
 
     spot: Spot
@@ -56,7 +56,7 @@ class OneDrawTable(TableRules):
     """The rules of a table with one draw; its family defines the draw (:meth:`drawn`, :attr:`weights`)."""
 
     header: Header
-    places: tuple[Place, ...]
+    places: tuple[SpotRules, ...]
     table: Table
     forms: tuple[Form, ...]
     felt: Literal["roulette", "wheel", "dice"]
@@ -82,7 +82,7 @@ class OneDrawTable(TableRules):
         raise NotImplementedError
 
     @cached_property
-    def by_spot(self) -> dict[str, Place]:
+    def by_spot(self) -> dict[str, SpotRules]:
         """Return the places by the ids of their spots."""
         return {place.spot.id: place for place in self.places}
 
@@ -129,7 +129,7 @@ class OneDrawTable(TableRules):
         return held
 
     @staticmethod
-    def _may_stand(place: Place, bet: Held) -> bool:
+    def _may_stand(place: SpotRules, bet: Held) -> bool:
         if place.spins > 1:
             return bet.count < place.spins
         return place.on_zero == "choice" and bet.may_stay
@@ -176,9 +176,9 @@ class OneDrawTable(TableRules):
         """Return the layout with its spots, and the family's own display data."""
         return {"kind": "table", "felt": self.felt, **self.pictured(), **self.cloth.to_json()}
 
-    def groups(self) -> dict[str, list[Place]]:
+    def groups(self) -> dict[str, list[SpotRules]]:
         """Return the places by the group of their spots, in layout order."""
-        found: dict[str, list[Place]] = {}
+        found: dict[str, list[SpotRules]] = {}
         for place in self.places:
             found.setdefault(place.spot.group, []).append(place)
         return found

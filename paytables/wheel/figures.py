@@ -84,11 +84,11 @@ def analyse_bets(
         rtp=rtp,
         cycle=len(parts),
         prizes=prizes,
-        features=_again(definition, rtp * cost, cost),
+        features=_respin_figures(definition, rtp * cost, cost),
     ).with_distribution(law, least_hit_credits=1)
 
 
-def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:
+def _respin_figures(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:
     """Return the figures of the spins after the first: how often they occur, their mean number, and their pay."""
     parts = definition.wheel.parts
     again = {s.id for s in definition.symbol if s.again is not None}

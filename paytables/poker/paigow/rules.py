@@ -16,7 +16,7 @@ from paytables.layout import Odds, check_whole_credits, distribution_of, settle_
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
-from paytables.poker.two_hands import SPOT, Place, TwoHands, Way
+from paytables.poker.two_hands import SPOT, SeatRound, TwoHands, Way
 from paytables.wording import counted
 
 #: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
@@ -58,7 +58,8 @@ class PaiGowPokerRules(TwoHands):
     def words(self, way: Way) -> dict[str, str]:
         """Return the combinations of both hands as text, by language."""
         return {
-            code: f"{_says(way[0], LOW, n)} / {_says(way[1], HIGH, n)}" for n, code in enumerate(("en", "fr"))
+            code: f"{_describe_hand(way[0], LOW, n)} / {_describe_hand(way[1], HIGH, n)}"
+            for n, code in enumerate(("en", "fr"))
         }
 
     # ------------------------------------------------------------ bets beside the stake
@@ -113,7 +114,7 @@ class PaiGowPokerRules(TwoHands):
         positions = [each for name, each in back.items() if name in self._positions]
         return max(totals, default=0) + max(positions, default=0)
 
-    def opening(self, places: Sequence[Place], draw: Draw) -> Iterator[Cue | Settlement]:
+    def opening(self, places: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
         """Draw which position has the first cards, and settle the bets on it."""
         if self.definition.position is None:
             return
@@ -125,7 +126,7 @@ class PaiGowPokerRules(TwoHands):
                     odds = self.definition.position.pays if number == first else None
                     yield settle_bet(place.bets[name], odds)
 
-    def closing(self, places: Sequence[Place], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
+    def closing(self, places: Sequence[SeatRound], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
         """Turn the cards that remain after every position has seven, if anybody has bet on them."""
         if not any(name in place.bets for place in places for name in self._remaining):
             return
@@ -273,7 +274,7 @@ class PaiGowPokerRules(TwoHands):
         return (*super().explain(), *([side_bet_text] if rows else []))
 
 
-def _says(strength: int, ranking: Ranking, language: int) -> str:
+def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
     """Return a hand as text: its combination and the ranks that identify it, or its highest cards."""
     kind, ranks = category(strength, ranking.order), ranks_in(strength)
     if kind == "high-card":
