@@ -35,8 +35,8 @@ from paytables.contract import (
     Spot,
     Step,
     Wager,
-    answered,
     drive,
+    play_with_answers,
 )
 from paytables.definition import Definition, library, shipped, tables
 from paytables.errors import (
@@ -103,7 +103,6 @@ __all__ = [
     "WagerError",
     "WinDistribution",
     "analyse",
-    "answered",
     "drive",
     "family",
     "game_from",
@@ -112,6 +111,7 @@ __all__ = [
     "load_game",
     "mystery_rate",
     "play_through",
+    "play_with_answers",
     "remarks",
     "shipped",
     "tables",

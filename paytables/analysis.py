@@ -241,7 +241,7 @@ class BetAnalysis:
     required_bets: Mapping[str, int] = field(default_factory=dict)
     """Other bets that this bet requires, in credits by spot. They are excluded from these figures."""
 
-    def with_law(self, law: WinDistribution, *, least_hit_credits: int | None = None) -> Self:
+    def with_distribution(self, law: WinDistribution, *, least_hit_credits: int | None = None) -> Self:
         """Return a copy with every figure that follows from the complete win distribution.
 
         At a table, the win includes the stake, so a hit is a win above the stake unless ``least_hit_credits``

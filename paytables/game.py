@@ -393,7 +393,11 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
 
 def _figures_in_help(game: Game) -> Iterator[Remark]:
     """Yield a remark on each figure in the help text that is not in the definition or its pays."""
-    known = prose.known(game.text) | prose.figures(*game.rules.explain()) | family(game.family).figures
+    known = (
+        prose.numbers_in_definition(game.text)
+        | prose.figures(*game.rules.explain())
+        | family(game.family).figures
+    )
     for code, text in prose.help_of(game.text).items():
         if strange := [
             figure

@@ -244,7 +244,7 @@ class Layout:
         """Return the bets of one seat in the order of the spots. Raises :class:`WagerError`."""
         if not isinstance(requested, Mapping):
             raise WagerError("bets: must map spots to credits")
-        stood = self._stood(seat)
+        stood = self._standing_credits(seat)
         if not requested and not stood:
             raise WagerError("bets: nothing is staked, and no bet stands")
         for name in requested:
@@ -257,7 +257,7 @@ class Layout:
         self._together(after)
         return bets
 
-    def _stood(self, seat: int) -> dict[str, int]:
+    def _standing_credits(self, seat: int) -> dict[str, int]:
         stood: dict[str, int] = {}
         for bet in self.standing:
             if bet.seat == seat:
@@ -424,7 +424,7 @@ def stakes_stated(name: str, limits: Limits, commission: Callable[[int], int]) -
     return {name: limits.least} | ({} if equal else {f"{name} of {worst}": worst})
 
 
-def settled(
+def settle_bet(
     bet: Bet, odds: Odds | None, name: str = "", rounding: Literal["down"] | None = None
 ) -> Settlement:
     """Return the settlement of a bet, won at ``odds`` or lost if None. ``name`` replaces the default name."""
@@ -433,7 +433,7 @@ def settled(
     return Settlement(result, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
-def pushed(bet: Bet, name: str = "push") -> Settlement:
+def push_bet(bet: Bet, name: str = "push") -> Settlement:
     """Return the settlement of a bet that is returned in full."""
     return Settlement(name, bet.credits, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
@@ -466,7 +466,7 @@ class Case:
     added: int = 0
 
 
-def law_of(wins: Mapping[int, int | Fraction]) -> WinDistribution:
+def distribution_of(wins: Mapping[int, int | Fraction]) -> WinDistribution:
     """Return the distribution of wins (credits) from the weight of each; weights need not add to one."""
     unit = lcm(*{weight.denominator for weight in wins.values()})
     counts = {
@@ -478,12 +478,12 @@ def law_of(wins: Mapping[int, int | Fraction]) -> WinDistribution:
     )
 
 
-def returned(wager: Wager, cases: Iterable[Case]) -> Fraction:
+def mean_return(wager: Wager, cases: Iterable[Case]) -> Fraction:
     """Return the mean return of a wager per credit of its cost, computed from every possible result."""
-    return analysed("", wager, cases, Depth.RETURN).rtp
+    return analyse_cases("", wager, cases, Depth.RETURN).rtp
 
 
-def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Depth.FULL) -> BetAnalysis:
+def analyse_cases(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Depth.FULL) -> BetAnalysis:
     """Return the exact figures of a wager of one seat from every possible result.
 
     Weights are integers if the results are counted (their sum is the cycle), otherwise exact shares. A
@@ -509,7 +509,7 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
                 prizes[key] += weight
                 if not isinstance(case.weight, int):
                     shared.add(key)
-    law, cost = law_of(wins), wager.credits
+    law, cost = distribution_of(wins), wager.credits
     is_counted = all(isinstance(case.weight, int) for case in cases)
     figures = BetAnalysis(
         bet=name,
@@ -534,4 +534,4 @@ def analysed(name: str, wager: Wager, cases: Iterable[Case], depth: Depth = Dept
             )
             for (prize, spot, credits_), weight in prizes.items()
         ),
-    ).with_law(law)
+    ).with_distribution(law)

@@ -79,7 +79,7 @@ def part_back(bet: Held) -> Settlement:
     return Settlement("half", bet.part, detail, spot=bet.spot, staked=bet.credits, seat=bet.seat)
 
 
-def released(bet: Held, *, won: bool) -> Settlement:
+def release_stake(bet: Held, *, won: bool) -> Settlement:
     """Return the settlement of an imprisoned stake whose bet is decided: freed, or lost."""
     name, credits_ = ("freed", bet.value) if won else ("lost", 0)
     return Settlement(name, credits_, spot=bet.spot, staked=bet.credits, seat=bet.seat)

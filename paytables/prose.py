@@ -34,7 +34,7 @@ def help_of(text: str) -> Mapping[str, str]:
     return words
 
 
-def known(text: str) -> set[int]:
+def numbers_in_definition(text: str) -> set[int]:
     """Return every number in a definition's canonical JSON, except in its header texts and art.
 
     They include its values, the lengths of its lists and tables, and how often an element occurs in a list.

@@ -32,7 +32,7 @@ DEPTH_MAX: Final = 20
 _INTEGER_LIMIT: Final = 1 << 63
 
 
-def opened(path: Path) -> BinaryIO:
+def open_regular_file(path: Path) -> BinaryIO:
     """Open a named file for reading. Raises :class:`OSError` also if it is not a regular file.
 
     Reading a pipe would block, and a device may have no end.
@@ -44,7 +44,7 @@ def opened(path: Path) -> BinaryIO:
 
 def contents(path: Path, most: int = BYTES_MAX) -> bytes:
     """Return the contents of a named file. Raises :class:`OSError` also above ``most`` bytes."""
-    with opened(path) as file:
+    with open_regular_file(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"is too large: {most:,} bytes are taken", str(path))

@@ -17,13 +17,13 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from paytables.bank.dealing import left, opened
+from paytables.bank.dealing import open_shoe, table_after_round
 from paytables.bank.rules import BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, card_name, rank_of
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
 from paytables.definition import PositiveInt, Strict
-from paytables.layout import Case, Odds, Pay, pushed, settled
+from paytables.layout import Case, Odds, Pay, push_bet, settle_bet
 
 #: Points of each rank, two to ace.
 POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
@@ -156,14 +156,14 @@ def decided(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
         return _dragon(bet, rule, coup)
     if rule.on == "tie" or rule.on.endswith("pair"):
         won = coup.winner == "tie" if rule.on == "tie" else coup.pairs[rule.on == "bank-pair"]
-        return settled(bet, rule.pays if won else None)
+        return settle_bet(bet, rule.pays if won else None)
     if coup.winner == "tie":
-        return pushed(bet)
+        return push_bet(bet)
     if coup.winner != rule.on:
-        return settled(bet, None)
+        return settle_bet(bet, None)
     if rule.pays_six is not None and coup.points[1] == 6:
-        return settled(bet, rule.pays_six, "won with six")
-    paid = settled(bet, rule.pays)
+        return settle_bet(bet, rule.pays_six, "won with six")
+    paid = settle_bet(bet, rule.pays)
     commission = rule.commission_on(bet.credits)
     return (
         paid
@@ -175,16 +175,16 @@ def decided(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
 def _dragon(bet: Bet, rule: BaccaratBet, coup: Coup) -> Settlement:
     hand = int(rule.on == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
-        return pushed(bet)
+        return push_bet(bet)
     if coup.winner != ("player", "bank")[hand]:
-        return settled(bet, None)
+        return settle_bet(bet, None)
     if coup.is_natural(hand):
-        return settled(bet, rule.pays, "natural")
+        return settle_bet(bet, rule.pays, "natural")
     margin = abs(coup.points[0] - coup.points[1])
     odds = rule.margins.get(margin)
     if rule.three_cards_only and coup.cards[hand] == 2:
         odds = None
-    return settled(bet, odds, "" if odds is None else f"by {margin}")
+    return settle_bet(bet, odds, "" if odds is None else f"by {margin}")
 
 
 class BaccaratRules(BankRules[BaccaratDefinition]):
@@ -218,7 +218,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Deal both hands and their third cards, and settle every bet."""
         accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
-        shoe, cues = opened(rules, self.table, draw)
+        shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
         hands: tuple[list[Card], list[Card]] = ([], [])
         for n in range(4):
@@ -248,7 +248,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
-        return Outcome(display=display, table=left(rules, shoe, self.table))
+        return Outcome(display=display, table=table_after_round(rules, shoe, self.table))
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every coup from a fresh shoe with its settlements."""

@@ -51,7 +51,7 @@ class ShoeRules(Strict):
             raise ValueError(f"shoe.rounds: two rounds are for {PLAYERS_MOST} players at most, not {players}")
 
 
-def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
+def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
     """Return the shoe of a round, shuffled and burned if it is new, with the cues of doing so."""
     if table is not None:
         return shoe_of(rules, table), []
@@ -72,7 +72,7 @@ def opened(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]
     ]
 
 
-def left(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
+def table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
     """Return the table that a round started on ``table`` leaves for the next, or None if the shoe is shuffled again."""
     is_retained = shoe.left > rules.stop if rules.stop is not None else rules.rounds > 1 and table is None
     return {"shoe": shoe.to_json()} if is_retained else None

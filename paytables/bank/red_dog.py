@@ -13,12 +13,12 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 
 from paytables.analysis import BetAnalysis, Depth
-from paytables.bank.dealing import left, opened
+from paytables.bank.dealing import open_shoe, table_after_round
 from paytables.bank.rules import BANK, BankRules, Hands, added_to, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, card_name, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
-from paytables.layout import Case, Odds, Pay, pushed, returned, settled
+from paytables.layout import Case, Odds, Pay, mean_return, push_bet, settle_bet
 
 _RANKS: Final = 13
 RAISE: Final = "raise"
@@ -88,7 +88,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
         """Deal two cards, let the seats raise if there is a spread, deal the third, settle."""
         accepted = self.wager(wager.credits, **wager.options)
         rules, rule = self.definition.shoe, self.definition.ante
-        shoe, cues = opened(rules, self.table, draw)
+        shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
         cards = [shoe.deal(draw, "card 1"), shoe.deal(draw, "card 2")]
         for card in cards:
@@ -108,7 +108,7 @@ class RedDogRules(BankRules[RedDogDefinition]):
             yield Cue("deal", {"hand": "board", "card": card_name(third)})
         for bet in bets:
             yield _decided(bet, rule, [rank_of(card) for card in cards])
-        return Outcome(display=_display(cards, spread), table=left(rules, shoe, self.table))
+        return Outcome(display=_display(cards, spread), table=table_after_round(rules, shoe, self.table))
 
     def _advice(self, spread: int) -> str:
         return "raise" if spread in self.raised_spreads else "stand"
@@ -153,8 +153,8 @@ class RedDogRules(BankRules[RedDogDefinition]):
         found = super().analysed(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         every = frozenset(range(1, _RANKS - 1))
-        never = returned(wager, self._cases(wager, frozenset()))
-        worst = returned(wager, self._cases(wager, every - self.raised_spreads))
+        never = mean_return(wager, self._cases(wager, frozenset()))
+        worst = mean_return(wager, self._cases(wager, every - self.raised_spreads))
         least = min(self.raised_spreads, default=0)
         return replace(
             found,
@@ -169,11 +169,11 @@ def _decided(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlement:
     """Settle a bet by the ranks dealt; neighbours have only two."""
     low, high = sorted(ranks[:2])
     if high == low + 1:
-        return pushed(bet)
+        return push_bet(bet)
     third = ranks[2]
     if low == high:
-        return settled(bet, rule.triple, "three of a rank") if third == low else pushed(bet)
-    return settled(bet, rule.at(high - low - 1) if low < third < high else None)
+        return settle_bet(bet, rule.triple, "three of a rank") if third == low else push_bet(bet)
+    return settle_bet(bet, rule.at(high - low - 1) if low < third < high else None)
 
 
 def _display(cards: Sequence[Card], spread: int) -> dict[str, object]:

@@ -17,7 +17,7 @@ from paytables.layout import (
     Case,
     Layout,
     TableRules,
-    analysed,
+    analyse_cases,
     check_forms,
     check_whole_credits,
     stakes_stated,
@@ -138,7 +138,7 @@ class BankRules(TableRules, Generic[D]):
     def analysed(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
         """Return the exact figures of combined bets of one seat."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        return analysed(name, wager, self.cases(wager), depth)
+        return analyse_cases(name, wager, self.cases(wager), depth)
 
 
 def added_to(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:

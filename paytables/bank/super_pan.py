@@ -21,7 +21,7 @@ from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, card_name, rank_of
 from paytables.contract import Cue, Decision, Draw, Outcome, Play, Settlement, Wager
-from paytables.layout import Case, pushed, returned, settled
+from paytables.layout import Case, mean_return, push_bet, settle_bet
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
 POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
@@ -100,10 +100,10 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
     def _settled(self, wager: Wager, player: int, bank: int) -> Settlement:
         (bet,), rule = wager.bets, self.definition.stake
         if player == bank:
-            return pushed(bet)
+            return push_bet(bet)
         if player < bank:
-            return settled(bet, None)
-        won, commission = settled(bet, rule.pays), rule.commission_on(bet.credits)
+            return settle_bet(bet, None)
+        won, commission = settle_bet(bet, rule.pays), rule.commission_on(bet.credits)
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
     def advice(self, hand: tuple[int, ...], stake: int) -> str:
@@ -140,7 +140,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
         found = super().analysed(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         other = {"draw": "stand", "stand": "draw"}
-        worst = returned(wager, self._cases(wager, lambda hand: other[self.advice(hand, wager.credits)]))
+        worst = mean_return(wager, self._cases(wager, lambda hand: other[self.advice(hand, wager.credits)]))
         by_bank = self._cases(wager, lambda hand: "draw" if sum(hand) % 10 <= _BANK_DRAWS else "stand")
         draws = [hand for hand in _hands() if self.advice(hand, wager.credits) == "draw"]
         most = max(sum(hand) % 10 for hand in draws)
@@ -148,7 +148,7 @@ class SuperPanRules(BankRules[SuperPanDefinition]):
             found,
             strategy=f"draw on {most} or less",
             simplest_strategy="draw on five or less, as the bank does",
-            simplest_rtp=returned(wager, by_bank),
+            simplest_rtp=mean_return(wager, by_bank),
             worst_rtp=worst,
         )
 

@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import Field
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.bank.dealing import ShoeRules, left, opened, shoe_of
+from paytables.bank.dealing import ShoeRules, open_shoe, shoe_of, table_after_round
 from paytables.bank.rows import equal_rows
 from paytables.bank.rules import BankRules, Hands, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
@@ -29,7 +29,7 @@ from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Spot, 
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.game import Family
-from paytables.layout import Case, Layout, pushed, settled
+from paytables.layout import Case, Layout, push_bet, settle_bet
 from paytables.prison import (
     Fate,
     Held,
@@ -37,7 +37,7 @@ from paytables.prison import (
     held_to_json,
     on_table,
     part_back,
-    released,
+    release_stake,
     settle,
     with_prison_choice,
 )
@@ -214,7 +214,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         """Deal both rows and settle every bet; at a refait ask for half or prison."""
         accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
-        shoe, cues = opened(rules, self.table, draw)
+        shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
         rows: dict[str, list[Card]] = {name: [] for name in ROWS}
         is_complete = True
@@ -232,25 +232,25 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return self.fate(bet, coup, insured=(bet.seat, bet.spot + INSURED) in insured)
 
         staying = yield from settle(bets, fate, shown, "refait")
-        return Outcome(display=shown, table=_state(left(rules, shoe, self.table), staying))
+        return Outcome(display=shown, table=_state(table_after_round(rules, shoe, self.table), staying))
 
     def fate(self, bet: Held, coup: Coup, *, insured: bool) -> Fate:
         """Return the effect of a coup on a bet: a settlement, or the bet that stays. With both, the player chooses."""
         rule, won = self.chances.get(bet.spot), coup.won
         if not won and coup.result != "refait":
             return (
-                (None, bet) if bet.count else (pushed(bet, "void" if coup.points is None else "push"), None)
+                (None, bet) if bet.count else (push_bet(bet, "void" if coup.points is None else "push"), None)
             )
         if rule is None:
-            return settled(bet, None), None
+            return settle_bet(bet, None), None
         if not won and insured and not bet.count:
-            return pushed(bet, "insured"), None
+            return push_bet(bet, "insured"), None
         if not won:
             met = replace(bet, count=bet.count + 1)
             return part_back(met), met if met.may_stay else None
         if bet.count:
-            return released(bet, won=rule.on in won), None
-        return settled(bet, rule.pays if rule.on in won else None), None
+            return release_stake(bet, won=rule.on in won), None
+        return settle_bet(bet, rule.pays if rule.on in won else None), None
 
     # ------------------------------------------------------------------ figures
     def _settled(self, bets: Sequence[Held], coup: Coup) -> list[Settlement]:

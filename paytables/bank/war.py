@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import ClassVar, Final
 
 from paytables.analysis import BetAnalysis, Depth
-from paytables.bank.dealing import left, opened
+from paytables.bank.dealing import open_shoe, table_after_round
 from paytables.bank.rules import BANK, PLAYER, BankRules, Hands, added_to, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import PACKS, Card, card_name, rank_of
 from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import Family
-from paytables.layout import Case, pushed, returned, settled
+from paytables.layout import Case, mean_return, push_bet, settle_bet
 
 _RANKS: Final = 13
 _BURNED: Final = 3
@@ -66,7 +66,7 @@ class WarRules(BankRules[WarDefinition]):
         """Deal a card to each seat and the bank, settle, and go to war for each seat that chooses it."""
         accepted = self.wager(wager.credits, **wager.options)
         rules = self.definition.shoe
-        shoe, cues = opened(rules, self.table, draw)
+        shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
         seats = sorted({bet.seat for bet in accepted.bets})
         hands: dict[str, list[Card]] = {}
@@ -98,11 +98,11 @@ class WarRules(BankRules[WarDefinition]):
                 yield _dealt(hands, name)
             order = _order(hands[_hand(seat)][1], hands["bank"][1])
             yield from _war(mine[MAIN], added, self.definition.main, order)
-        return Outcome(display=_display(hands), table=left(rules, shoe, self.table))
+        return Outcome(display=_display(hands), table=table_after_round(rules, shoe, self.table))
 
     def _on_tie(self, bet: Bet, order: int) -> Settlement:
         tie = self.definition.tie
-        return settled(bet, tie.pays if tie is not None and order == 0 else None)
+        return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
 
     def cases(self, wager: Wager) -> Iterable[Case]:
         """Return every result if the player goes to war."""
@@ -146,7 +146,7 @@ class WarRules(BankRules[WarDefinition]):
         if MAIN not in stakes:
             return found
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        up = returned(wager, self._cases(wager, surrender=True))
+        up = mean_return(wager, self._cases(wager, surrender=True))
         return replace(
             found,
             strategy="always go to war",
@@ -161,7 +161,7 @@ def _order(mine: Card, banks: Card) -> int:
 
 
 def _first(bet: Bet, rule: BankBet, order: int) -> Settlement:
-    return settled(bet, rule.pays if order > 0 else None)
+    return settle_bet(bet, rule.pays if order > 0 else None)
 
 
 def _surrendered(bet: Bet) -> Settlement:
@@ -171,8 +171,8 @@ def _surrendered(bet: Bet) -> Settlement:
 def _war(bet: Bet, added: Bet, rule: BankBet, order: int) -> list[Settlement]:
     """Settle both stakes by the second cards."""
     if order < 0:
-        return [settled(bet, None), settled(added, None)]
-    return [settled(bet, rule.pays), settled(added, rule.pays) if order == 0 else pushed(added)]
+        return [settle_bet(bet, None), settle_bet(added, None)]
+    return [settle_bet(bet, rule.pays), settle_bet(added, rule.pays) if order == 0 else push_bet(added)]
 
 
 def _hand(seat: int) -> str:

@@ -35,7 +35,7 @@ from paytables.blackjack.schema import (
 )
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
-from paytables.layout import law_of
+from paytables.layout import distribution_of
 from paytables.poker.policy import packed
 from paytables.poker.proof import exact
 from paytables.side_bets import Progressive, SideBet
@@ -213,24 +213,26 @@ def _laid(definition: BlackjackDefinition, name: str, stakes: Mapping[str, int],
         mean_staked_credits=hand * Fraction(proof.staked) + sum(own.values()) if hand else None,
         notes=tuple(notes),
     )
-    return figures if depth in {Depth.RETURN, Depth.PRIZES} else _with_law(figures, proof, hand)
+    return figures if depth in {Depth.RETURN, Depth.PRIZES} else _with_distribution(figures, proof, hand)
 
 
-def _with_law(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
+def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
     """Return the figures of one bet with their distribution; ``hand`` credits of it are on the hand."""
     stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand:
         wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
         for prize in prizes:
             wins[prize.credits] = wins.get(prize.credits, Fraction(0)) + prize.rate
-        return figures.with_law(law_of(wins))
+        return figures.with_distribution(distribution_of(wins))
     if set(stakes) != {MAIN}:
         return figures
     if not proof.law:
         spread = proof.variance
         return replace(figures, variance=None if spread is None else Fraction(spread) * cost**2)
-    law = law_of({int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()})
-    return figures.with_law(law)
+    law = distribution_of(
+        {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()}
+    )
+    return figures.with_distribution(law)
 
 
 def _rounds_played(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:

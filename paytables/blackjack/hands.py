@@ -46,7 +46,7 @@ def values_of(hand: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class HandValue:
     """A hand of up to 21: its cards, its best total, whether an ace counts 11, and the hands after each card."""
 
     cards: int
@@ -57,9 +57,9 @@ class Known:
 
 
 @cache
-def every_hand(shoe: Shoe) -> dict[int, Known]:
+def every_hand(shoe: Shoe) -> dict[int, HandValue]:
     """Return every hand of up to 21 in a shoe, starting with the empty one, those with fewer cards first."""
-    found: dict[int, Known] = {}
+    found: dict[int, HandValue] = {}
     layer = [0]
     while layer:
         after: dict[int, None] = {}
@@ -68,7 +68,7 @@ def every_hand(shoe: Shoe) -> dict[int, Known]:
             hard = sum((n + 1) * count for n, count in enumerate(counts))
             drawn = [(n, hand + CARD[n]) for n in range(TEN) if hard + n + 1 <= BEST and counts[n] < shoe[n]]
             soft = counts[0] > 0 and hard + 10 <= BEST
-            found[hand] = Known(sum(counts), hard + 10 * soft, soft, tuple(drawn))
+            found[hand] = HandValue(sum(counts), hard + 10 * soft, soft, tuple(drawn))
             after.update(dict.fromkeys(child for _, child in drawn))
         layer = list(after)
     return found

@@ -23,7 +23,7 @@ from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, SUITED, Kin
 from paytables.blackjack.dealer import ENDS, fall
 from paytables.blackjack.hands import BITS, CARD, MANY, values_of
 from paytables.blackjack.schema import ACES, BEST, TEN
-from paytables.blackjack.weighed import compiled, weighed
+from paytables.blackjack.weighed import compiled, weigh_nets
 
 if TYPE_CHECKING:
     from paytables.blackjack.policies import Result, Table
@@ -274,7 +274,7 @@ def _chances(round_: Round, sums: _Sums, shares: int, times: int = 1) -> Iterabl
         left = round_.cards - size
         most = min(dealer.most, left)
         rests = [fall(left - length, most - length) for length in range(most + 1)]
-        counted = weighed(dealer, removed[of], ways[of], rests)
+        counted = weigh_nets(dealer, removed[of], ways[of], rests)
         total = shares * fall(round_.cards, size) * fall(left, most)
         for net, count in enumerate(counted):
             yield sums.step * net + sums.low, times * Fraction(count, total)

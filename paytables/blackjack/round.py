@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from paytables.bank.dealing import left, opened
+from paytables.bank.dealing import open_shoe, table_after_round
 from paytables.blackjack.advice import Kind, advice_of
 from paytables.blackjack.schema import (
     ACES,
@@ -38,7 +38,7 @@ from paytables.contract import (
     Settlement,
     Step,
 )
-from paytables.layout import Odds, pushed, settled
+from paytables.layout import Odds, push_bet, settle_bet
 from paytables.side_bets import hit
 
 BANK: Final = "bank"
@@ -136,12 +136,12 @@ class BlackjackRound:
     def play(self, table: object, draw: Draw) -> Play:
         """Deal, offer insurance, let each box play, play the dealer's hands and settle every bet."""
         rules = self.definition.shoe
-        self._shoe, cues = opened(rules, table, draw)
+        self._shoe, cues = open_shoe(rules, table, draw)
         yield from cues
         yield from self._deal(draw)
         yield from self._sides(2)
         for box in self.boxes:
-            yield from self._before(box)
+            yield from self._offer_insurance(box)
         ends = self.house.hole and is_blackjack(self._values(0))
         if self.house.hole and not ends:
             yield from self._insurance(0, won=False)
@@ -154,7 +154,7 @@ class BlackjackRound:
         return Outcome(
             progressives=tuple(self._hits),
             display={**self.felt(), "result": self._result()},
-            table=left(rules, self._shoe, table),
+            table=table_after_round(rules, self._shoe, table),
         )
 
     def _take(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
@@ -209,7 +209,7 @@ class BlackjackRound:
             kind = Kind(self.up, pair, paired=values[1] == pair, fewer=fewer)
         return {"advice": best.answer(kind, values, suited=suit_of(first) == suit_of(hand.cards[1]))}
 
-    def _before(self, box: Box) -> Iterator[Step]:
+    def _offer_insurance(self, box: Box) -> Iterator[Step]:
         """Offer insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
@@ -226,7 +226,7 @@ class BlackjackRound:
             for piece in hand.pieces:
                 box.insured[piece.against] = Bet(spot, piece.bet.credits // 2, box.seat)
         elif chosen == "even_money":
-            yield from _settle(hand, lambda bet: settled(bet, EVEN, EVEN_MONEY))
+            yield from _settle(hand, lambda bet: settle_bet(bet, EVEN, EVEN_MONEY))
 
     def _box(self, box: Box, draw: Draw) -> Iterator[Step]:
         """Play a box's hands one after another, including those of splits."""
@@ -241,7 +241,7 @@ class BlackjackRound:
     def _hand(self, box: Box, hand: Hand, draw: Draw) -> Iterator[Step]:
         while hand.pieces and not hand.is_blackjack:
             if (odds := self._at_once(hand)) is not None:
-                yield from _settle(hand, partial(settled, odds=odds[1], name=odds[0]))
+                yield from _settle(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
             elif hand.points > BEST:
                 yield from self._busted(hand)
                 return
@@ -327,7 +327,7 @@ class BlackjackRound:
         for box in self.boxes:
             bet = box.insured.pop(against, None)
             if bet is not None:
-                yield settled(bet, self.definition.rules.insurance if won else None)
+                yield settle_bet(bet, self.definition.rules.insurance if won else None)
 
     def _decide(self, hand: Hand, against: int, values: Sequence[int]) -> Iterator[Settlement]:
         """Settle a hand against one of the dealer's."""
@@ -337,20 +337,20 @@ class BlackjackRound:
             return piece.against == against
 
         if has_blackjack and hand.is_blackjack:
-            yield from _settle(hand, pushed, here)
+            yield from _settle(hand, push_bet, here)
         elif has_blackjack:
             spared = self.house.original_only
             yield from _settle(hand, lost, lambda piece: here(piece) and not (spared and piece.added))
-            yield from _settle(hand, pushed, here)
+            yield from _settle(hand, push_bet, here)
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
-            yield from _settle(hand, partial(settled, odds=odds, name=BLACKJACK), here)
+            yield from _settle(hand, partial(settle_bet, odds=odds, name=BLACKJACK), here)
         elif hand.points > BEST:
             yield from _settle(hand, lost, here)
         elif dealer > BEST or hand.points > dealer:
-            yield from _settle(hand, partial(settled, odds=EVEN), here)
+            yield from _settle(hand, partial(settle_bet, odds=EVEN), here)
         else:
-            yield from _settle(hand, pushed if hand.points == dealer else lost, here)
+            yield from _settle(hand, push_bet if hand.points == dealer else lost, here)
 
     # ------------------------------------------------------------ side bets
     def _sides(self, most: int = BEST, *, levels: bool = False) -> Iterator[Settlement]:
@@ -366,7 +366,7 @@ class BlackjackRound:
                 row = side.won(box.dealt, self.dealers[0][0])
                 if row is not None and row.pays.share and self._is_own(box):
                     self._hits.append(hit(self._levels[side.id], row.pays))
-                yield lost(bet) if row is None else settled(bet, row.pays, row.id)
+                yield lost(bet) if row is None else settle_bet(bet, row.pays, row.id)
 
     def _is_own(self, box: Box) -> bool:
         """Return whether a box's stakes are money of this round: at a table of several, only one seat's are."""
@@ -383,7 +383,9 @@ class BlackjackRound:
             if hidden:
                 shown.append({"id": name, "cards": [names[0], FACE_DOWN]})
             else:
-                shown.append({"id": name, "cards": names, "says": says(self._values(place), split=False)})
+                shown.append(
+                    {"id": name, "cards": names, "says": describe_value(self._values(place), split=False)}
+                )
         for box in self.boxes:
             for hand in box.hands:
                 bets: dict[str, object] = {} if self.seat is None else {"seat": box.seat}
@@ -391,7 +393,7 @@ class BlackjackRound:
                     bets |= {} if self.seat is None else {"own": True}
                     bets |= {"staked": hand.staked} if hand.staked else {"became": list(hand.became)}
                 names = [card_name(card) for card in hand.cards]
-                value_text = says(hand.values, split=hand.split)
+                value_text = describe_value(hand.values, split=hand.split)
                 shown.append({"id": hand.id, "cards": names, "says": value_text, **bets})
         return {"kind": "table", "felt": "cards", "hands": shown}
 
@@ -401,7 +403,7 @@ class BlackjackRound:
         return "-".join("BJ" if is_blackjack(each) else str(points(each)[0]) for each in totals)
 
 
-def says(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
+def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
     """Return the value of a hand: its total, both totals if an ace may count either way, or text."""
     best, soft = points(values)
     if not split and is_blackjack(values):
@@ -413,7 +415,7 @@ def says(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
 
 def lost(bet: Bet) -> Settlement:
     """Return the settlement of a lost bet."""
-    return settled(bet, None)
+    return settle_bet(bet, None)
 
 
 def _waits(hand: Hand, against: int) -> bool:

@@ -23,7 +23,7 @@ from paytables.blackjack.schema import (
     Proof,
 )
 from paytables.blackjack.words import chart_rows
-from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, of_seat
+from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, view_of_seat
 from paytables.definition import Text
 from paytables.layout import Layout, Odds, TableRules, check_forms, check_whole_credits
 from paytables.poker.proof import held_against
@@ -55,20 +55,20 @@ class BlackjackRules(TableRules):
         limits, main_id = main.limits, spot_id(MAIN, box)
         spots = []
         for n, name in enumerate(ACTIONS[: main.hands]):
-            words = self._words(main.name, box, n + 1 if main.hands > 1 else None)
+            words = self._stake_name(main.name, box, n + 1 if main.hands > 1 else None)
             needs = self._needed(n, box)
             spot = _spot(spot_id(name, box), name, words, "1:1", limits.model_dump(), needs)
             spots.append(replace(spot, reserve=self._added, optional=self._insured))
         if made.rules.insurance is not None:
             most = main.hands * limits.most // 2
             open_: dict[str, Json] = {"least": limits.least // 2, "most": most, "open": False}
-            words = self._words(INSURED, box)
+            words = self._stake_name(INSURED, box)
             odds = made.rules.insurance.text
             spot = _spot(spot_id(INSURANCE, box), INSURANCE, words, odds, open_, main_id)
             spots.append(replace(spot, added=("1/2",)))
         for side in made.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.share, odds.net))
-            words = self._words(side.name, box)
+            words = self._stake_name(side.name, box)
             spot = _spot(spot_id(side.id, box), side.id, words, best.text, side.limits.model_dump(), main_id)
             spots.append(replace(spot, most_times=1) if side.within_main else spot)
         return spots
@@ -93,7 +93,7 @@ class BlackjackRules(TableRules):
             return spot_id(ACTIONS[action - 1], box)
         return spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
 
-    def _words(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
+    def _stake_name(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
         """Return a stake's name, with its number and its box if there are several."""
         words = name.model_dump()
         if number is not None:
@@ -160,7 +160,7 @@ class BlackjackRules(TableRules):
         accepted = self.wager(wager.credits, **wager.options)
         bets = (*accepted.bets, *accepted.others)
         played = BlackjackRound(self.definition, bets, accepted.seat).play(self.table, draw)
-        return played if accepted.seat is None else of_seat(played, accepted.seat)
+        return played if accepted.seat is None else view_of_seat(played, accepted.seat)
 
     # ------------------------------------------------------------ what is said
     def presentation(self) -> dict[str, object]:

@@ -28,7 +28,7 @@ from paytables.blackjack.hands import (
     BITS,
     CARD,
     MANY,
-    Known,
+    HandValue,
     Shoe,
     every_hand,
     holding,
@@ -278,7 +278,7 @@ class Play:
         return (node.stand - lost) * stakes * self.unit
 
     def options(
-        self, known: Known, tree: Tree, hand: int, values: Mapping[int, Sums], kind: Kind, *, suited: bool
+        self, known: HandValue, tree: Tree, hand: int, values: Mapping[int, Sums], kind: Kind, *, suited: bool
     ) -> dict[int, Sums]:
         """Return the value of each answer open to a hand, and the additional stake."""
         node, house = tree[hand], self.house
@@ -305,7 +305,9 @@ class Play:
             found[DOUBLE] = (twice - 2 * left * self.unit, self.played(node) * self.unit)
         return found
 
-    def values(self, known: Mapping[int, Known], tree: Tree, kind: Kind, choose: Chooser) -> dict[int, Sums]:
+    def values(
+        self, known: Mapping[int, HandValue], tree: Tree, kind: Kind, choose: Chooser
+    ) -> dict[int, Sums]:
         """Return the value of every hand of two and more cards, played by ``choose``."""
         found: dict[int, Sums] = {}
         mixed = self.house.suited_678 is not None
@@ -332,7 +334,7 @@ class Play:
         return mean, staked - self.played(self.pair_node(round_, split)) * self.unit
 
     @staticmethod
-    def starts(known: Mapping[int, Known], branch: Branch) -> list[int]:
+    def starts(known: Mapping[int, HandValue], branch: Branch) -> list[int]:
         """Return the hands of two cards with which a branch starts."""
         if known[branch.start].cards == 2:
             return [branch.start] if branch.start in branch.tree else []

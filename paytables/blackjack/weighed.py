@@ -23,7 +23,7 @@ _LOW: Final = (1 << _LIMB) - 1
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
-def weighed(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
+def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
     """Return the number of ways for each net: orders of the removed cards, times the dealer's hands.
 
     ``removed`` has ten counts per row, all rows with the same number of cards; ``ways[row, end, net]`` counts

@@ -30,9 +30,9 @@ from paytables.contract.round import (
     Round,
     Settlement,
     Step,
-    answered,
     drive,
-    of_seat,
+    play_with_answers,
+    view_of_seat,
 )
 from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, Wager
 
@@ -60,10 +60,10 @@ __all__ = [
     "Spot",
     "Step",
     "Wager",
-    "answered",
     "deal_one",
     "drive",
-    "of_seat",
+    "play_with_answers",
     "throw_dice",
+    "view_of_seat",
     "weighted_index",
 ]

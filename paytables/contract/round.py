@@ -206,7 +206,7 @@ Step: TypeAlias = Decision | Settlement | Cue
 Play: TypeAlias = Generator[Step, Choice | None, Outcome]
 
 
-def of_seat(play: Play, seat: int) -> Play:
+def view_of_seat(play: Play, seat: int) -> Play:
     """Return the view of one seat of a shared round, without the stakes and settlements of other seats.
 
     Decisions of other seats are still asked, without their costs, because their answers affect what is drawn.
@@ -279,7 +279,7 @@ class Round:
         return tuple(Bet(spot, credits_, seat) for (seat, spot), credits_ in left.items() if credits_ > 0)
 
 
-def answered(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
+def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
     """Run ``play`` to its end, each decision answered by ``answer``. Raises :class:`ChoiceError`."""
     played = Round(play, wager)
     played.advance()
@@ -303,7 +303,7 @@ def drive(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
             raise ChoiceError(f"{decision.kind}: no choice given; the options are {list(decision.options)}")
         return choice
 
-    outcome = answered(play, wager, following)
+    outcome = play_with_answers(play, wager, following)
     unused = len(list(pending))
     if unused:
         raise ChoiceError(f"the game ended with {unused} choices unused")

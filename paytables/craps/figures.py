@@ -13,11 +13,11 @@ from typing import Final
 
 from paytables.analysis import BetAnalysis, Depth, Prize, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
-from paytables.craps.linear import Sums, add, solved
-from paytables.craps.places import THROWS, Place
+from paytables.craps.linear import Sums, add, solve_chain
+from paytables.craps.places import THROWS, SpotRules
 from paytables.craps.schema import NUMBERS, PAIRS
-from paytables.craps.state import State, thrown
-from paytables.layout import Case, Odds, analysed, law_of
+from paytables.craps.state import State, apply_throw
+from paytables.layout import Case, Odds, analyse_cases, distribution_of
 from paytables.wording import percent
 
 #: Maximum number of table states for a joint distribution; above it only the mean and the variance are
@@ -36,13 +36,13 @@ COME_OUT: Final = 1 / sum((Fraction(WAYS[n], WAYS[n] + 6) for n in NUMBERS), Fra
 class Chain:
     """The bets of a table from a state until the last of them is decided, without new stakes."""
 
-    places: Mapping[str, Place]
+    places: Mapping[str, SpotRules]
     _wins: dict[State, Sums[int]] = field(default_factory=dict)
 
     def throws(self, state: State) -> Iterator[tuple[Fraction, tuple[Settlement, ...], State]]:
         """Yield every throw: its probability, its settlements and the table it leaves."""
         for dice, chance in PAIR_CHANCES:
-            yield chance, *thrown(self.places, state, dice)
+            yield chance, *apply_throw(self.places, state, dice)
 
     def states(self, start: State) -> set[State]:
         """Return every state reachable from one, up to just above :data:`STATES_MOST`."""
@@ -76,11 +76,11 @@ class Chain:
                         add(then, {back + more: share for more, share in later_wins.items()}, chance)
                 rows.append(row)
                 right.append(then)
-            self._wins |= zip(alike, solved(rows, right), strict=True)
+            self._wins |= zip(alike, solve_chain(rows, right), strict=True)
         return self._wins[start]
 
 
-def most_of_a_throw(places: Mapping[str, Place], laid: State) -> dict[int, int]:
+def most_of_a_throw(places: Mapping[str, SpotRules], laid: State) -> dict[int, int]:
     """Return the most credits that one throw may return to each seat: the next, or a later one.
 
     For each pair of dice, every bet counts with its best result at any point: an upper bound, exact for bets of
@@ -93,7 +93,7 @@ def most_of_a_throw(places: Mapping[str, Place], laid: State) -> dict[int, int]:
     }
 
 
-def _best(places: Mapping[str, Place], bet: Bet, point: int | None) -> list[int]:
+def _best(places: Mapping[str, SpotRules], bet: Bet, point: int | None) -> list[int]:
     """Return the most a bet may return for each pair of dice, where it stands and where it may travel."""
     own = places[bet.spot]
     boxed = own.bet.kind in {"come", "dontcome"} and not own.key
@@ -110,7 +110,7 @@ def _best(places: Mapping[str, Place], bet: Bet, point: int | None) -> list[int]
     return found
 
 
-def stakes_a_throw(place: Place, point: int | None = None) -> Fraction:
+def stakes_a_throw(place: SpotRules, point: int | None = None) -> Fraction:
     """Return how often per throw a bet is placed at a table where it is placed whenever it may be.
 
     Throws in which it is off count. Odds count as often as there is a number to place them on; ``point`` is
@@ -127,13 +127,13 @@ def stakes_a_throw(place: Place, point: int | None = None) -> Fraction:
     return plays * decided_a_throw(place, None)
 
 
-def decided_a_throw(place: Place, point: int | None) -> Fraction:
+def decided_a_throw(place: SpotRules, point: int | None) -> Fraction:
     """Return the probability that a throw decides a bet that is on."""
     fates = (place.fate(dice, point, is_reversed=place.bet.off) for dice in THROWS)
     return Fraction(sum(not isinstance(fate, str) for fate in fates), 36)
 
 
-def of_places(places: Mapping[str, Place], depth: Depth) -> tuple[BetAnalysis, ...]:
+def of_places(places: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysis, ...]:
     """Return the figures of the minimum bet of each kind and price, played to its end."""
     found: dict[str, BetAnalysis] = {}
     for place in places.values():
@@ -150,13 +150,15 @@ def of_places(places: Mapping[str, Place], depth: Depth) -> tuple[BetAnalysis, .
 
 
 def _alone(
-    places: Mapping[str, Place], place: Place, point: int | None, name: str, depth: Depth
+    places: Mapping[str, SpotRules], place: SpotRules, point: int | None, name: str, depth: Depth
 ) -> BetAnalysis:
     least = place.spot(point).least
     working = {"working": {place.id: True}} if place.bet.off else {}
     wager = Wager(least, {"bets": {place.id: least}, **working})
     reversed_bets = frozenset({(0, place.id)}) if place.bet.off else frozenset()
-    figures = analysed(name, wager, _cases(Chain(places), State(point, 0, wager.bets, reversed_bets)), depth)
+    figures = analyse_cases(
+        name, wager, _cases(Chain(places), State(point, 0, wager.bets, reversed_bets)), depth
+    )
     figures = replace(
         figures, table=None if point is None else _table_with_point(places, place, point, least)
     )
@@ -174,7 +176,7 @@ def _alone(
     return replace(figures, notes=(note,))
 
 
-def _table_with_point(places: Mapping[str, Place], place: Place, point: int, credits_: int) -> object:
+def _table_with_point(places: Mapping[str, SpotRules], place: SpotRules, point: int, credits_: int) -> object:
     """Return a table with a point that accepts a bet: the required bet stands, or else the shooter's line bet."""
     lines = (other.id for other in places.values() if other.bet.kind in {"pass", "dontpass"})
     needs = place.needs or next(lines)
@@ -183,7 +185,7 @@ def _table_with_point(places: Mapping[str, Place], place: Place, point: int, cre
     return State(point, 0, (Bet(needs, stake),)).to_json()
 
 
-def _mean_throws(place: Place, point: int | None) -> Fraction:
+def _mean_throws(place: SpotRules, point: int | None) -> Fraction:
     """Return the mean number of throws until a bet is decided, if it is on in all of them."""
     if place.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
         return 1 / COME_OUT
@@ -204,7 +206,7 @@ def _cases(chain: Chain, start: State) -> Iterator[Case]:
         )
 
 
-def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnalysis:
+def of_wager(places: Mapping[str, SpotRules], laid: State, wager: Wager) -> BetAnalysis:
     """Return the figures of a wager's new stakes on a table, each bet played to its end.
 
     The distribution is exact up to :data:`STATES_MOST` states of the table; beyond, the mean and the variance
@@ -221,7 +223,7 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     if not new:
         law = WinDistribution(1, {0: 1})
         return BetAnalysis(bet="bets", cost_credits=0, options=wager.options, rtp=Fraction(1), law=law)
-    laws = {bet: law_of(chain.wins(start)) for bet, start in starts.items()}
+    laws = {bet: distribution_of(chain.wins(start)) for bet, start in starts.items()}
     mean = sum((law.moment(1) for law in laws.values()), Fraction(0))
     figures = BetAnalysis(
         bet="bets",
@@ -235,14 +237,17 @@ def of_wager(places: Mapping[str, Place], laid: State, wager: Wager) -> BetAnaly
     if len(chain.states(start)) > STATES_MOST:
         note = "beyond reach: the joint distribution; the highest win is at most that of all bets together"
         return replace(figures, variance=_variance(chain, laid, laws), notes=(note,))
-    law = law_of(chain.wins(start))
-    return figures.with_law(law)
+    law = distribution_of(chain.wins(start))
+    return figures.with_distribution(law)
 
 
 def _variance(chain: Chain, laid: State, laws: Mapping[Bet, WinDistribution]) -> Fraction:
     """Return the variance of a sum from those of its terms and of every pair of them."""
     single = sum((law.variance() for law in laws.values()), Fraction(0))
-    pairs = (law_of(chain.wins(laid.with_bets(pair, laid.reversed_bets))) for pair in combinations(laws, 2))
+    pairs = (
+        distribution_of(chain.wins(laid.with_bets(pair, laid.reversed_bets)))
+        for pair in combinations(laws, 2)
+    )
     return sum((law.variance() for law in pairs), Fraction(0)) - (len(laws) - 2) * single
 
 

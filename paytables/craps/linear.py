@@ -8,7 +8,7 @@ K = TypeVar("K", bound=Hashable)
 Sums = dict[K, Fraction]
 
 
-def solved(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[Sums[K]]:
+def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[Sums[K]]:
     """Return x of ``x[i] = right[i] + sum(rows[i][j] * x[j])``; ``right`` and x are sums by key.
 
     ``rows`` are the transition probabilities between the states; every state must eventually leave them. Both

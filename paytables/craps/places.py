@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from paytables.contract import Bet, Settlement, Spot
 from paytables.craps.schema import EVEN, NUMBERS, CrapsBet, CrapsDefinition, terms
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, pushed, settled
+from paytables.layout import Odds, push_bet, settle_bet
 
 #: A bet that is returned as staked: a push, or odds that were off when their bet was decided.
 PUSH: Final = Odds.parse("0:1")
@@ -22,7 +22,7 @@ _BOXES: Final = ("come", "dontcome")
 
 
 @dataclass(frozen=True)
-class Place:
+class SpotRules:
     """One spot. ``key`` is its number or its dice; come bets have further places by number for travelled bets.
 
     ``line`` is the kind of line bet on which odds are placed, and ``needs`` is the spot of that bet.
@@ -128,17 +128,17 @@ class Place:
     def decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
         """Return a bet settled, won at these odds or lost; the operator keeps the commission in any case."""
         if odds is None:
-            return settled(bet, None)
+            return settle_bet(bet, None)
         paid = self.commission(bet.credits, point)
         if not odds.net:
-            return pushed(bet)
+            return push_bet(bet)
         back = odds.returned(bet.credits - paid)
-        return _with(settled(bet, EVEN), back, paid)
+        return _with(settle_bet(bet, EVEN), back, paid)
 
     def down(self, bet: Bet, point: int | None) -> Settlement:
         """Return a bet taken down: all of it except the commission is returned."""
         paid = self.commission(bet.credits, point)
-        return _with(pushed(bet, "taken down"), bet.credits - paid, paid)
+        return _with(push_bet(bet, "taken down"), bet.credits - paid, paid)
 
     def spot(self, point: int | None) -> Spot:
         """Return the spot in the table's current state with this point."""
@@ -198,7 +198,7 @@ class Felt:
     definition: CrapsDefinition
 
     @cached_property
-    def places(self) -> Mapping[str, Place]:
+    def places(self) -> Mapping[str, SpotRules]:
         """Return every place by id, in the order of the bets."""
         return {place.id: place for place in _places_of(self.definition)}
 
@@ -230,20 +230,20 @@ def check_places(felt: Felt, file: str) -> None:
                 raise DefinitionError(file, f"bet.{bet}.most", why)
 
 
-def _places_of(definition: CrapsDefinition) -> list[Place]:
+def _places_of(definition: CrapsDefinition) -> list[SpotRules]:
     bets = {bet.id: bet for bet in definition.bet}
-    found: list[Place] = []
+    found: list[SpotRules] = []
     for bet in definition.bet:
         if bet.kind in _LINES or bet.kind == "throw":
-            found.append(Place(bet.id, bet))
+            found.append(SpotRules(bet.id, bet))
         if bet.kind in _BOXES:
-            found += [Place(f"{bet.id}-{n}", bet, str(n)) for n in NUMBERS]
+            found += [SpotRules(f"{bet.id}-{n}", bet, str(n)) for n in NUMBERS]
         elif bet.kind == "odds":
             on = bets[str(bet.on)]
             keys = [str(n) for n in NUMBERS] if on.kind in _BOXES else [""]
-            found += [Place(_numbered(bet, key), bet, key, on.kind, _numbered(on, key)) for key in keys]
+            found += [SpotRules(_numbered(bet, key), bet, key, on.kind, _numbered(on, key)) for key in keys]
         elif bet.kind in {"right", "wrong", "hard", "hop"}:
-            found += [Place(f"{bet.id}-{key}", bet, key) for key in bet.pays]
+            found += [SpotRules(f"{bet.id}-{key}", bet, key) for key in bet.pays]
     return found
 
 

@@ -8,9 +8,9 @@ from typing import Self
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager, throw_dice
 from paytables.craps import figures
-from paytables.craps.places import Felt, Place
+from paytables.craps.places import Felt, SpotRules
 from paytables.craps.schema import CrapsDefinition
-from paytables.craps.state import OPENING, State, state_from_json, thrown
+from paytables.craps.state import OPENING, State, apply_throw, state_from_json
 from paytables.errors import WagerError
 from paytables.layout import Layout, TableRules
 from paytables.wording import counted
@@ -29,7 +29,7 @@ class CrapsRules(TableRules):
         return self.felt.definition
 
     @property
-    def places(self) -> Mapping[str, Place]:
+    def places(self) -> Mapping[str, SpotRules]:
         """Return every betting place, by id."""
         return self.felt.places
 
@@ -103,7 +103,7 @@ class CrapsRules(TableRules):
         left = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
         return tuple(given), left.to_json()
 
-    def _least_to_leave(self, place: Place, seat: int) -> int:
+    def _least_to_leave(self, place: SpotRules, seat: int) -> int:
         """Return what the shooter must leave on don't pass until it is decided, in credits."""
         must_leave = place.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
         return self.cloth.by_id[place.id].least if must_leave else 0
@@ -207,7 +207,7 @@ class CrapsRules(TableRules):
             if bet.credits < 0:
                 taken_down = replace(bet, credits=-bet.credits)
                 yield self.places[bet.spot].down(taken_down, self.state.point)
-        settlements, after = thrown(self.places, laid, dice, self.definition.table.seats)
+        settlements, after = apply_throw(self.places, laid, dice, self.definition.table.seats)
         yield from settlements
         display = {
             "kind": "table",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from paytables.contract import Bet, Settlement
-from paytables.craps.places import Felt, Place
+from paytables.craps.places import Felt, SpotRules
 from paytables.craps.schema import NUMBERS
 from paytables.definition import CREDITS_MAX
 from paytables.layout import bets_from_json, bets_to_json
@@ -109,14 +109,14 @@ def _check_standing(bet: Bet, felt: Felt, state: State) -> None:
         raise ValueError(f"{counted(bet.credits, 'credit')} on {bet.spot!r}: outside the limits of the spot")
 
 
-def most_odds(place: Place, laid: Mapping[str, int], point: int | None) -> int:
+def most_odds(place: SpotRules, laid: Mapping[str, int], point: int | None) -> int:
     """Return the maximum odds on the bet they are placed on, in credits; unlimited if no multiple is set."""
     times = place.most_times(point)
     return CREDITS_MAX if times is None else times * laid.get(str(place.needs), 0)
 
 
-def thrown(
-    places: Mapping[str, Place], state: State, dice: tuple[int, int], seats: int = 1
+def apply_throw(
+    places: Mapping[str, SpotRules], state: State, dice: tuple[int, int], seats: int = 1
 ) -> tuple[tuple[Settlement, ...], State]:
     """Return what a throw settles of the bets on the table, in their order, and the table it leaves."""
     settled: list[Settlement] = []
@@ -133,7 +133,7 @@ def thrown(
 
 
 def _after(
-    places: Mapping[str, Place], state: State, dice: tuple[int, int], settled: list[Settlement]
+    places: Mapping[str, SpotRules], state: State, dice: tuple[int, int], settled: list[Settlement]
 ) -> Iterator[Bet]:
     for bet in state.bets:
         place = places[bet.spot]

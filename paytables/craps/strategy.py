@@ -9,10 +9,10 @@ from fractions import Fraction
 from paytables.analysis import BetAnalysis
 from paytables.contract import Wager
 from paytables.craps.figures import PAIR_CHANCES
-from paytables.craps.linear import Sums, add, solved
+from paytables.craps.linear import Sums, add, solve_chain
 from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import Strategy
-from paytables.craps.state import OPENING, most_odds, thrown
+from paytables.craps.state import OPENING, apply_throw, most_odds
 from paytables.errors import AnalysisError, WagerError
 from paytables.wording import among, percent
 
@@ -75,7 +75,7 @@ def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
         row: dict[int, Fraction] = {}
         sums: Sums[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
         for dice, chance in PAIR_CHANCES:
-            settled, after = thrown(rules.places, laid, dice)
+            settled, after = apply_throw(rules.places, laid, dice)
             sums["back"] += chance * sum(each.credits for each in settled)
             if after != OPENING:
                 if after not in at:
@@ -86,7 +86,7 @@ def of_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
             raise AnalysisError(f"strategy {strategy.id}: more than {_STATES_MOST} states of the table")
         rows.append(row)
         right.append(sums)
-    return _figures(strategy, first, solved(rows, right)[0])
+    return _figures(strategy, first, solve_chain(rows, right)[0])
 
 
 def _figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:

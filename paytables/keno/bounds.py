@@ -11,7 +11,7 @@ from itertools import combinations
 
 from paytables.analysis import BetAnalysis
 from paytables.keno.joint import Joint, Part
-from paytables.keno.law import credits_law, factors, joint, part, quick_laws
+from paytables.keno.law import credits_distribution, factors, joint, part, quick_pick_distributions
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import Tables
 from paytables.keno.ticket import Selection, Ticket, subsets
@@ -50,8 +50,8 @@ def bet(definition: KenoDefinition, tables: Tables, ticket: Ticket, name: str, w
     Both ignore the limit of a draw; the game's own analysis states its maximum cost.
     """
     all_ways = _marked(definition, tables, ticket)
-    for law in quick_laws(definition, tables, ticket):
-        one = credits_law(law)
+    for law in quick_pick_distributions(definition, tables, ticket):
+        one = credits_distribution(law)
         none = 1 - one.at_least(1)
         all_ways = all_ways.plus(Sum(one.moment(1), one.moment(2), none, none))
     weights = factors(ticket.options)
@@ -92,7 +92,9 @@ def _marked(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Sum:
     for numbers, stake in ways:
         kind = (len(numbers), stake)
         if kind not in singles:
-            law = credits_law(joint(definition, [_part(tables, ticket, numbers, stake)], ticket.options))
+            law = credits_distribution(
+                joint(definition, [_part(tables, ticket, numbers, stake)], ticket.options)
+            )
             singles[kind] = (law.moment(1), law.moment(2), law.at_least(1))
         mean += singles[kind][0]
         second += singles[kind][1]
@@ -127,7 +129,7 @@ def _pair(
     unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest
     apart = Part(b.groups, b.spots, lambda caught: (b.win(caught)[0] * unit, 0))
     field = definition.field
-    law = credits_law(Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).law())
+    law = credits_distribution(Joint([a, apart], field.numbers, field.drawn, len(ticket.options.balls)).law())
     split = [(won % unit, won // unit, count) for won, count in law.counts.items()]
     return Pair(
         product=Fraction(sum(x * y * n for x, y, n in split), law.total),

@@ -8,7 +8,7 @@ from math import comb, perm
 from paytables.analysis import Analysis, BetAnalysis, Depth, Prize, ProgressiveShare, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
-from paytables.keno.law import credits_law, draw_law, factors, level_rates, repeat
+from paytables.keno.law import credits_distribution, draw_distribution, factors, level_rates, repeat
 from paytables.keno.schema import Form, KenoDefinition
 from paytables.keno.tables import Options, Tables, every_option, prize_name
 from paytables.keno.ticket import Selection, Ticket, tables_of
@@ -44,10 +44,10 @@ def analyse_ticket(definition: KenoDefinition, tables: Tables, ticket: Ticket, n
     """Return the exact figures of any ticket, or exact bounds if its selections overlap too much."""
     tables = tables_of(tables, ticket)
     try:
-        one_draw = draw_law(definition, tables, ticket)
+        one_draw = draw_distribution(definition, tables, ticket)
     except AnalysisError as error:
         return bounds.bet(definition, tables, ticket, name, str(error))
-    law = credits_law(one_draw)
+    law = credits_distribution(one_draw)
     mean, variance = law.moment(1), law.variance()
     notes: tuple[str, ...] = ()
     all_draws: WinDistribution | None = law
@@ -100,7 +100,7 @@ def _stakes(definition: KenoDefinition, spots: int) -> list[int]:
     return sorted(least)
 
 
-def caught(definition: KenoDefinition, spots: int, catch: int, marks: int, named: int) -> int:
+def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int, named: int) -> int:
     """Return the number of cases with ``catch`` catches that hold exactly the named balls of ``marks``.
 
     Cases are the ordered positions of the ``named`` balls times the combinations of the other balls drawn.
@@ -126,7 +126,7 @@ def _prizes(
     found = []
     for catch in sorted(tables.pays[spots], reverse=True):
         pay = tables.pay(spots, catch)
-        cases = [caught(definition, spots, catch, marks, named) for marks in range(1 << named)]
+        cases = [count_catches(definition, spots, catch, marks, named) for marks in range(1 << named)]
         total = perm(definition.field.numbers, named) * comb(
             definition.field.numbers - named, definition.field.drawn - named
         )
@@ -136,7 +136,7 @@ def _prizes(
                 name=prize_name(spots, catch),
                 where=counted(spots, "spot"),
                 credits=pay * stake,
-                hits=caught(definition, spots, catch, 0, 0),
+                hits=count_catches(definition, spots, catch, 0, 0),
                 rate=Fraction(sum(cases), total),
                 rtp=mean / options.cost,
             )
@@ -154,7 +154,7 @@ def _cut_most(
     ticket at all less than the note states, which is the return of a ticket of the full permitted cost.
     """
     one = Ticket((Selection((spots,), (), {spots: 1}),), 1, options)
-    law = credits_law(draw_law(definition.model_copy(update={"limit": None}), tables, one))
+    law = credits_distribution(draw_distribution(definition.model_copy(update={"limit": None}), tables, one))
 
     def cut(cost: int) -> Fraction:
         share = Fraction(limit * options.cost, cost)

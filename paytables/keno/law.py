@@ -51,7 +51,7 @@ def marked_parts(ticket: Ticket, tables: Tables) -> list[Part]:
     ]
 
 
-def quick_laws(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> list[Counted]:
+def quick_pick_distributions(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> list[Counted]:
     """Return the distribution of each quick-picked selection; equal selections share one computation."""
     known: dict[tuple[object, ...], Counted] = {}
     laws = []
@@ -71,12 +71,12 @@ def before_multipliers(definition: KenoDefinition, tables: Tables, ticket: Ticke
     """Return the distribution of one draw before multipliers and limit. Raises :class:`AnalysisError`."""
     parts = marked_parts(ticket, tables)
     law = joint(definition, parts, ticket.options) if parts else NOTHING
-    for other in quick_laws(definition, tables, ticket):
+    for other in quick_pick_distributions(definition, tables, ticket):
         law = convolve(law, other)
     return law
 
 
-def draw_law(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
+def draw_distribution(definition: KenoDefinition, tables: Tables, ticket: Ticket) -> Counted:
     """Return the distribution of what the ticket is paid in one draw. Raises :class:`AnalysisError`."""
     law = multiply(before_multipliers(definition, tables, ticket), ticket.options)
     return law if definition.most_paid is None else cut(law, definition.most_paid)
@@ -126,7 +126,7 @@ def cut(law: Counted, limit: int) -> Counted:
     return Counted(law.total, cases)
 
 
-def credits_law(law: Counted) -> WinDistribution:
+def credits_distribution(law: Counted) -> WinDistribution:
     """Return the distribution of the credits alone, in lowest terms."""
     counts: dict[int, int] = {}
     for (credits_, _), count in law.cases.items():
@@ -149,7 +149,7 @@ def level_rates(law: Counted, levels: int) -> list[Fraction]:
 def repeat(law: WinDistribution, draws: int) -> WinDistribution:
     """Return the distribution of several draws together. Raises :class:`AnalysisError` if it is too large."""
     one = Counted(law.total, {(credits_, 0): n for credits_, n in law.counts.items()})
-    return credits_law(_product([one] * draws))
+    return credits_distribution(_product([one] * draws))
 
 
 def _product(laws: Iterable[Counted]) -> Counted:

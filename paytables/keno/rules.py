@@ -142,7 +142,7 @@ class KenoRules(Tableless):
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=level.stake,
-                odds=Fraction(figures.caught(self.definition, level.spots, level.catch, 0, 0), cycle),
+                odds=Fraction(figures.count_catches(self.definition, level.spots, level.catch, 0, 0), cycle),
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits,
                 one_price=level.linked,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from paytables.analysis import Analysis, BetAnalysis, Depth
 from paytables.contract import Settlement, Wager
-from paytables.layout import Case, analysed
+from paytables.layout import Case, analyse_cases
 from paytables.prison import Held, on_table, with_prison_choice
 from paytables.wording import percent
 
@@ -40,12 +40,12 @@ def analyse(table: "OneDrawTable", depth: Depth) -> Analysis:
 def analyse_bets(table: "OneDrawTable", wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
     """Return the figures of a wager, each bet followed to its end; a player with a choice takes the part back."""
     bets = on_table((), wager, table.cloth.spots)
-    figures = analysed(name, wager, cases(table, bets), depth)
+    figures = analyse_cases(name, wager, cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.weights.values()))
     choices = {bet.spot for bet in bets if table.by_spot[bet.spot].on_zero == "choice"}
     if not choices:
         return figures
-    worst = analysed(name, wager, cases(table, bets, prison=True), Depth.RETURN).rtp
+    worst = analyse_cases(name, wager, cases(table, bets, prison=True), Depth.RETURN).rtp
     ever = min(prison_for_ever(table, spot) for spot in choices)
     note = (
         f"with every stake left in prison at zero {percent(worst)} %; "

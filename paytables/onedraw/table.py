@@ -26,14 +26,23 @@ from paytables.contract import (
     Wager,
 )
 from paytables.definition import Header
-from paytables.layout import Form, Layout, Odds, Table, TableRules, settled
+from paytables.layout import Form, Layout, Odds, Table, TableRules, settle_bet
 from paytables.onedraw import figures
-from paytables.prison import Fate, Held, held_from_json, held_to_json, on_table, part_back, released, settle
+from paytables.prison import (
+    Fate,
+    Held,
+    held_from_json,
+    held_to_json,
+    on_table,
+    part_back,
+    release_stake,
+    settle,
+)
 from paytables.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpotRules:
     """A betting spot with what it pays on each result, and the options of its definition."""
 
     spot: Spot
@@ -47,7 +56,7 @@ class OneDrawTable(TableRules):
     """The rules of a table with one draw; its family defines the draw (:meth:`drawn`, :attr:`weights`)."""
 
     header: Header
-    places: tuple[Place, ...]
+    places: tuple[SpotRules, ...]
     table: Table
     forms: tuple[Form, ...]
     felt: Literal["roulette", "wheel", "dice"]
@@ -73,7 +82,7 @@ class OneDrawTable(TableRules):
         raise NotImplementedError
 
     @cached_property
-    def by_spot(self) -> dict[str, Place]:
+    def by_spot(self) -> dict[str, SpotRules]:
         """Return the places by the ids of their spots."""
         return {place.spot.id: place for place in self.places}
 
@@ -120,7 +129,7 @@ class OneDrawTable(TableRules):
         return held
 
     @staticmethod
-    def _may_stand(place: Place, bet: Held) -> bool:
+    def _may_stand(place: SpotRules, bet: Held) -> bool:
         if place.spins > 1:
             return bet.count < place.spins
         return place.on_zero == "choice" and bet.may_stay
@@ -145,14 +154,14 @@ class OneDrawTable(TableRules):
         if place.spins > 1:
             if result in place.pays and bet.count + 1 < place.spins:
                 return None, replace(bet, count=bet.count + 1)
-            return settled(bet, place.pays.get(result)), None
+            return settle_bet(bet, place.pays.get(result)), None
         if result in self.zero and place.on_zero != "lost" and result not in place.pays:
             met = replace(bet, count=bet.count + 1)
             may_stand = self._may_stand(place, met)
             return part_back(met), met if may_stand else None
         if bet.count:
-            return released(bet, won=result in place.pays), None
-        return settled(bet, place.pays.get(result)), None
+            return release_stake(bet, won=result in place.pays), None
+        return settle_bet(bet, place.pays.get(result)), None
 
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Draw once, and settle every bet; at zero, players of even-money bets may be asked about their stakes."""
@@ -167,9 +176,9 @@ class OneDrawTable(TableRules):
         """Return the layout with its spots, and the family's own display data."""
         return {"kind": "table", "felt": self.felt, **self.pictured(), **self.cloth.to_json()}
 
-    def groups(self) -> dict[str, list[Place]]:
+    def groups(self) -> dict[str, list[SpotRules]]:
         """Return the places by the group of their spots, in layout order."""
-        found: dict[str, list[Place]] = {}
+        found: dict[str, list[SpotRules]] = {}
         for place in self.places:
             found.setdefault(place.spot.group, []).append(place)
         return found

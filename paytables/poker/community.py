@@ -74,7 +74,7 @@ class Solved:
 
 
 class Solver:
-    """The solver of one game. ``each`` is ``map``, or that of a thread pool; ``told`` is called after every flop."""
+    """The solver of one game. ``each`` is ``map``, or that of a thread pool; ``report_progress`` follows every flop."""
 
     def __init__(
         self,

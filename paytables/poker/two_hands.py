@@ -24,7 +24,15 @@ from paytables.contract import (
 )
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
-from paytables.layout import Layout, Limits, TableDefinition, TableRules, check_forms, law_of, stakes_stated
+from paytables.layout import (
+    Layout,
+    Limits,
+    TableDefinition,
+    TableRules,
+    check_forms,
+    distribution_of,
+    stakes_stated,
+)
 from paytables.poker.proof import Exact, held_against
 from paytables.wording import counted
 
@@ -76,7 +84,7 @@ class TwoHandsDefinition(TableDefinition):
 
 
 @dataclass
-class Place:
+class SeatRound:
     """One seat's round: its bets, its pieces if it has a stake, and how they are set (None: surrendered)."""
 
     seat: int
@@ -135,13 +143,13 @@ class TwoHands(TableRules):
         """Return the most that a seat's side bets, credits by spot, may return."""
         return 0
 
-    def opening(self, places: Sequence[Place], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
+    def opening(self, places: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
         """Settle what is decided before anything is dealt."""
         return iter(())
 
     def closing(
         self,
-        places: Sequence[Place],  # noqa: ARG002
+        places: Sequence[SeatRound],  # noqa: ARG002
         left: list[int],  # noqa: ARG002
         draw: Draw,  # noqa: ARG002
     ) -> Iterator[Cue | Settlement]:
@@ -184,9 +192,9 @@ class TwoHands(TableRules):
     # ------------------------------------------------------------ the round
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Deal every seat its pieces, ask each how to set them, then turn the bank's and compare."""
-        seats: dict[int, Place] = {}
+        seats: dict[int, SeatRound] = {}
         for bet in self.wager(wager.credits, **wager.options).bets:
-            seats.setdefault(bet.seat, Place(bet.seat)).bets[bet.spot] = bet
+            seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
         places, left = list(seats.values()), list(range(len(self.PIECES)))
         side_steps = list[Cue | Settlement]()
         for step in self.opening(places, draw):
@@ -218,7 +226,7 @@ class TwoHands(TableRules):
         return [deal_one(draw, left, f"{hand} {self.PIECE} {n}") for n in numbers]
 
     def _setting_decision(
-        self, place: Place, offered: Mapping[int, Way], felt: Mapping[str, object]
+        self, place: SeatRound, offered: Mapping[int, Way], felt: Mapping[str, object]
     ) -> Decision:
         prompt = {
             **felt,
@@ -230,7 +238,7 @@ class TwoHands(TableRules):
         options = (*offered, SURRENDER) if self.definition.surrender else tuple(offered)
         return Decision("set", options, prompt, seat=place.seat)
 
-    def _settled(self, place: Place, theirs: Way) -> Settlement:
+    def _settled(self, place: SeatRound, theirs: Way) -> Settlement:
         stake = place.bets[SPOT].credits
         if place.way is None:
             return Settlement(SURRENDER, 0, spot=SPOT, staked=stake, seat=place.seat)
@@ -249,7 +257,7 @@ class TwoHands(TableRules):
 
     # ------------------------------------------------------------ what is shown and said
     def _felt(
-        self, places: Sequence[Place], bank: Sequence[int], side_steps: Sequence[Cue | Settlement]
+        self, places: Sequence[SeatRound], bank: Sequence[int], side_steps: Sequence[Cue | Settlement]
     ) -> dict[str, object]:
         """Return the hands as set: the low hand's pieces first, and the description of both."""
         hands: list[dict[str, object]] = [{"id": "bank", "cards": [self.BACK] * self.HAND}] if places else []
@@ -309,7 +317,7 @@ class TwoHands(TableRules):
         """Return the figures of a stake with these probabilities."""
         fee = self.definition.commission.on(stake)
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
-        law = law_of({back: Fraction(rate) for back, rate in rates.items()})
+        law = distribution_of({back: Fraction(rate) for back, rate in rates.items()})
         paid = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
         data: dict[str, Json] = {
             "bet": SPOT,

@@ -47,7 +47,7 @@ class Prop:
         return (Paid(self.name, self.credits, dict(detail)),) if self.credits else ()
 
 
-class _Known(ABC):
+class _SmallStage(ABC):
     """A stage whose complete distribution is small enough to compute directly."""
 
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
@@ -81,7 +81,7 @@ class _Known(ABC):
 
 
 @dataclass(frozen=True)
-class Pick(_Known):
+class Pick(_SmallStage):
     """Boxes opened one at a time; ``picks`` is the maximum number opened.
 
     If the items are ``replaced``, each box is an independent draw with the counts as weights.
@@ -186,7 +186,7 @@ class Pick(_Known):
 
 
 @dataclass(frozen=True)
-class Wheel(_Known):
+class Wheel(_SmallStage):
     """A wheel of equal segments, spun once."""
 
     name: str
@@ -230,7 +230,7 @@ def _landed(hit: int, of: int, empty: int) -> tuple[Fraction, ...]:
 
 
 @dataclass(frozen=True)
-class Hold(_Known):
+class Hold(_SmallStage):
     """Hold-and-spin from ``start`` coins on ``cells`` cells; a cell lands a coin with probability ``hit`` / ``of``."""
 
     name: str

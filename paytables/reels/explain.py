@@ -169,7 +169,7 @@ class _Reading:
             for cells in self._tries(symbol):
                 reading = self._read(cells)
                 if reading.prize is not None and self._shows(cells, reading.prize):
-                    sentences.setdefault(self._say(cells, reading))
+                    sentences.setdefault(self._sentence_for(cells, reading))
                     listed.add(reading.prize.name)
         prizes = {p.prize.name: p.prize for patterns in self._groups.values() for p in patterns}
         for pay in table.pay:
@@ -202,7 +202,7 @@ class _Reading:
                 worth = _worth(end.value, prize.awards)
                 yield f"{len(shown)} mixed of {_listed(names)} on a line {worth}: as {prize.name}"
             else:
-                yield self._say(cells, end)
+                yield self._sentence_for(cells, end)
 
     def _mixture(self, prize: Prize, own: Sequence[int]) -> tuple[Cells, End] | None:
         """Return a line that wins the prize, preferring its own symbols to substitutes, or None if not found."""
@@ -283,7 +283,7 @@ class _Reading:
         merged = COMBINE[self._table.wild_multipliers](tuple(f for f in factors if f > 1))
         return End(pattern.prize, merged, pattern.part)
 
-    def _say(self, cells: Cells, end: End) -> str:
+    def _sentence_for(self, cells: Cells, end: End) -> str:
         """Return a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
         assert end.prize is not None
         counted: dict[str, int] = {}
@@ -332,7 +332,7 @@ class _Reading:
                     p.prize == end.prize and self._own_of(p, wild) for ps in self._groups.values() for p in ps
                 )
                 if not own and self._shows(cells, end.prize):
-                    yield Remark(f"{key}.pay", self._say(cells, end))
+                    yield Remark(f"{key}.pay", self._sentence_for(cells, end))
 
     def _own_of(self, pattern: Pattern, wild: int) -> bool:
         """Return whether a prize is the wild's own: only the wild and its equivalents make it."""

@@ -108,10 +108,10 @@ def _doubled(table: DoubleUp, bet: BetAnalysis) -> Doubled:
         return Doubled(most_credits=most)
     more = sum(count * win**2 * ((1 << table.rounds(win)) - 1) for win, count in law.counts.items())
     spread = variance + Fraction(more, law.total)
-    return Doubled(most_credits=most, variance=spread, law=_doubled_law(table, law))
+    return Doubled(most_credits=most, variance=spread, law=_doubled_distribution(table, law))
 
 
-def _doubled_law(table: DoubleUp, law: WinDistribution) -> WinDistribution:
+def _doubled_distribution(table: DoubleUp, law: WinDistribution) -> WinDistribution:
     """Return the win distribution of a player who always doubles; the tail stays unchanged."""
     cases = 1 << table.most_rounds
     counts: dict[int, int] = defaultdict(int)
@@ -174,7 +174,7 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
         found["hit_probability"] = 1 - nothing.chance()
         if nothing.rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
-        law = _exact_law(stages, run) or Totals(stages, max(SIZE, 4 * mode.cost)).law()
+        law = _exact_distribution(stages, run) or Totals(stages, max(SIZE, 4 * mode.cost)).law()
     except ImportError:
         return {"notes": (f"hit frequency and distribution: {LABORATORY}",)}
     except AnalysisError as error:
@@ -192,7 +192,9 @@ def _distribution(stages: ModeStages) -> dict[str, Any]:
     }
 
 
-def _exact_law(stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]) -> WinDistribution | None:
+def _exact_distribution(
+    stages: ModeStages, run: Mapping[tuple[int, Given], Fraction]
+) -> WinDistribution | None:
     """Return the distribution of a game that is a single run, or None if something may follow the run."""
     memory = stages.memory[stages.mode.stage]
     if memory.multipliers[0] != 1 or any(given for _, given in run):

@@ -35,7 +35,7 @@ STEPS_MAX = 20_000
 CYCLE_MAX = 1 << 62
 
 
-def run_law(reels: Reels) -> Mapping[tuple[int, Given], int]:
+def run_distribution(reels: Reels) -> Mapping[tuple[int, Given], int]:
     """Return the number of windows of the cycle for each combination of credits (at level 1) and awards.
 
     Raises :class:`BeyondReach` if the cycle does not fit 64 bits, or if there are too many different kinds of

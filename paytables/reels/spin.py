@@ -10,7 +10,7 @@ from paytables.errors import BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
-from paytables.reels.law import run_law, run_nothing
+from paytables.reels.law import run_distribution, run_nothing
 from paytables.reels.run import (
     Given,
     Paid,
@@ -114,7 +114,7 @@ class Spin(OnReels):
 
     @cached_property
     def _law(self) -> Mapping[tuple[int, Given], int]:
-        return run_law(self.reels)
+        return run_distribution(self.reels)
 
     def law(self) -> Mapping[tuple[int, Given], Fraction]:
         """Return the exact distribution of a run (a laboratory computation)."""

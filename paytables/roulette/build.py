@@ -3,7 +3,7 @@
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import check_forms, check_whole_credits
-from paytables.onedraw.table import Place
+from paytables.onedraw.table import SpotRules
 from paytables.roulette.cloth import grounds
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
 from paytables.roulette.spun import SpunTable
@@ -12,7 +12,7 @@ from paytables.roulette.spun import SpunTable
 def build(definition: RouletteDefinition, file: str) -> SpunTable:
     """Build the rules. Raises :class:`DefinitionError` with the key."""
     cylinder = definition.cylinder
-    places: list[Place] = []
+    places: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
         _check(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
@@ -62,7 +62,7 @@ def _check(bet: BetGroup, key: str, file: str) -> None:
         )
 
 
-def _places(bet: BetGroup, cylinder: Cylinder) -> list[Place]:
+def _places(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
     """Return the places of a bet. Raises ValueError."""
     found = []
     for ground in grounds(bet, cylinder):
@@ -80,5 +80,5 @@ def _places(bet: BetGroup, cylinder: Cylinder) -> list[Place]:
             step=bet.step,
             covers=ground.covers,
         )
-        found.append(Place(spot, dict.fromkeys(ground.covers, bet.pays), bet.spins, bet.on_zero))
+        found.append(SpotRules(spot, dict.fromkeys(ground.covers, bet.pays), bet.spins, bet.on_zero))
     return found

@@ -59,7 +59,7 @@ def grounds(bet: "BetGroup", cylinder: "Cylinder") -> tuple[Ground, ...]:
     return tuple(found)
 
 
-def called(bet: "BetGroup") -> dict[str, str]:
+def bet_names(bet: "BetGroup") -> dict[str, str]:
     """Return the name of a bet, by language."""
     if bet.name is not None:
         return bet.name.model_dump()
@@ -79,9 +79,9 @@ def _named(bet: "BetGroup", name: str, covers: tuple[str, ...], label: str = "")
     if name in NAMES and name != bet.id:
         return Ground(name, dict(zip(("en", "fr"), NAMES[name], strict=True)), covers)
     if name == bet.id:
-        return Ground(name, called(bet), covers)
+        return Ground(name, bet_names(bet), covers)
     words = label or "-".join(covers)
-    return Ground(name, {code: f"{bet_name} {words}" for code, bet_name in called(bet).items()}, covers)
+    return Ground(name, {code: f"{bet_name} {words}" for code, bet_name in bet_names(bet).items()}, covers)
 
 
 def _usual(bet: "BetGroup", cylinder: "Cylinder") -> Iterable[Ground]:

@@ -13,7 +13,7 @@ from typing import Final
 from paytables.contract import FACES, Cue, Draw, Spot, throw_dice
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, check_forms, check_whole_credits
-from paytables.onedraw.table import OneDrawTable, Place
+from paytables.onedraw.table import OneDrawTable, SpotRules
 from paytables.sicbo.schema import NAMES, DiceBet, SicBoDefinition
 
 _DICE: Final = 3
@@ -58,7 +58,7 @@ class SicBoTable(OneDrawTable):
 
 def build(definition: SicBoDefinition, file: str) -> SicBoTable:
     """Build the rules. Raises :class:`DefinitionError` with the key."""
-    places: list[Place] = []
+    places: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
         check_whole_credits(f"bet.{n}", bet, bet.odds, file)
         places += _places(bet, double_on_triple=definition.option.double_on_triple)
@@ -77,7 +77,7 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
     return table
 
 
-def _places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[Place]:
+def _places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRules]:
     """Yield the places of a bet: one for each number, pair or total it covers, or a single one."""
     about, wins = _KINDS[bet.kind]
     for numbers in about or [(total,) for total in bet.totals]:
@@ -101,4 +101,4 @@ def _places(bet: DiceBet, *, double_on_triple: bool) -> Iterator[Place]:
             step=bet.step,
             covers=(label,) if bet.kind == "total" else (),
         )
-        yield Place(spot, pays)
+        yield SpotRules(spot, pays)

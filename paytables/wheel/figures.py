@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, Prize
-from paytables.layout import law_of
+from paytables.layout import distribution_of
 from paytables.wheel.schema import Form, WheelDefinition
 
 
@@ -76,7 +76,7 @@ def analyse_bets(
         for factor, n in at.items():
             p = n * parts.count(symbol) / len(parts)
             chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
-    law = law_of(chances)
+    law = distribution_of(chances)
     return BetAnalysis(
         bet=name,
         cost_credits=cost,
@@ -84,11 +84,11 @@ def analyse_bets(
         rtp=rtp,
         cycle=len(parts),
         prizes=prizes,
-        features=_again(definition, rtp * cost, cost),
-    ).with_law(law, least_hit_credits=1)
+        features=_respin_figures(definition, rtp * cost, cost),
+    ).with_distribution(law, least_hit_credits=1)
 
 
-def _again(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:
+def _respin_figures(definition: WheelDefinition, mean: Fraction, cost: int) -> tuple[FeatureFigures, ...]:
     """Return the figures of the spins after the first: how often they occur, their mean number, and their pay."""
     parts = definition.wheel.parts
     again = {s.id for s in definition.symbol if s.again is not None}

@@ -6,7 +6,7 @@ from paytables import layout
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, Table, check_forms
-from paytables.onedraw.table import Place
+from paytables.onedraw.table import SpotRules
 from paytables.roulette.spun import SpunTable
 from paytables.wheel.schema import Area, WheelDefinition
 
@@ -29,7 +29,7 @@ def at_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
     )
     rules = SpunTable(
         header=definition.game,
-        places=tuple(_place(area, definition) for area in definition.area),
+        places=tuple(_spot_rules(area, definition) for area in definition.area),
         table=table,
         forms=forms,
         felt="wheel",
@@ -44,7 +44,7 @@ def at_table(definition: WheelDefinition, table: Table, file: str) -> SpunTable:
     return rules
 
 
-def _place(area: Area, definition: WheelDefinition) -> Place:
+def _spot_rules(area: Area, definition: WheelDefinition) -> SpotRules:
     """Convert an area, whose pays include the stake, to a place, whose odds are net of the stake."""
     pays = {part: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for part, pay in area.pays.items()}
     limits = definition.layout.limits
@@ -58,4 +58,4 @@ def _place(area: Area, definition: WheelDefinition) -> Place:
         step=limits.step,
         covers=tuple(pays),
     )
-    return Place(spot, pays)
+    return SpotRules(spot, pays)

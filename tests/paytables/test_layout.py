@@ -14,13 +14,13 @@ from paytables.layout import (
     Limits,
     Odds,
     Table,
-    analysed,
+    analyse_cases,
     bets_from_json,
     bets_to_json,
     check_forms,
     check_whole_credits,
-    pushed,
-    settled,
+    push_bet,
+    settle_bet,
 )
 
 NAMES = {"en": "Spot", "fr": "Case"}
@@ -157,13 +157,13 @@ def test_a_table_refuses_what_could_win_more_than_it_pays() -> None:
 def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
     bet = Bet("line", 4)
     cases = [
-        Case(3, [settled(bet, Odds.parse("3:2"))]),
-        Case(1, [pushed(bet)]),
-        Case(2, [settled(bet, None)]),
+        Case(3, [settle_bet(bet, Odds.parse("3:2"))]),
+        Case(1, [push_bet(bet)]),
+        Case(2, [settle_bet(bet, None)]),
     ]
     wager = Wager(4, {"bets": {"line": 4}})
-    figures = analysed("line", wager, cases)
-    assert figures.rtp == Fraction(3 * 10 + 4, 6 * 4) == analysed("line", wager, cases, Depth.RETURN).rtp
+    figures = analyse_cases("line", wager, cases)
+    assert figures.rtp == Fraction(3 * 10 + 4, 6 * 4) == analyse_cases("line", wager, cases, Depth.RETURN).rtp
     assert figures.law is not None
     assert dict(figures.law.counts) == {0: 2, 4: 1, 10: 3}
     assert figures.variance == figures.law.variance() == Fraction(316, 6) - Fraction(34, 6) ** 2
@@ -174,7 +174,7 @@ def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
 def test_what_is_added_in_a_round_counts_against_its_win() -> None:
     lost = [Settlement("lost", 0, staked=2), Settlement("lost", 0, staked=2)]
     cases = [Case(Fraction(1, 4), lost, added=2), Case(Fraction(3, 4), [Settlement("won", 4, staked=2)])]
-    figures = analysed("line", Wager(2, {}), cases)
+    figures = analyse_cases("line", Wager(2, {}), cases)
     assert figures.rtp == Fraction(-2 + 3 * 4, 4) / 2
     assert figures.mean_staked_credits == Fraction(5, 2)
     assert figures.cycle is None

@@ -17,7 +17,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from egm.screen.view import Action, View, times
-from paytables import Choice, Draw, Game, Outcome, answered
+from paytables import Choice, Draw, Game, Outcome, play_with_answers
 from tools.lab.views import UNIT_CENTS, at_rest, game_view, snapshot
 
 #: The most games played to find one worth showing.
@@ -46,7 +46,7 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
     rest = at_rest((view_of,), view_of, "en", denomination_cents=unit_cents(view_of))
     for _ in range(_TRIES):
         wager = game.wager(bet)
-        outcome = answered(game.play(wager, draw), wager, lambda asked: Choice(asked.options[0]))
+        outcome = play_with_answers(game.play(wager, draw), wager, lambda asked: Choice(asked.options[0]))
         if theme.celebration(outcome.win_credits, bet) < 2:
             continue
         line = times(told(rest, view_of, outcome), theme)

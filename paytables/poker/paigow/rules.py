@@ -12,11 +12,11 @@ from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
-from paytables.layout import Odds, check_whole_credits, law_of, settled
+from paytables.layout import Odds, check_whole_credits, distribution_of, settle_bet
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
-from paytables.poker.two_hands import SPOT, Place, TwoHands, Way
+from paytables.poker.two_hands import SPOT, SeatRound, TwoHands, Way
 from paytables.wording import counted
 
 #: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
@@ -58,7 +58,8 @@ class PaiGowPokerRules(TwoHands):
     def words(self, way: Way) -> dict[str, str]:
         """Return the combinations of both hands as text, by language."""
         return {
-            code: f"{_says(way[0], LOW, n)} / {_says(way[1], HIGH, n)}" for n, code in enumerate(("en", "fr"))
+            code: f"{_describe_hand(way[0], LOW, n)} / {_describe_hand(way[1], HIGH, n)}"
+            for n, code in enumerate(("en", "fr"))
         }
 
     # ------------------------------------------------------------ bets beside the stake
@@ -113,7 +114,7 @@ class PaiGowPokerRules(TwoHands):
         positions = [each for name, each in back.items() if name in self._positions]
         return max(totals, default=0) + max(positions, default=0)
 
-    def opening(self, places: Sequence[Place], draw: Draw) -> Iterator[Cue | Settlement]:
+    def opening(self, places: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
         """Draw which position has the first cards, and settle the bets on it."""
         if self.definition.position is None:
             return
@@ -123,9 +124,9 @@ class PaiGowPokerRules(TwoHands):
             for name, number in self._positions.items():
                 if name in place.bets:
                     odds = self.definition.position.pays if number == first else None
-                    yield settled(place.bets[name], odds)
+                    yield settle_bet(place.bets[name], odds)
 
-    def closing(self, places: Sequence[Place], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
+    def closing(self, places: Sequence[SeatRound], left: list[int], draw: Draw) -> Iterator[Cue | Settlement]:
         """Turn the cards that remain after every position has seven, if anybody has bet on them."""
         if not any(name in place.bets for place in places for name in self._remaining):
             return
@@ -138,7 +139,7 @@ class PaiGowPokerRules(TwoHands):
         for place in places:
             for name, (odds, _) in self._remaining.items():
                 if name in place.bets:
-                    yield settled(place.bets[name], odds if name == won else None)
+                    yield settle_bet(place.bets[name], odds if name == won else None)
 
     def _decided(self, total: int) -> str:
         assert self.definition.remaining is not None
@@ -207,7 +208,7 @@ class PaiGowPokerRules(TwoHands):
         """Return the figures of a side bet alone: the cards are dealt to every position (s.49)."""
         chance, odds = self._chance(spot.id), Odds.parse(spot.odds)
         back = odds.returned(stake)
-        law = law_of({back: chance, 0: 1 - chance})
+        law = distribution_of({back: chance, 0: 1 - chance})
         return BetAnalysis(
             bet=spot.id,
             cost_credits=stake,
@@ -273,7 +274,7 @@ class PaiGowPokerRules(TwoHands):
         return (*super().explain(), *([side_bet_text] if rows else []))
 
 
-def _says(strength: int, ranking: Ranking, language: int) -> str:
+def _describe_hand(strength: int, ranking: Ranking, language: int) -> str:
     """Return a hand as text: its combination and the ranks that identify it, or its highest cards."""
     kind, ranks = category(strength, ranking.order), ranks_in(strength)
     if kind == "high-card":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SEEN = 3
 
 
-def completed(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
+def solve_completions(spot: Stake, seen: int | None, back: Fraction, answers: tuple[int, int]) -> Proof:
     """Return the proof of a bet on the best five of seven cards, which may be taken back at three.
 
     ``answers`` are the indices of taking it back and of not doing so.

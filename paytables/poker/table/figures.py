@@ -8,7 +8,7 @@ from typing import Final
 from paytables.analysis import Analysis, BetAnalysis, Prize
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
-from paytables.layout import law_of
+from paytables.layout import distribution_of
 from paytables.poker.table.schema import PokerDefinition, Proof, Won
 from paytables.poker.table.words import best_play, simplest_play
 from paytables.side_bets import Progressive, SideBet
@@ -70,7 +70,9 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
     times = together(definition) if name == MAIN else {name: Fraction(1)}
     bets = {spot: int(factor * unit) for spot, factor in times.items()}
     cost = sum(bets.values())
-    law = law_of({int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()})
+    law = distribution_of(
+        {int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()}
+    )
     spot = None if name == MAIN else name
     mean = law.moment(1)
     levels = [side_bet(definition, level) for level in definition.progressive if level.spot == name]
@@ -87,7 +89,7 @@ def _bet(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> Bet
         simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
         mean_staked_credits=Fraction(proof.staked) * unit,
         notes=(REPEATED.format(time=_time(definition)),) if name == MAIN else (),
-    ).with_law(law)
+    ).with_distribution(law)
 
 
 def _prize(won: Won, unit: int, cost: int) -> Prize:

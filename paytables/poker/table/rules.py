@@ -25,7 +25,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Layout, Odds, TableRules, check_whole_credits, pushed, settled
+from paytables.layout import Layout, Odds, TableRules, check_whole_credits, push_bet, settle_bet
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
@@ -37,7 +37,7 @@ EVEN: Final = Odds.parse("1:1")
 
 
 @dataclass
-class Place:
+class SeatRound:
     """One seat's round: its cards, its current bets, whether it has folded, and its settled bets."""
 
     seat: int
@@ -139,7 +139,7 @@ class PokerRules(TableRules):
     def play(self, wager: Wager, draw: Draw) -> Play:
         """Deal and ask step by step, then turn the bank's cards and settle every bet."""
         bets = self.wager(wager.credits, **wager.options).by_seat
-        seats = {seat: Place(seat, laid) for seat, laid in bets.items()}
+        seats = {seat: SeatRound(seat, laid) for seat, laid in bets.items()}
         shoe, bank, board = Shoe.of(), list[Card](), list[Card]()
         for step in self.definition.step:
             if step.deal is not None:
@@ -162,7 +162,7 @@ class PokerRules(TableRules):
             progressives=hits, display=self._felt(list(seats.values()), bank, board, is_final=True)
         )
 
-    def _against(self, place: Place) -> bool:
+    def _against(self, place: SeatRound) -> bool:
         """Return whether a seat still has a bet that the bank's cards decide."""
         return any(not self.definition.spots[spot].alone for spot in place.bets)
 
@@ -171,7 +171,7 @@ class PokerRules(TableRules):
         step: Step,
         shoe: Shoe,
         draw: Draw,
-        seats: Mapping[int, Place],
+        seats: Mapping[int, SeatRound],
         bank: list[Card],
         board: list[Card],
     ) -> Iterator[Cue]:
@@ -188,7 +188,7 @@ class PokerRules(TableRules):
                 cards.append(shoe.deal(draw, f"{name} card {len(cards) + 1}"))
                 yield Cue("deal", {"hand": name, "card": card_name(cards[-1])})
 
-    def _asks(self, step: Step, place: Place) -> bool:
+    def _asks(self, step: Step, place: SeatRound) -> bool:
         """Return whether a seat is asked: it has not folded, and its bets leave a choice."""
         if place.folded or any(name in place.bets for name in step.unless):
             return False
@@ -200,7 +200,7 @@ class PokerRules(TableRules):
         return bool(needs & place.bets.keys())
 
     def _ask(
-        self, step: Step, place: Place, places: list[Place], bank: list[Card], board: list[Card]
+        self, step: Step, place: SeatRound, places: list[SeatRound], bank: list[Card], board: list[Card]
     ) -> Iterator[Decision | Settlement]:
         options = {option.id: option for option in step.option if self._open(option, place)}
         ante = place.bets.get(self.definition.ante.id, 0)
@@ -217,7 +217,7 @@ class PokerRules(TableRules):
         if chosen.fold:
             place.folded = True
             for name in [name for name in place.bets if not self.definition.spots[name].alone]:
-                yield settled(Bet(name, place.bets.pop(name), place.seat), None, "folded")
+                yield settle_bet(Bet(name, place.bets.pop(name), place.seat), None, "folded")
         elif chosen.back is not None:
             name = str(chosen.spot)
             staked = place.bets.pop(name)
@@ -231,12 +231,12 @@ class PokerRules(TableRules):
     def _advice(self) -> Advice:
         return Advice(self.definition, self._rankings)
 
-    def advice(self, step: Step, place: Place, bank: list[Card], board: list[Card]) -> dict[str, str]:
+    def advice(self, step: Step, place: SeatRound, bank: list[Card], board: list[Card]) -> dict[str, str]:
         """Return the best answer, if it is known (:mod:`paytables.poker.table.advice`)."""
         found = self._advice.of(step, place.bets, place.cards, bank, board)
         return {} if found is None else {"advice": found}
 
-    def _open(self, option: Option, place: Place) -> bool:
+    def _open(self, option: Option, place: SeatRound) -> bool:
         duel = self.definition.duel
         if option.least is None or duel is None:
             return True
@@ -262,7 +262,7 @@ class PokerRules(TableRules):
         found = row_of(rows, ranking.strength(cards), 0, ranking.order) if rows else None
         return None if found is None else rows[found]
 
-    def _settle(self, place: Place, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
+    def _settle(self, place: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
         for name, credits_ in place.bets.items():
             spot, bet = self.definition.spots[name], Bet(name, credits_, place.seat)
             bonus = self.row(spot.bonus, spot, place.cards, board)
@@ -271,20 +271,20 @@ class PokerRules(TableRules):
                 won = bonus.pays.returned(credits_) - credits_
                 yield Settlement(bonus.id, won, spot=name, seat=place.seat)
             if first is not None:
-                yield settled(bet, first.pays, first.id)
+                yield settle_bet(bet, first.pays, first.id)
                 continue
             row = self.row(spot.pay, spot, place.cards, board)
             if spot.alone:
-                yield settled(bet, None if row is None else row.pays, "" if row is None else row.id)
+                yield settle_bet(bet, None if row is None else row.pays, "" if row is None else row.id)
                 continue
             result = spot.result(self.standing_of([*place.cards, *board], [*bank, *board]))
             if result == "pays" and row is not None:
-                yield settled(bet, row.pays, row.id)
+                yield settle_bet(bet, row.pays, row.id)
                 continue
             result = spot.otherwise if result == "pays" else result
-            yield {"win": settled(bet, EVEN), "push": pushed(bet)}.get(result, settled(bet, None))
+            yield {"win": settle_bet(bet, EVEN), "push": push_bet(bet)}.get(result, settle_bet(bet, None))
 
-    def _hits(self, place: Place, board: list[Card]) -> Iterator[LevelHit]:
+    def _hits(self, place: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
         """Yield the progressive hits of a seat's bets."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
@@ -306,7 +306,7 @@ class PokerRules(TableRules):
         return tuple(figures.side_bet(self.definition, level).play() for level in self.definition.progressive)
 
     # ------------------------------------------------------------ what is said and shown
-    def _says(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
+    def _describe_hand(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
         duel = self.definition.duel
         name = duel.order if duel is not None else self.definition.ante.order
         ranking = self._rankings[name]
@@ -319,19 +319,19 @@ class PokerRules(TableRules):
         return {"en": english, "fr": french}
 
     def _felt(
-        self, places: list[Place], bank: list[Card], board: list[Card], *, is_final: bool = False
+        self, places: list[SeatRound], bank: list[Card], board: list[Card], *, is_final: bool = False
     ) -> dict[str, object]:
         hands: list[dict[str, object]] = []
         duel = self.definition.duel
         if duel is not None:
             hidden = ["??"] * (duel.bank - len(bank))
             hand: dict[str, object] = {"id": "bank", "cards": [*map(card_name, bank), *hidden]}
-            says = self._says([*bank, *board], bank=True) if is_final and not hidden else None
+            says = self._describe_hand([*bank, *board], bank=True) if is_final and not hidden else None
             hands.append({**hand, "says": says} if says else hand)
         if self._board:
             hands.append({"id": "board", "cards": [card_name(card) for card in board]})
         for place in places:
-            says = self._says([*place.cards, *board], bank=False)
+            says = self._describe_hand([*place.cards, *board], bank=False)
             shown: dict[str, object] = {"id": place.hand, "cards": [card_name(card) for card in place.cards]}
             hands.append({**shown, "says": says} if says else shown)
         return {"kind": "table", "felt": "cards", "hands": hands}

@@ -61,13 +61,15 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
     elif not definition.ante.alone:
         found[MAIN] = Stud(definition).proof()
     else:
-        found[definition.ante.id] = by_itself(definition, definition.ante)
+        found[definition.ante.id] = solve_independent_bet(definition, definition.ante)
     for name in apart(definition):
-        found[name] = by_itself(definition, definition.spots[name])
+        found[name] = solve_independent_bet(definition, definition.spots[name])
     return found
 
 
-def law_proof(law: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None) -> Proof:
+def proof_of_distribution(
+    law: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
+) -> Proof:
     """Return a proof from the number of cases with each net."""
     total = sum(law.values())
     rates = {exact(net): exact(Fraction(cases, total)) for net, cases in sorted(law.items()) if cases}
@@ -108,15 +110,15 @@ def seen(definition: PokerDefinition, spot: Stake) -> tuple[int, int | None, Fra
     return cards, seen_cards, back, answers
 
 
-def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
+def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     """Return the proof of one bet on the player's cards, which may be taken back at the game's question."""
     cards, seen_cards, back, answers = seen(definition, spot)
     if cards > 6 and any(row.pays.share for row in spot.pay):
         raise BeyondReach(f"{spot.id}: pays a share of a level and goes by {cards} cards")
     if cards > 6:
-        from paytables.poker.table.completed import completed  # noqa: PLC0415 (numba)
+        from paytables.poker.table.completed import solve_completions  # noqa: PLC0415 (numba)
 
-        return completed(spot, seen_cards, back, answers)
+        return solve_completions(spot, seen_cards, back, answers)
     hands = sets(52, cards)
     rows = rows_of(spot.pay, hands.strengths(ORDERS[spot.order]), spot)
     if seen_cards is not None:
@@ -130,7 +132,7 @@ def by_itself(definition: PokerDefinition, spot: Stake) -> Proof:
     levels = {row.id: exact(Fraction(count, hands.count)) for row, count in won if row.pays.share}
     rows_won = dict(zip(every_row(spot, Fraction(1)), counts[1:].tolist(), strict=True))
     more = {"levels": levels, "won": won_of((), rows_won, hands.count)}
-    return law_proof(law, Fraction(1), mean, None).model_copy(update=more)
+    return proof_of_distribution(law, Fraction(1), mean, None).model_copy(update=more)
 
 
 def _mean(law: Counter[Fraction]) -> Fraction:
@@ -184,7 +186,7 @@ def withdrawals(definition: PokerDefinition) -> Proof:
                 won[spot.id, "withdrawn", Fraction(1)] += int(like[~left].sum())
     every = [row for spot in spots for row in every_row(spot, Fraction(1))]
     won = +won  # nothing is withdrawn from the bet that stays
-    proof = law_proof(laws[0], Fraction(len(spots)), _mean(laws[1]), _mean(laws[2]))
+    proof = proof_of_distribution(laws[0], Fraction(len(spots)), _mean(laws[1]), _mean(laws[2]))
     return proof.model_copy(update={"won": won_of(every, won, sum(laws[0].values()))})
 
 
@@ -315,7 +317,7 @@ class Stud:
             if self._law(standings, choices, wide)[0] != law:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
         won = self._won(standings, choices, best)
-        proof = law_proof(law, staked, _mean(low), plain)
+        proof = proof_of_distribution(law, staked, _mean(low), plain)
         proof = proof.model_copy(update={"won": won_of(self._rows(choices), won, sum(law.values()))})
         if self.own != HAND or lines is not None:
             return proof
@@ -431,6 +433,6 @@ class Stud:
                 staked += cost if which == 0 else 0
             won += self._won(standings, choices, ways[0][number][:, None])
         simplest = _mean(laws[2]) if len(ways) > 2 else None
-        proof = law_proof(laws[0], staked / comb(self.own, self.known), _mean(laws[1]), simplest)
+        proof = proof_of_distribution(laws[0], staked / comb(self.own, self.known), _mean(laws[1]), simplest)
         every = won_of(self._rows(choices), won, sum(laws[0].values()))
         return proof.model_copy(update={"won": every})

@@ -59,7 +59,7 @@ class PaiGowRules(TwoHands):
     def words(self, way: Way) -> dict[str, str]:
         """Return the points of both hands, or their ranks among the twenty combinations."""
         both = {"en": 0, "fr": 1}
-        return {code: " / ".join(_says(each, n) for each in way[:2]) for code, n in both.items()}
+        return {code: " / ".join(_describe_hand(each, n) for each in way[:2]) for code, n in both.items()}
 
     def prove(self, *_: object) -> Proof:
         """Compute the proof that the definition stores (laboratory packages)."""
@@ -97,7 +97,7 @@ def _places() -> dict[tuple[int, ...], int]:
     return {hand: n for n, hand in enumerate(combinations(range(len(TILES)), HAND))}
 
 
-def _says(strength: int, language: int) -> str:
+def _describe_hand(strength: int, language: int) -> str:
     """Return a hand as text: its points, or its rank among the twenty combinations."""
     points = level(strength)
     if points < 10:

@@ -68,7 +68,7 @@ class VideoPokerRules(Tableless):
         proof = proofs.of(most=credits_ == self.definition.most)
         return {"advice": hold(unpacked(proof.policy), dealt, 53 if self.definition.deck.joker else 52)}
 
-    def _says(self, cards: list[int]) -> dict[str, str]:
+    def _describe_hand(self, cards: list[int]) -> dict[str, str]:
         pay = self.pay(cards)
         if pay is not None:
             return pay.title
@@ -85,7 +85,12 @@ class VideoPokerRules(Tableless):
             yield Cue("deal", {"hand": "player", "card": card_name(card)})
         made = self.pay(dealt)
         has = None if made is None else made.id
-        prompt = {**self._felt([dealt]), "won": has, "result": self._says(dealt), **self.advice(dealt, each)}
+        prompt = {
+            **self._felt([dealt]),
+            "won": has,
+            "result": self._describe_hand(dealt),
+            **self.advice(dealt, each),
+        }
         decision = Decision("hold", tuple(range(1 << HAND)), prompt)
         held = decision.check((yield decision))
         thrown = [place for place in range(HAND) if not held >> place & 1]
@@ -143,7 +148,7 @@ class VideoPokerRules(Tableless):
             hand: dict[str, object] = {
                 "id": _hand_id(n),
                 "cards": list(map(card_name, cards)),
-                "says": self._says(cards),
+                "says": self._describe_hand(cards),
             }
             shown_hands.append(hand if pay is None else {**hand, "won": pay.id})
         return {"kind": "table", "felt": "cards", "hands": shown_hands}

@@ -15,10 +15,10 @@ from paytables import (
     Round,
     WagerError,
     analyse,
-    answered,
     drive,
     game_from,
     load_game,
+    play_with_answers,
 )
 from paytables.bank.rows import equal_rows, rows_of
 from paytables.cards.card import Shoe, cards_of
@@ -363,7 +363,7 @@ def test_a_dealing_shuffler_has_no_stop_card_and_leaves_no_shoe(seeded_draw):
     seats = {"0": {"red": 20}, "2": {"black": 100, "black-insured": 1}}
     wager = game.wager(121, seats=seats)
     for seed in range(60):
-        outcome = answered(game.play(wager, seeded_draw(seed)), wager, lambda asked: Choice("half"))
+        outcome = play_with_answers(game.play(wager, seeded_draw(seed)), wager, lambda asked: Choice("half"))
         assert outcome.table is None
         assert {s.seat for s in outcome.settlements} == {0, 2}
         assert outcome.display["result"] != "void"

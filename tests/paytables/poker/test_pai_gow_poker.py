@@ -21,9 +21,9 @@ from paytables import (
     Round,
     WagerError,
     analyse,
-    answered,
     load_game,
     play_through,
+    play_with_answers,
 )
 from paytables.cards import JOKER, card_of
 from paytables.errors import ChoiceError
@@ -360,7 +360,9 @@ def test_the_way_advised_comes_to_what_it_should(game, seeded_draw):
     (figures,) = (bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "stake")
     wager, draw, played = game.wager(20, bets={"stake": 20}), seeded_draw("advised"), 10_000
     won = sum(
-        answered(game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])).win_credits
+        play_with_answers(
+            game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])
+        ).win_credits
         for _ in range(played)
     )
     assert abs(won / played - float(figures.mean_credits)) < 4 * (float(figures.variance) / played) ** 0.5

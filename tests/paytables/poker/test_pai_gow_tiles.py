@@ -142,7 +142,7 @@ def test_the_best_way_is_advised_and_comes_to_what_it_should(seeded_draw):
     (figures,) = analyse(game, Depth.PRIZES).bets
     wager = game.wager(20, bets={"stake": 20})
     won = sum(
-        paytables.answered(
+        paytables.play_with_answers(
             game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])
         ).win_credits
         for _ in range(3000)

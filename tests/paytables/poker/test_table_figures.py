@@ -12,7 +12,7 @@ from paytables import Depth, analyse, load_game
 from paytables.cards import cards_of
 from paytables.poker.community import Solver
 from paytables.poker.table import figures
-from paytables.poker.table.rules import Place
+from paytables.poker.table.rules import SeatRound
 from paytables.poker.table.solve import Stud
 from paytables.poker.table.streets import streets_of
 from tests.paytables.poker import hands_numpy as other
@@ -276,7 +276,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
     for n in range(300):
         some = folds if n % 2 else states
         turn, low, high = some[draw.below(len(some), "a state")]
-        place = Place(0, {"ante": 2, "super-ante": 2}, [low, high])
+        place = SeatRound(0, {"ante": 2, "super-ante": 2}, [low, high])
         told = rules.advice(step, place, [], [*board, turn])["advice"]
         assert told == ("fold" if (turn, low, high) in folds else "bet")
 

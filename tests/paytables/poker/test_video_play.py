@@ -213,7 +213,7 @@ def test_played_by_its_advice_a_game_returns_what_it_should(seeded_draw):
     figures = game.rules.analyse_wager(wager)
     won = 0
     for _ in range(150):
-        outcome = paytables.answered(
+        outcome = paytables.play_with_answers(
             game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])
         )
         won += outcome.win_credits

@@ -25,7 +25,7 @@ from meters.copies import SECOND_FOLDER, Place
 from meters.keys import MachineKey
 from meters.keys import fingerprint as fingerprint_of
 from meters.storage import DiskStorage
-from paytables.source import contents, opened
+from paytables.source import contents, open_regular_file
 from paytables.wording import counted
 from tools.audit import point as verified
 from tools.audit.games import Shelf
@@ -176,7 +176,7 @@ def _reports(
 
 
 def _head_of(file: Path) -> tuple[int, str]:
-    with opened(file) as source:
+    with open_regular_file(file) as source:
         header = export.ExportReader(source, str(file)).header
     return header.sequence, header.head_hash
 
@@ -220,7 +220,7 @@ def _concluded(report: Report, auditor: Auditor, point: Path | None) -> Report:
 
 
 def _verify_export(file: Path, auditor: Auditor, point: Path | None) -> Report:
-    with opened(file) as source:
+    with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
         header, (reached, _) = reader.header, auditor.reached
         if header.after > reached:

@@ -18,7 +18,7 @@ from meters.copies import SECOND_FOLDER
 from meters.entry import decode
 from meters.export import ExportReader
 from meters.table import BY_NAME, OCCURRENCES, Unit
-from paytables.source import opened
+from paytables.source import open_regular_file
 from tools.audit.statement import Period, statement
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole
@@ -113,7 +113,7 @@ def entries_of(state: Path | None, file: Path | None) -> Iterator[Iterator[Store
         with open_view(state or default_state_dir(), check_pages=True) as view:
             yield view.entries()
         return
-    with opened(file) as source:
+    with open_regular_file(file) as source:
         reader = ExportReader(source, str(file))
         yield (decode(body) for body in reader.bodies())
     if reader.footer_fault:

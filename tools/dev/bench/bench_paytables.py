@@ -12,7 +12,7 @@ from paytables.definition import parse, source_of
 from paytables.game import game_from
 from paytables.poker.video.rules import VideoPokerRules
 from paytables.reels import compiled, moments
-from paytables.reels.law import run_law
+from paytables.reels.law import run_distribution
 from paytables.reels.rules import ReelRules
 from paytables.reels.spin import Spin
 from paytables.reels.stage import Reels
@@ -73,7 +73,7 @@ def _exact() -> Iterator[Figure]:
     enumerated = WINDOWS / processor_seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
     exact = _moments_seconds(1)
     exact_longer = _moments_seconds(4)
-    law = processor_seconds(lambda: run_law(_base()))
+    law = processor_seconds(lambda: run_distribution(_base()))
     for name, seconds, aim in (
         ("exact return and sigma", exact, "1,000x"),
         ("whole distribution and hit frequency", law, "20x"),

@@ -10,7 +10,7 @@ import click
 
 from egm.errors import OperatorError
 from meters import JournalError, export, open_view
-from paytables.source import opened
+from paytables.source import open_regular_file
 from paytables.wording import counted
 from tools.audit.games import Shelf
 from tools.cli.tables import Form, Table, forms, show, whole, working
@@ -83,7 +83,7 @@ def command(
 
 
 def _bodies_of(file: Path) -> list[bytes]:
-    with opened(file) as source:
+    with open_regular_file(file) as source:
         return list(export.ExportReader(source, str(file)).bodies())
 
 

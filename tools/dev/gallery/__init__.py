@@ -23,7 +23,7 @@ from egm.screen.show import has_title
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, Page, View, times
-from paytables import Choice, Game, Outcome, answered
+from paytables import Choice, Game, Outcome, play_with_answers
 from paytables import Decision as Asked
 from tools.dev.gallery.pages import page_scenes, recall
 from tools.lab.views import UNIT_CENTS, at_rest, levels, snapshot
@@ -46,7 +46,7 @@ class Walk:
 def played(game: Game, name: str, bet: int) -> Outcome:
     """One whole game, every decision answered with its first option."""
     wager = game.wager(bet)
-    return answered(game.play(wager, Walk(name)), wager, lambda asked: Choice(asked.options[0]))
+    return play_with_answers(game.play(wager, Walk(name)), wager, lambda asked: Choice(asked.options[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def questions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
             found.setdefault(f"{asked.kind}{'-later' if here[asked.kind] > 2 else ''}", asked)
             return Choice(asked.options[-1])
 
-        answered(game.play(wager, Walk(f"{game.id}/{number}")), wager, last)
+        play_with_answers(game.play(wager, Walk(f"{game.id}/{number}")), wager, last)
     return tuple(found.values())
 
 
@@ -116,7 +116,7 @@ def doubled(game: Game, tries: int = 400) -> Outcome | None:
             before += ["red"] if double else []
             return Choice("red" if double else asked.options[0])
 
-        outcome = answered(game.play(wager, Walk(f"{game.id}/{number}")), wager, once)
+        outcome = play_with_answers(game.play(wager, Walk(f"{game.id}/{number}")), wager, once)
         if called and outcome.win_credits:
             return outcome
     return None

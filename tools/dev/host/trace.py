@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from egm.errors import OperatorError
-from paytables.source import opened
+from paytables.source import open_regular_file
 
 _VERSION: Final = 1
 _KIND: Final = "sas-line"
@@ -73,7 +73,7 @@ class Recorder:
 def read_trace(path: Path) -> Iterator[Portion]:
     """Read a recording. Raises :class:`TraceError` naming the line that is not one of a recording."""
     try:
-        with opened(path) as file, io.TextIOWrapper(file, "utf-8") as text:
+        with open_regular_file(path) as file, io.TextIOWrapper(file, "utf-8") as text:
             yield from parse_trace(iter(partial(text.readline, _LINE_MOST + 1), ""), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise TraceError(f"{path}: cannot be read: {error}") from error

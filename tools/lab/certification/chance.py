@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from paytables import BetAnalysis, Choice, Decision, RecordingDraw, answered
+from paytables import BetAnalysis, Choice, Decision, RecordingDraw, play_with_answers
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import INSURANCE, MAIN
 from paytables.reels.rules import ReelRules
@@ -69,7 +69,7 @@ def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], ask
         decided += 1
         return Choice(decision.options[option(asked + decided - 1, len(decision.options))])
 
-    answered(game.play(wager, draw), wager, choose)
+    play_with_answers(game.play(wager, draw), wager, choose)
     return decided, any(bound > 1 for bound, _, _ in draw.records)
 
 
@@ -135,7 +135,9 @@ def _first_win(case: Case, bet: BetAnalysis) -> int:
     game = case.game.at(bet.table)
     for n in range(1, _GAMES_OF_WIN + 1):
         wager = wager_of(game, bet)
-        outcome = answered(game.play(wager, case.draw), wager, lambda asked: policy(asked, case.draw))
+        outcome = play_with_answers(
+            game.play(wager, case.draw), wager, lambda asked: policy(asked, case.draw)
+        )
         if any(
             each.credits > each.staked and each.spot in bet.options.get("bets", {each.spot})
             for each in outcome.settlements

@@ -21,9 +21,9 @@ from paytables import (
     Game,
     RecordingDraw,
     ReplayDraw,
-    answered,
     drive,
     load_game,
+    play_with_answers,
 )
 from paytables.odds import Award, awards, longer
 from paytables.reels.rules import ReelRules
@@ -426,7 +426,7 @@ def replay(case: Case) -> Iterator[Finding]:
             made.append(policy(decision, case.draw))
             return made[-1]
 
-        outcome = answered(case.game.play(wager, draw), wager, choose)
+        outcome = play_with_answers(case.game.play(wager, draw), wager, choose)
         again = drive(case.game.play(wager, ReplayDraw(draw.records)), wager, choices)
         if again.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")

@@ -10,7 +10,7 @@ from typing import Any
 
 from paytables import Analysis, BetAnalysis, Game
 from paytables.blackjack.rules import BlackjackRules
-from paytables.keno.figures import caught
+from paytables.keno.figures import count_catches
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import BallBonus, KenoDefinition
 from paytables.reels.build import ModeStages
@@ -91,7 +91,7 @@ def _keno(definition: KenoDefinition) -> Iterator[Sheet]:
         rows = []
         back = Fraction(0)
         for catch in reversed(definition.possible(table.spots)):
-            draws = caught(definition, table.spots, catch, 0, 0)
+            draws = count_catches(definition, table.spots, catch, 0, 0)
             odds, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
             back += odds * pay
             rows.append([catch, pay, draws, exact(odds), exact(odds * pay)])
