@@ -54,7 +54,7 @@ def pay_complement(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- orphans
 def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
-    """Return whether there are credits, or standing bets on a table between two games, that nobody owns."""
+    """Return whether there are credits, or standing bets on a table between two games, without an owner."""
     has_standing_bets = bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
     return machine.credit_cents > 0 or has_standing_bets
 

@@ -168,7 +168,7 @@ def _recover(machine: Machine, desk: TicketDesk) -> None:
         elif record.issue_id not in open_ids:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
         elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.number:
-            # the host's number was taken; the journal had not heard of it yet
+            # the ledger has the host's number, but the journal does not have it yet
             note_number(machine, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
         if has_ended(machine.journal, f"{redemption.redemption_id}.in"):

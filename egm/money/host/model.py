@@ -157,7 +157,7 @@ class HostMoney:
     asset_number: int = 0
     #: The name of the line to the host.
     line: str = ""
-    #: Whether the host has been heard recently; set by the link.
+    #: Whether the host has polled recently; set by the link.
     online: bool = False
     inquiry: Inquiry | None = None
     #: The full number of the ticket last returned; the journal contains masked numbers only.
