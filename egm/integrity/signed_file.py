@@ -4,7 +4,7 @@ The journal stores the digest of the file signed last, its text and who signed i
 start, the machine stops until the file is restored or signed: at the machine by the form, or earlier at a
 terminal (``egm cabinet sign``). The terminal's signature is stored next to the journal, authenticated with
 the machine's key, until the machine accepts it. Neither is accepted while money or a game of a player is on
-the machine. If nobody has ever signed a file, nothing is checked.
+the machine. If no file was ever signed, nothing is checked.
 """
 
 import hashlib

@@ -28,7 +28,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.standing_faults import raise_fault
 from egm.money.host.model import Redeeming
-from egm.money.ticket_ledger import anchor, committed, host_ticket, keep_head
+from egm.money.ticket_ledger import anchor_state, host_ticket_state, keep_head, number_commitment
 from egm.records.keys import MoneyKey
 from egm.records.money import PrintingRecord
 from egm.staff.form import ruling_details, says
@@ -260,10 +260,13 @@ def _pay(machine: Machine, ruling: DisputeRuling) -> None:
         state={
             **_closed(machine, disputed),
             **({MoneyKey.RULING: None} if disputed.held_cents else {}),
-            **(anchor(machine) if redeems else {}),
-            **host_ticket(machine, disputed.id, ended),
+            **(anchor_state(machine) if redeems else {}),
+            **host_ticket_state(machine, disputed.id, ended),
         },
-        details={**ruling.story, **(committed(machine, _number(machine, disputed)) if redeems else {})},
+        details={
+            **ruling.story,
+            **(number_commitment(machine, _number(machine, disputed)) if redeems else {}),
+        },
     )
     if redeems:
         machine.state(TicketDesk).redeem_commit(disputed.id)

@@ -27,9 +27,9 @@ from egm.money.cash_out_rest import (
     rest_goes_on,
 )
 from egm.money.disputed import DisputedAmount, open_dispute
-from egm.money.host.model import HostMoney, into_ring
+from egm.money.host.model import HostMoney, ring_state
 from egm.money.host.records import RestrictedTerms
-from egm.money.ticket_ledger import anchor, committed, keep_head
+from egm.money.ticket_ledger import anchor_state, keep_head, number_commitment
 from egm.money.ticket_terms import ticket_terms
 from egm.money.ways_out import no_ticket, payable_coins
 from egm.record_codec import to_json
@@ -208,7 +208,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     number = _ticket(machine, pay_out.id).number
-    ring = into_ring(machine.journal, pay_out.id) if machine.state(HostMoney).validation.by_host else {}
+    ring = ring_state(machine.journal, pay_out.id) if machine.state(HostMoney).validation.by_host else {}
     machine.record(
         "voucher.out",
         transaction_id=f"{pay_out.id}.printed",
@@ -218,9 +218,9 @@ def settle_ticket(machine: Machine, _: Event) -> None:
             MoneyKey.PAY_OUT: None,
             MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE),
             **ring,
-            **anchor(machine),
+            **anchor_state(machine),
         },
-        details={**to_json(pay_out), **committed(machine, number)},
+        details={**to_json(pay_out), **number_commitment(machine, number)},
     )
     machine.state(TicketDesk).printed(number)
     keep_head(machine)
@@ -335,7 +335,7 @@ def reserve_coins(machine: Machine, _: Event) -> None:
 class HopperPayout:
     """The payout given to the hopper's driver since the machine started."""
 
-    asked: str = ""
+    payout_id: str = ""
 
 
 def start_hopper(machine: Machine) -> None:
@@ -344,12 +344,14 @@ def start_hopper(machine: Machine) -> None:
     if pay_out is None or pay_out.way != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
         return
     driver_payout, hopper = machine.state(HopperPayout), machine.state(Devices).hopper
-    if driver_payout.asked == pay_out.id:  # the driver already has it and records it before any coin leaves
+    if (
+        driver_payout.payout_id == pay_out.id
+    ):  # the driver already has it and records it before any coin leaves
         return
     if hopper is None:
         raise SupersededBy(Event(EventType.COINS_PAID, {"paid_coins": 0}))
     hopper.pay(pay_out.id, pay_out.coins)
-    driver_payout.asked = pay_out.id
+    driver_payout.payout_id = pay_out.id
 
 
 def settle_coins(machine: Machine, event: Event) -> None:

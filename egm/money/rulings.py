@@ -54,7 +54,7 @@ def pay_complement(machine: Machine, event: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- orphans
 def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
-    """Return whether there are credits, or standing bets on a table between two games, that nobody owns."""
+    """Return whether there are credits, or standing bets on a table between two games, without an owner."""
     has_standing_bets = bool(standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
     return machine.credit_cents > 0 or has_standing_bets
 
@@ -158,14 +158,14 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
         transaction_id=f"{redemption_id}.in",
         transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
         counts={"orphans": 1},
-        state=ticket_ledger.anchor(machine),
+        state=ticket_ledger.anchor_state(machine),
         details=ruling_details(
             machine,
             event,
             kind="ticket",
             amount_cents=ticket.amount_cents,
             number=ticket.masked,
-            **ticket_ledger.committed(machine, ticket.number),
+            **ticket_ledger.number_commitment(machine, ticket.number),
         ),
     )
     desk.redeem_commit(redemption_id)

@@ -77,19 +77,19 @@ def tickets_may_move(machine: Machine) -> bool:
     return machine.installed(TicketDesk) is not None and FAULT not in machine.faults
 
 
-def anchor(machine: Machine) -> dict[str, LedgerAnchor]:
+def anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     """Return the machine state that records how far the ledger has progressed."""
     stored = machine.memory.read(LedgerAnchor, MoneyKey.TICKETS) or _initial_anchor(machine)
     sequence, digest = machine.state(TicketDesk).store.end
     return {MoneyKey.TICKETS: replace(stored, place=sequence, digest=digest[:DIGEST_DIGITS])}
 
 
-def committed(machine: Machine, number: str) -> dict[str, str]:
+def number_commitment(machine: Machine, number: str) -> dict[str, str]:
     """Return the commitment to a ticket's number for a journal entry (:mod:`egm.tickets.proof`)."""
     return {"commitment": commitment(machine.journal.derive(NUMBERS), number)}
 
 
-def host_ticket(machine: Machine, ticket_id: str, status: Redeeming) -> dict[str, HostTicketRecord]:
+def host_ticket_state(machine: Machine, ticket_id: str, status: Redeeming) -> dict[str, HostTicketRecord]:
     """Return the state change of the host's ticket record, empty if the host was not queried about this ticket."""
     stored = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if stored is None or stored.id != ticket_id:
@@ -102,7 +102,7 @@ def is_accounted(machine: Machine, record: Record) -> bool:
     return journal_knows(machine.journal, record)
 
 
-def hold_against(machine: Machine) -> str:
+def compare_with_journal(machine: Machine) -> str:
     """Compare the ledger with the journal; return why they differ and the remedy, or an empty text.
 
     If they agree, record how far the ledger has progressed, unless that is already recorded.
@@ -239,4 +239,4 @@ def _is_cleared(journal: Journal) -> bool:
 def check_ledger(machine: Machine, _: Event) -> None:
     """Compare the ledger with the journal when a door is closed; if they differ, stop tickets."""
     if machine.installed(TicketDesk) is not None:
-        note_ledger(machine, hold_against(machine))
+        note_ledger(machine, compare_with_journal(machine))

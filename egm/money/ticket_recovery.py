@@ -15,10 +15,10 @@ from egm.errors import InvariantError
 from egm.kernel.machine import Identity, Machine
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
-from egm.money.host.model import RING, HostMoney, Redeeming, in_ring, into_ring, unread_places
+from egm.money.host.model import RING, HostMoney, Redeeming, pay_out_in_ring, ring_state, unread_indices
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import note_number
-from egm.money.ticket_ledger import hold_against, note_ledger
+from egm.money.ticket_ledger import compare_with_journal, note_ledger
 from egm.profiles import Profile
 from egm.record_codec import from_json
 from egm.records.earlier_journal import has_ended
@@ -114,7 +114,7 @@ def recover(machine: Machine, why: str = "") -> None:
     else:
         _recover(machine, desk)
         _look_for_contradictions(machine, desk)
-        why = hold_against(machine)
+        why = compare_with_journal(machine)
     note_ledger(machine, why)
 
 
@@ -168,7 +168,7 @@ def _recover(machine: Machine, desk: TicketDesk) -> None:
         elif record.issue_id not in open_ids:
             desk.failed(record.ticket.number, "the machine stopped before it was printed")
         elif pay_out is not None and pay_out.id == record.issue_id and not pay_out.number:
-            # the host's number was taken; the journal had not heard of it yet
+            # the ledger has the host's number, but the journal does not have it yet
             note_number(machine, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
         if has_ended(machine.journal, f"{redemption.redemption_id}.in"):
@@ -181,13 +181,13 @@ def _recover(machine: Machine, desk: TicketDesk) -> None:
 def _add_to_ring(machine: Machine, record: Record) -> None:
     """Add a ticket to the ring the host reads."""
     details = {"id": record.issue_id, "number": record.ticket.masked}
-    machine.record("voucher.unread", state=into_ring(machine.journal, record.issue_id), details=details)
+    machine.record("voucher.unread", state=ring_state(machine.journal, record.issue_id), details=details)
 
 
 def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
     """Update the host's view: which tickets it has read, and how the one it authorised has ended."""
     if machine.state(HostMoney).validation.by_host:
-        unread = {in_ring(machine.journal, index) for index in unread_places(machine.journal)}
+        unread = {pay_out_in_ring(machine.journal, index) for index in unread_indices(machine.journal)}
         for record in desk.unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:
                 continue
@@ -196,9 +196,9 @@ def _recover_host_view(machine: Machine, desk: TicketDesk) -> None:
                 unread.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.reported(record.ticket.number)
-    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
-    if host_ticket is None or host_ticket.status is not Redeeming.PENDING:
+    ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    if ticket is None or ticket.status is not Redeeming.PENDING:
         return
-    if host_ticket.id not in _open_anywhere(machine):
-        ended = replace(host_ticket, status=Redeeming.NOT_STACKED)
+    if ticket.id not in _open_anywhere(machine):
+        ended = replace(ticket, status=Redeeming.NOT_STACKED)
         machine.record("voucher.not_stacked", state={HostKey.TICKET: ended}, details=ended)

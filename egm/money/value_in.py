@@ -23,7 +23,13 @@ from egm.money.host.controls import acceptor_is_allowed, bills_allowed
 from egm.money.host.model import HostMoney, Redeeming
 from egm.money.host.records import HostTicketRecord, RestrictedTerms
 from egm.money.host.transfers import are_over
-from egm.money.ticket_ledger import anchor, committed, host_ticket, keep_head, tickets_may_move
+from egm.money.ticket_ledger import (
+    anchor_state,
+    host_ticket_state,
+    keep_head,
+    number_commitment,
+    tickets_may_move,
+)
 from egm.money.ticket_terms import ticket_terms
 from egm.records.held_money import EscrowedBill
 from egm.records.keys import HostKey, MoneyKey
@@ -141,8 +147,8 @@ def credit_bill(machine: Machine, _: Event) -> None:
         state={
             MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
             **(_restricted(machine, paper) if paper.ticket else {}),
-            **host_ticket(machine, paper.id, Redeeming.REDEEMED),
-            **(anchor(machine) if paper.ticket else {}),
+            **host_ticket_state(machine, paper.id, Redeeming.REDEEMED),
+            **(anchor_state(machine) if paper.ticket else {}),
         },
         details={**_story(paper), **_commitment(machine, paper)},
     )
@@ -155,7 +161,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
 
 def _commitment(machine: Machine, paper: PaperRecord) -> dict[str, str]:
     number = machine.state(TicketDesk).number_of(paper.id) if paper.ticket else None
-    return {} if number is None else committed(machine, number)
+    return {} if number is None else number_commitment(machine, number)
 
 
 def _dispute(machine: Machine, paper: PaperRecord) -> None:
@@ -221,7 +227,7 @@ def _void(machine: Machine, paper: PaperRecord, why: str, disputed: DisputedAmou
     machine.state(EscrowedBill).amount_cents = 0
     kind = "voucher" if paper.ticket else "bill"
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
-    ended = host_ticket(machine, paper.id, Redeeming.NOT_STACKED)
+    ended = host_ticket_state(machine, paper.id, Redeeming.NOT_STACKED)
     opened = ended if disputed is None else disputed.state
     dispute_details = {} if disputed is None else {"disputed": disputed.details}
     machine.record(
@@ -274,7 +280,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
         desk, redemption_id = machine.state(TicketDesk), locked.redemption.redemption_id
         if desk.holds(redemption_id):
             desk.redeem_abort(redemption_id, "returned")
-        host_state = host_ticket(machine, redemption_id, Redeeming.NOT_STACKED)
+        host_state = host_ticket_state(machine, redemption_id, Redeeming.NOT_STACKED)
     locked.redemption = machine.state(HostMoney).inquiry = None
     ticket = bool(event.data.get("ticket"))
     kind = "voucher" if ticket else "bill"

@@ -145,7 +145,7 @@ def _push_details(game: GameRecord) -> dict[str, int]:
 
 
 def _give_stakes_back(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Return, once, the stakes that come back without a win; return the standing stakes by account.
+    """Post, once, the stakes given back without a win; return the standing stakes by account.
 
     At stake are the bets that stood before the game and those staked in it.
     """

@@ -91,7 +91,7 @@ def bets_are_nobodys(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def take_bets_down(machine: Machine, _: Event) -> Event:
-    """Return all bets that can be returned; then cash out."""
+    """Give back all bets that can be given back; then cash out."""
     for table in standing_tables(machine):
         if _is_playable(machine, table):
             _take_down(machine, table)
@@ -101,12 +101,12 @@ def take_bets_down(machine: Machine, _: Event) -> Event:
 
 
 def give_bets_back(machine: Machine, _: Event) -> Event:
-    """Return every bet because the machine is out of service; then cash out."""
+    """Give back every bet because the machine is out of service; then cash out."""
     return give_bets_back_first(machine, Event(EventType.CASH_OUT))
 
 
 def give_bets_back_first(machine: Machine, event: Event) -> Event:
-    """Return every bet to the credits before the event, because its player has left.
+    """Give every bet back to the credits before the event, because its player has left.
 
     The event then applies to all the credits, and the next player finds none of the bets.
     """
@@ -132,7 +132,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
 
 
 def return_abandoned_bets(machine: Machine, _: Event) -> None:
-    """Return all bets of tables whose game has changed since its last round, and clear chips of a player who left.
+    """Give back the bets of tables whose game has changed, and clear the chips of a player who has left.
 
     Chips that are laid but not staked are cleared when no credit is left: the next player has not laid them.
     """
@@ -176,7 +176,7 @@ def _taken_down_credits(machine: Machine, table: TableRecord) -> int:
 
 
 def _take_down(machine: Machine, table: TableRecord) -> None:
-    """Return the bets of one table that the player may take down; the others stay."""
+    """Give back the bets of one table that the player may take down; the others stay."""
     game = _game_at(machine, table)
     if game is None or not _taken_down_credits(machine, table):
         return

@@ -55,7 +55,7 @@ class CashOutRest:
 class HandpayRecord:
     """A hand-pay that waits for an attendant; ``id`` is the id of its reservation.
 
-    ``why``: why no ticket could be printed. ``in_coins``: set if it is the remainder of a cash-out begun by
+    ``why``: why no ticket could be printed. ``in_coins``: set if it is the remainder of a cash-out started by
     the hopper. ``pool`` and ``play_id``: the levels it pays, and their game. ``instead_of``: an older
     reservation that it replaces. ``way``: set if the player has requested a ticket instead.
     """
@@ -84,7 +84,7 @@ class CashOutRecord:
 
     For a ticket: ``kind`` of credit, the ``pool`` of a host's restricted credit, its masked ``number`` (empty
     while it waits for one), and the ``language`` it is printed in. For coins: their count. ``in_coins``: set
-    if it is the remainder of a cash-out begun by the hopper.
+    if it is the remainder of a cash-out started by the hopper.
     """
 
     id: str

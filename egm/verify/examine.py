@@ -88,7 +88,7 @@ def scope_of(cabinet_file: CabinetFile) -> Scope:
         return Scope(own=own)
 
 
-# ------------------------------------------------------------------ beside the machine
+# ------------------------------------------------------------------ in a separate process
 async def examine_beside(
     manifest_file: Path, public_key_hex: str, own: tuple[tuple[str, str], ...]
 ) -> Findings:

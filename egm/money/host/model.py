@@ -157,7 +157,7 @@ class HostMoney:
     asset_number: int = 0
     #: The name of the line to the host.
     line: str = ""
-    #: Whether the host has been heard recently; set by the link.
+    #: Whether the host has polled recently; set by the link.
     online: bool = False
     inquiry: Inquiry | None = None
     #: The full number of the ticket last returned; the journal contains masked numbers only.
@@ -175,7 +175,7 @@ class HostMoney:
     registration_key: bytes = field(default=b"", repr=False)
 
 
-def into_ring(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
+def ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
     """Return the state changes that add a ticket to the ring the host reads, for the ticket's settlement."""
     count = _count(journal, HostKey.RING_COUNT)
     return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % RING + 1}": pay_out_id}
@@ -186,18 +186,18 @@ def _count(journal: JournalView, key: str) -> int:
     return count if isinstance(count, int) else 0
 
 
-def unread_places(journal: JournalView) -> tuple[int, ...]:
+def unread_indices(journal: JournalView) -> tuple[int, ...]:
     """Return the ring indices (1 to 31) of the tickets the host has not read, oldest first."""
     read, count = _count(journal, HostKey.RING_READ), _count(journal, HostKey.RING_COUNT)
     return tuple(number % RING + 1 for number in range(read, count))
 
 
-def one_read(journal: JournalView) -> Mapping[str, int]:
+def next_read_state(journal: JournalView) -> Mapping[str, int]:
     """Return the state change that marks the oldest unread ticket as read."""
     return {HostKey.RING_READ: _count(journal, HostKey.RING_READ) + 1}
 
 
-def in_ring(journal: JournalView, place: int) -> str | None:
+def pay_out_in_ring(journal: JournalView, index: int) -> str | None:
     """Return the id of the cash-out whose ticket is at a ring index, or None."""
-    pay_out_id = journal.state(f"{HostKey.RING}{place}")
+    pay_out_id = journal.state(f"{HostKey.RING}{index}")
     return pay_out_id if isinstance(pay_out_id, str) else None

@@ -16,7 +16,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import Engine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.money.host.model import HostMoney, Redeeming, in_ring, one_read, unread_places
+from egm.money.host.model import HostMoney, Redeeming, next_read_state, pay_out_in_ring, unread_indices
 from egm.money.host.records import HostTicketRecord
 from egm.money.host.tickets import DENIED, SILENT, awaited, record_result_read
 from egm.money.host.transfers import takes_pool
@@ -212,14 +212,14 @@ class HostTickets:
 
     def unread(self) -> Validated | None:
         """Return the oldest printed ticket the host has not acknowledged, or None."""
-        places = unread_places(self._machine.journal)
+        places = unread_indices(self._machine.journal)
         return self.at(places[0]) if places else None
 
-    def at(self, place: int) -> Validated | None:
+    def at(self, index: int) -> Validated | None:
         """Return the ticket at a ring index, or None."""
-        issue_id = in_ring(self._machine.journal, place)
+        issue_id = pay_out_in_ring(self._machine.journal, index)
         ticket = None if issue_id is None else ticket_of(self._machine, issue_id)
-        return None if ticket is None or issue_id is None else Validated(place, ticket, self._pool(issue_id))
+        return None if ticket is None or issue_id is None else Validated(index, ticket, self._pool(issue_id))
 
     def _pool(self, pay_out_id: str) -> int:
         """Return the pool of the credit a ticket was printed from."""
@@ -230,7 +230,7 @@ class HostTickets:
         """Record durably that the host has acknowledged the oldest unread ticket; ignore any other number."""
         oldest = self.unread()
         if oldest is not None and oldest.ticket.number == number:
-            self._machine.record("voucher.read", state=one_read(self._machine.journal))
+            self._machine.record("voucher.read", state=next_read_state(self._machine.journal))
             self._machine.state(TicketDesk).reported(number)
 
     def enrol(self, validation_id: int, sequence: int) -> None:

@@ -2,7 +2,7 @@
 
 The limits are timers of the running process. After a restart, waits that the journal still records start
 again; queries that existed only in memory are dropped. The machine does not wait for a host that is offline,
-except after startup, when it allows the host time to be heard.
+except after startup, when it allows the host time for its first poll.
 """
 
 import asyncio

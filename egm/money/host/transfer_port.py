@@ -81,7 +81,7 @@ class HostTransfers:
             return TransferStatus.INCOMPATIBLE
         refused = self._refusal(order, asset_number, key, if_locked=if_locked)
         if refused is not None:
-            note_failure(self._machine, order, refused, told=True)
+            note_failure(self._machine, order, refused, host_has_result=True)
             return refused
         host.order = order
         self._let(EventType.TRANSFER_ORDERED)

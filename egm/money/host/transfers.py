@@ -186,10 +186,12 @@ def _flow(machine: Machine, way: TransferKind, kind: CreditKind, amount_cents: i
             raise InvariantError("a transfer of a kind this machine does not support")
 
 
-def note_failure(machine: Machine, order: Order, status: TransferStatus, *, told: bool = False) -> None:
-    """Record an order that moves nothing; ``told`` says that its host already has the reply."""
+def note_failure(
+    machine: Machine, order: Order, status: TransferStatus, *, host_has_result: bool = False
+) -> None:
+    """Record an order that moves nothing; ``host_has_result`` says that its host already has the reply."""
     result = _result(machine, order, status, dict.fromkeys(order.cents, 0))
-    record = replace(result, position=0, told=told)
+    record = replace(result, position=0, told=host_has_result)
     machine.record("aft.failed", state={HostKey.TRANSFER: record}, details=result)
 
 
