@@ -79,8 +79,8 @@ class Verifier:
         payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._ask(0x04, payload)
         if answer != b"\0":
-            asked = " ".join(parameters)
-            raise GatError(f"{asked}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
+            request = " ".join(parameters)
+            raise GatError(f"{request}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
 
     def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
         """Poll until the calculation has ended. Raises GatError if it fails or takes longer."""
@@ -122,12 +122,12 @@ class Verifier:
         head = self._port.read(2)
         if len(head) < 2:
             raise GatError(f"request {command:02X}: no answer")
-        rest = self._port.read(max(head[1] - 2, 0))
-        whole = head + rest
+        remainder = self._port.read(max(head[1] - 2, 0))
+        packet = head + remainder
         if (
             head[0] != command | 0x80
-            or len(whole) != head[1]
-            or crc(whole[:-2]) != int.from_bytes(whole[-2:], "big")
+            or len(packet) != head[1]
+            or crc(packet[:-2]) != int.from_bytes(packet[-2:], "big")
         ):
-            raise GatError(f"request {command:02X}: a broken answer: {whole.hex(' ')}")
-        return whole[2:-2]
+            raise GatError(f"request {command:02X}: a broken answer: {packet.hex(' ')}")
+        return packet[2:-2]

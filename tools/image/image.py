@@ -132,8 +132,8 @@ def _verity(root: Path, epoch: str, *, debug: bool) -> str:
     """Append the hash tree to the root; return the kernel's command line, which contains its hash."""
     length = root.stat().st_size
     fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
-    told = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
-    (found,) = (line.split(":")[1].strip() for line in told.splitlines() if line.startswith("Root hash"))
+    output = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
+    (found,) = (line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash"))
     words = (MADE_OF["command_line"], MADE_OF["debug_command_line"] if debug else "")
     return f"{' '.join(filter(None, words))} egm.roothash={found} egm.hashoffset={length}"
 

@@ -88,8 +88,8 @@ def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519Priva
 def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
     """Read a release line that must be signed by this key. Raises SlotError."""
     try:
-        whole = parse(line)
-        content, signature = whole["release"], bytes.fromhex(whole["signature"])
+        signed_release = parse(line)
+        content, signature = signed_release["release"], bytes.fromhex(signed_release["signature"])
         canonically = canonical(content)
     except (ValueError, KeyError, TypeError) as error:
         raise SlotError(f"{where}: holds no release of this software") from error

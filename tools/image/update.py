@@ -75,8 +75,8 @@ def faults(media: Mapping[str, Path], public: str) -> list[str]:
     for name, slot in slots().items():
         try:
             release = check(slot, public)
-            said = "empty" if release is None else f"{release.version}, release {release.number}"
-            echo(f"slot {name}: {said}")
+            text = "empty" if release is None else f"{release.version}, release {release.number}"
+            echo(f"slot {name}: {text}")
         except (OperatorError, OSError) as error:
             found.append(f"software_differs {error}")
     found += [f"first_memory_missing {label}" for label, path in media.items() if not _mounted(path)]
@@ -205,12 +205,12 @@ def entries() -> dict[str, str]:
     return {name: number for number, name in found}
 
 
-def comes_first(said: str, numbers: Mapping[str, str]) -> str | None:
+def comes_first(output: str, numbers: Mapping[str, str]) -> str | None:
     """Return the slot that comes first in efibootmgr's boot order, or None if none is in it yet.
 
     A computer that is not set up yet has none; its setup may take any time.
     """
-    order = re.search(r"^BootOrder: (\S+)", said, re.MULTILINE)
+    order = re.search(r"^BootOrder: (\S+)", output, re.MULTILINE)
     names = {number: name for name, number in numbers.items()}
     return next((names[one] for one in (order[1].split(",") if order else ()) if one in names), None)
 

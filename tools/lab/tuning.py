@@ -53,12 +53,12 @@ def value_at(data: Mapping[str, Any], path: Path) -> Any:
 
 def with_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
     """Return a copy of the definition with another value at the path."""
-    whole = copy.deepcopy(dict(data))
-    here: Any = whole
+    changed = copy.deepcopy(dict(data))
+    here: Any = changed
     for part in path[:-1]:
         here = here[_part(here, part)]
     here[_part(here, path[-1])] = value
-    return whole
+    return changed
 
 
 def pay_keys(data: Mapping[str, Any]) -> list[Path]:

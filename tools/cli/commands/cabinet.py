@@ -70,7 +70,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         with working("analysing its games", len(cabinet.games)) as done:
             games: list[str] = []
 
-            def doing(game: str) -> None:
+            def check_files(game: str) -> None:
                 done(len(games))
                 games.append(game)
 
@@ -78,7 +78,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
             folder = state or default_state_dir()
             remarks = _Remarks.on(cabinet, folder)
             with collector_paused():
-                faults = [*preflight(cabinet, doing, remarks.of_game), *shared_folders(cabinet, folder)]
+                faults = [*preflight(cabinet, check_files, remarks.of_game), *shared_folders(cabinet, folder)]
     elif not quick:
         faults += unknown_names(data)
     faults += examples_left(data)
@@ -92,8 +92,8 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         Column("did you mean", "meant"),
         Column("there are", "allowed", most=_LIST_WIDE),
     )
-    said = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
-    show(form, Table(columns, rows, empty=f"{file}: {said}"))
+    empty_text = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
+    show(form, Table(columns, rows, empty=f"{file}: {empty_text}"))
     raise SystemExit(1 if any(not (fault.waits or fault.remark) for fault in faults) else 0)
 
 
@@ -134,14 +134,14 @@ class _Remarks:
             return
         for cents in slot.denominations_cents or game.denominations_cents:
             most_on = game.rules.most_on(self.limit_cents // cents)
-            said = [
+            reductions = [
                 f"{counted(most_on[spot.id], 'credit')} of {spot.most:,} on {spot.id}"
                 for spot in game.rules.layout()
                 if most_on.get(spot.id, spot.most) < spot.most
             ]
-            if said:
+            if reductions:
                 what = (
-                    f"at {cents:,} minor units a credit it takes at most {', '.join(said)}: "
+                    f"at {cents:,} minor units a credit it takes at most {', '.join(reductions)}: "
                     f"the limit of {self.limit_cents:,} is over all that a round may cost"
                 )
                 yield Fault(key, what, stops=False, remark=True)
@@ -222,7 +222,7 @@ def new(
     Values not given as options are asked for on a terminal; otherwise marked examples are written that must
     be changed: egm cabinet check reports them.
     """
-    from tools.cli.cabinet_file import Asked, written  # noqa: PLC0415 (drivers; `check` does without)
+    from tools.cli.cabinet_file import CabinetRequest, written  # noqa: PLC0415 (drivers; `check` does without)
 
     if file.exists():
         raise click.ClickException(f"{file} exists; it is left alone")
@@ -238,7 +238,7 @@ def new(
         rules = load_profile(place)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    asked = Asked(
+    requested = CabinetRequest(
         profile=rules,
         serial=value(serial, "The manufacturer's serial number"),
         operator_number=value(number, "The operator's number of the machine"),
@@ -250,7 +250,7 @@ def new(
     )
     try:
         with working("looking which games the place admits"):
-            text = written(asked, file.parent)
+            text = written(requested, file.parent)
     except DefinitionError as error:
         raise click.ClickException(refusal(error)) from None
     cabinet, faults = read(text, CabinetFile)
@@ -302,7 +302,9 @@ def signed(state: Path | None, *, whole: bool, form: Form) -> None:
             raise click.ClickException("no cabinet file was ever signed for this machine")
         echo(last.text, nl=False)
         return
-    rows = [(at, told["digest"][:16], told["persons"], told["reason"]) for at, told in entries]
+    rows = [
+        (at, signature["digest"][:16], signature["persons"], signature["reason"]) for at, signature in entries
+    ]
     show(form, Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file was ever signed"))
 
 

@@ -142,7 +142,7 @@ def _together(found: Found) -> str:
 def _meters(found: Found) -> Table:
     good = ((name, value, value, "good") for name, value in found.inspection.good.items() if value)
     suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.suspect.items())
-    standing = Column("", "standing", style=lambda said: GOOD if said == "good" else BAD)
+    standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
     columns: Columns = ("meter", whole("first copy"), whole("second copy"), standing)
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
@@ -159,10 +159,10 @@ def _main_meters(found: Found, money: _Money) -> Table:
     for name in names:
         meter = BY_NAME.get(name)
         text = money if meter is not None and meter.unit is Unit.CENTS else figure
-        said = name.replace("_", " ") if meter is None else meter.meaning
+        label = name.replace("_", " ") if meter is None else meter.meaning
         values = first.get(name), second.get(name)
-        rows.append((said, *map(text, values), _agreement(*values)))
-    standing = Column("", "standing", style=lambda said: GOOD if said == "good" else BAD)
+        rows.append((label, *map(text, values), _agreement(*values)))
+    standing = Column("", "standing", style=lambda label: GOOD if label == "good" else BAD)
     columns: Columns = (
         "meter",
         Column("first copy", right=True),
@@ -186,8 +186,8 @@ def _claims(proposals: tuple[Proposal, ...], money: _Money) -> Table:
             for name, value in each.proposed.says.items()
             if value not in ("", None, [], {})
         }
-        said = (each.proposed, *(each.copies.get(name) for name in ("first", "second")))
-        cents = (claim.amount if claim is not None and claim.is_readable else None for claim in said)
+        claims_shown = (each.proposed, *(each.copies.get(name) for name in ("first", "second")))
+        cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
         rows.append((each.id, *cents, each.standing, says, list(each.acts)))
     columns: Columns = (
         "claim",

@@ -82,9 +82,9 @@ def command(
     if not reply.ok:
         raise click.ClickException(reply.text)
     if name is None:
-        told = ("kind", "status", "powered", "plugged")
-        rows = ((device, *(state.get(key) for key in told)) for device, state in reply.state.items())
-        show(form, Table(("device", *told), rows), document=reply.state)
+        columns = ("kind", "status", "powered", "plugged")
+        rows = ((device, *(state.get(key) for key in columns)) for device, state in reply.state.items())
+        show(form, Table(("device", *columns), rows), document=reply.state)
     elif form == "text" and action == "log":
         echo(reply.text)
     else:
@@ -102,7 +102,7 @@ def _listen(
     except ValueError:
         raise click.ClickException(f"--accept {accept!r}: whole cents, separated by commas") from None
 
-    def tell(event: DeviceEvent) -> None:
+    def print_event(event: DeviceEvent) -> None:
         fields = ", ".join(
             f"{key}={getattr(event, key)!r}" for key in event.__dataclass_fields__ if key != "device"
         )
@@ -111,7 +111,7 @@ def _listen(
     def tap(data: bytes, sent: bool) -> None:  # noqa: FBT001 (the line's signature)
         echo(f"{'>' if sent else '<'} {data.hex(' ')}")
 
-    listener = Listener(protocol, port, tell, accept=cents, keep=keep, tap=tap if as_bytes else None)
+    listener = Listener(protocol, port, print_event, accept=cents, keep=keep, tap=tap if as_bytes else None)
     try:
         asyncio.run(listener.run(seconds))
     except ListenError as error:

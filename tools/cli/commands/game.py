@@ -125,8 +125,8 @@ def check(file: str, jurisdiction: str | None) -> None:
         echo(f"warning: {warning.key}: {warning.text}")
     for name, source in sorted(game.assets.items()):
         echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
-    said = f", with {counted(len(warnings), 'warning')}" if warnings else ""
-    echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
+    notes = f", with {counted(len(warnings), 'warning')}" if warnings else ""
+    echo(f"{game.id} {game.version} is valid{notes}; SHA-256 {game.digest}")
 
 
 def _require_drawable(file: str, game: Game) -> None:

@@ -44,8 +44,8 @@ def load(name: str) -> Game:
 def say_what_is_carried(game: Game) -> None:
     """Print a note if the game's figures are claimed by its definition, because only a laboratory can compute them."""
     if getattr(getattr(game.rules, "definition", None), "proved", None):
-        said = "figures are what the definition carries as proved, not worked out here (`egm certify` does)"
-        echo(f"{game.id}: {said}")
+        text = "figures are what the definition carries as proved, not worked out here (`egm certify` does)"
+        echo(f"{game.id}: {text}")
 
 
 @click.command()

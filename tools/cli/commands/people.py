@@ -126,8 +126,8 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
     Nobody is left who could prove an identity: the journal records both names and the reason, and the machine
     shows a fault until a newly enrolled technician has cleared it.
     """
-    said = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
-    if not all(said.values()) or person.strip() == witness.strip():
+    details = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
+    if not all(details.values()) or person.strip() == witness.strip():
         raise click.ClickException("two different persons and a reason are wanted")
     folder = state or default_state_dir()
     try:
@@ -138,7 +138,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
         try:
             load_recorded(path, spare, recorded)
         except RosterError:
-            renew_roster(folder, second, said)
+            renew_roster(folder, second, details)
         else:
             raise click.ClickException("the roster is the one recorded: enrol with --by")
     except (OperatorError, JournalError, OSError) as error:

@@ -42,7 +42,7 @@ def selftest(*, form: Form) -> None:
         raise click.ClickException(str(error)) from error
     rows = [(name, "passed" if name in passed else "not run") for name in TESTS]
     rows += [(f"start-up of {source.name}", "passed") for source in rng.available_sources()]
-    result = Column("result", style=lambda said: GOOD if said == "passed" else None)
+    result = Column("result", style=lambda result_text: GOOD if result_text == "passed" else None)
     show(form, Table(("test", result), rows))
 
 

@@ -124,7 +124,7 @@ def _write_report(
     def raw(count: int) -> bytes:
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
-    words = [*click.get_current_context().command_path.split(), *_asked()]
+    words = [*click.get_current_context().command_path.split(), *_given_options()]
     report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
     if json_file:
         write_result(json_file, to_json(report))
@@ -133,7 +133,7 @@ def _write_report(
     return [str(each["error"]) for each in report["scaling"] if each["error"]]
 
 
-def _asked() -> list[str]:
+def _given_options() -> list[str]:
     """Return the options that produced the outcomes, as typed on a command line."""
     words: list[str] = []
     for name, value in click.get_current_context().params.items():

@@ -254,9 +254,9 @@ class _Supervisor:
         stopped = asyncio.create_task(self._stop.wait())
         while not self._stop.is_set():
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
-            said = None if child.speaks else asyncio.subprocess.DEVNULL
+            text = None if child.speaks else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
-                *child.command, stdout=said, preexec_fn=_dies_with(os.getpid()), pass_fds=child.held
+                *child.command, stdout=text, preexec_fn=_dies_with(os.getpid()), pass_fds=child.held
             )
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
@@ -407,12 +407,12 @@ def command(
         raise click.ClickException(str(error)) from error
     status = _FILE_CHANGED
     while status == _FILE_CHANGED:
-        status = asyncio.run(_Supervisor(_begun(folder, cabinet, shown)).run())
+        status = asyncio.run(_Supervisor(_prepare_children(folder, cabinet, shown)).run())
     lock.release()
     sys.exit(status)
 
 
-def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
+def _prepare_children(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
     """Print the start information, and return what to run. Raises ClickException for an unusable file."""
     if _asks(cabinet, shown):
         echo(f"egm: there is no {cabinet} yet: the screen asks for what it is to say")

@@ -284,8 +284,8 @@ def _untimely(certificate: x509.Certificate, now: datetime) -> str:
     since, until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if since <= now <= until:
         return ""
-    first, last, told = (f"{each:%Y-%m-%d %H:%M}" for each in (since, until, now))
-    return f"is valid from {first} to {last} UTC, and this computer's clock says {told}"
+    first, last, today = (f"{each:%Y-%m-%d %H:%M}" for each in (since, until, now))
+    return f"is valid from {first} to {last} UTC, and this computer's clock says {today}"
 
 
 def _read(path: Path) -> x509.Certificate:

@@ -145,8 +145,8 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
         trigger = Trigger.from_json(prize.trigger)
     except TriggerError as error:
         raise MysteryError(f"{what}: {error}") from None
-    told = (trigger.commitment, trigger.level, trigger.number, trigger.start)
-    if told != (prize.commitment, prize.level, prize.number, prize.start):
+    disclosed = (trigger.commitment, trigger.level, trigger.number, trigger.start)
+    if disclosed != (prize.commitment, prize.level, prize.number, prize.start):
         raise MysteryError(f"{what}: its secret is not the one that was committed to")
     if not prize.claim:
         return

@@ -33,8 +33,8 @@ def commit_of(root: Path, out: Path) -> str:
     paths = ["."]
     if out.resolve().is_relative_to(root.resolve()):
         paths.append(f":(exclude){out.resolve().relative_to(root.resolve())}")
-    said = _git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
-    if changed := [line[3:] for line in said.split("\0") if line]:
+    status = _git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
+    if changed := [line[3:] for line in status.split("\0") if line]:
         more = f" and {len(changed) - _SHOWN} more" if changed[_SHOWN:] else ""
         raise OperatorError(
             f"{root}: {', '.join(changed[:_SHOWN])}{more}: in no commit, and a submission is of one; commit, "
@@ -53,9 +53,9 @@ def _archive(root: Path, commit: str) -> bytes:
     return _git(root, "archive", "--format=tar", commit)
 
 
-def _git(root: Path, *asked: str) -> bytes:
+def _git(root: Path, *arguments: str) -> bytes:
     try:
-        done = subprocess.run(["git", "-C", str(root), *asked], capture_output=True, check=False)
+        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
     except OSError as error:
         raise OperatorError(f"git: {error}") from None
     if done.returncode:

@@ -101,8 +101,8 @@ def submitted(
         found = {**built(source), **pages(source)}
     found |= {**written(games, profile, commands), SOFTWARE: software(key)}
     for case, findings in held:
-        said = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
-        found[f"{case.game.id}{FINDINGS}"] = said.encode()
+        text = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
+        found[f"{case.game.id}{FINDINGS}"] = text.encode()
     missing = [f"{BATTERY}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
     if battery is not None:
         found[BATTERY], missing = battery, []
