@@ -78,7 +78,7 @@ class ConductAudit:
             self.used.add(id(rule))
             break
         else:
-            why = why or "no entry of this kind has a place in a journal"
+            why = why or "no journal entry may have this kind"
             self._fault(entry, f"{entry.kind}: {why}{_moved(entry)}")
         self.facts.see(entry)
         return False

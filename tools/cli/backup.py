@@ -105,7 +105,9 @@ class Backup:
             if content_record.format != FORMAT:
                 raise OperatorError(f"{path}: format {content_record.format} is not {FORMAT}")
             if not 0 <= content_record.sequence < _SEQUENCES:
-                raise OperatorError(f"{path}: sequence {content_record.sequence} is none of a journal")
+                raise OperatorError(
+                    f"{path}: sequence {content_record.sequence} is not a valid journal sequence"
+                )
             files = {
                 name: base64.b64decode(text, validate=True) for name, text in content_record.files.items()
             }
@@ -127,12 +129,12 @@ class Backup:
             raise OperatorError(f"{path}: {error.strerror or error}") from error
         except (ValueError, RecursionError, RecordError) as error:
             raise OperatorError(
-                f"{path}: not a backup, and a journal, its export or its archive is never put back: {error}"
+                f"{path}: not a backup (a journal, its export or its archive is never restored): {error}"
             ) from error
         if not is_signed:
-            raise OperatorError(f"{path}: is not as the machine signed it")
+            raise OperatorError(f"{path}: does not have the content that the machine signed")
         if strange := sorted(files.keys() - NAMES):
-            raise OperatorError(f"{path}: {', '.join(strange)}: may not be put back")
+            raise OperatorError(f"{path}: {', '.join(strange)}: may not be restored")
         return found
 
 
@@ -140,5 +142,5 @@ def key_of(state: Path) -> MachineKey:
     """Return the machine's key. Raises OperatorError if there is none, JournalError if it is damaged."""
     key = MachineKey.load(DiskStorage(), state, state / SECOND_FOLDER)
     if key is None:
-        raise OperatorError(f"{state}: no machine has been here: there is no key")
+        raise OperatorError(f"{state}: there is no machine key; start the machine once")
     return key

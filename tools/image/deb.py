@@ -220,7 +220,7 @@ def provide(packages: Sequence[str]) -> None:
 def main(out: Path) -> None:
     """Build the Debian package of the cabinet."""
     try:
-        echo("building the package: its packages are fetched, which takes minutes", err=True)
+        echo("building the package: downloading its packages, which takes minutes", err=True)
         package = build(out)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error

@@ -208,7 +208,7 @@ def main(image: Path, display: str | None, state: Path | None) -> None:
         except OperatorError as error:
             raise click.ClickException(str(error)) from error
         where = f"; {shown}" if shown.startswith("vnc") else ""
-        echo(f"it is on{where}; it takes a minute or more to its first picture")
+        echo(f"it is running{where}; the first picture takes a minute or more")
         try:
             computer.process.wait()
         except KeyboardInterrupt:

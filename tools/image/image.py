@@ -214,7 +214,7 @@ def _medium(path: Path, label: str, number: int, epoch: str) -> None:
     help="A folder laid over the root: etc/open-egm/cabinet.toml, udev rules, a network.",
 )
 @click.option(
-    "--debug", is_flag=True, help="With a root shell on hvc0 and a kernel that talks; for no house."
+    "--debug", is_flag=True, help="With a root shell on hvc0 and a verbose kernel; never for a venue."
 )
 def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool) -> None:
     """Build the image of a machine."""
@@ -225,11 +225,11 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
             write_private(signer, new_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
         deb.provide(MADE_OF["builder"])
-        echo("building the image: Debian is fetched and laid out, which takes minutes", err=True)
+        echo("building the image: downloading and unpacking Debian, which takes minutes", err=True)
         image = build(out, signer, overlays=overlays or (_HERE / "qemu",), debug=debug)
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{image}{': DEBUG, with a root shell for whoever is at hvc0' if debug else ''}")
+    echo(f"{image}{': DEBUG, with an open root shell on hvc0' if debug else ''}")
 
 
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ def take(path: Path, public: str) -> tuple[str, Release]:
         try:
             install(bundle, release, slots()[other], str(path))
         except (SlotError, OSError) as error:
-            raise SlotError(f"{error}; slot {other} is empty now: nothing is fallen back on") from error
+            raise SlotError(f"{error}; slot {other} is empty now: there is no fallback") from error
     return other, release
 
 
@@ -316,12 +316,14 @@ def install_command(path: Path) -> None:
         name, release = take(path, _TRUSTED.read_text("ascii").strip())
     except (SlotError, OSError) as error:
         raise click.ClickException(f"refused: {error}") from error
-    echo(f"{release.version}, release {release.number}: in slot {name}; waits for an idle machine")
+    echo(
+        f"{release.version}, release {release.number}: installed in slot {name}; waiting for an idle machine"
+    )
     machine = Machine(_STATE)
     held(lambda: machine.idle, _IDLE_S)
     start_first(running())  # the fallback, also if the firmware still has another boot order
     _efi("-q", "-n", entries()[name])
-    echo(f"slot {name}: starts once; it stays when it has come up")
+    echo(f"slot {name} starts once, and becomes the default if it comes up")
     _reboot()
 
 
@@ -332,9 +334,9 @@ def good_command() -> None:
     before = comes_first(_efi(), entries()) not in {here, None}
     if held(lambda: machine.up and _screen_is_up(), _UP_S, within=_PATIENCE_S if before else None):
         start_first(here)
-        echo(f"slot {here}: is up, and is started from now on")
+        echo(f"slot {here} is up, and is the default from now on")
         return
-    echo(f"slot {here}: did not come up in {_PATIENCE_S:.0f} s", err=True)
+    echo(f"slot {here} did not come up in {_PATIENCE_S:.0f} s", err=True)
     _reboot()
 
 

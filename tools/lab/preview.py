@@ -52,7 +52,7 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
         line = times(told(idle_view, view_of, outcome), theme)
         if line is not None and line.done < film.seconds_most - 2 * _IDLE_SECONDS:
             return outcome
-    raise PreviewError(f"{game.id}: none of {_TRIES} games was worth showing")
+    raise PreviewError(f"{game.id}: none of {_TRIES} games was suitable for a preview")
 
 
 def told(view: View, game: GameView, outcome: Outcome) -> View:

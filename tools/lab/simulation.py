@@ -205,7 +205,7 @@ def _played(
     while played.decision is not None:
         played.advance(policy(played.decision, draw))
     if played.outcome is None:
-        raise SimulationError(f"{game.id}: a round neither asks nor ends")
+        raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
     if own is not None:
         back = sum(each.credits for each in played.outcome.settlements if each.spot in own)
         return back, game.at(played.outcome.table)

@@ -201,7 +201,7 @@ _HANDPAYS: Final = (
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
-                "the form kept is not the form told",
+                "the stored form differs from the recorded one",
                 lambda scope: json_equal(
                     scope["form"],
                     {name: scope[name] for name in ("method", "persons", "identity") if name in scope.names},
@@ -256,7 +256,7 @@ _HANDPAYS: Final = (
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
-                "its meters are told apart otherwise than those of what it stands for",
+                "its dims differ from those of what it replaces",
                 lambda scope: (
                     [dict(t.dims) for t in scope.ledger.pending[scope["id"]].transfers]
                     == [dict(t.dims) for t in scope.entry.transfers]

@@ -409,7 +409,7 @@ _PROGRESSIVES: Final = (
         state={"claim:{claim}": None},
         also=(
             holds(
-                "it is not the claim as it was kept",
+                "it differs from the stored claim",
                 lambda scope: json_equal(scope.record, {**scope["kept"], "claim": scope["claim"]}),
             ),
         ),
@@ -432,7 +432,7 @@ _PROGRESSIVES: Final = (
         state={"claim:{claim}?": "$:object"},
         also=(
             holds(
-                "the hits told again are not those paid since",
+                "the repeated hits are not the ones paid since",
                 lambda scope: json_equal(dict(scope.entry.state), _paid_since(scope)),
             ),
         ),

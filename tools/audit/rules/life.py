@@ -327,7 +327,7 @@ _HOSTS: Final = (
         },
         also=(
             holds(
-                "what is kept of a refusal is not what is told",
+                "the stored refusal differs from the recorded one",
                 lambda scope: (
                     scope["trouble"] == scope.names.get("refused", "")
                     and bool(scope["finished"]) == bool(scope["trouble"])

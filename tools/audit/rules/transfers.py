@@ -194,7 +194,7 @@ def _terms_of_restricted(scope: Scope) -> Any:
 
 _COUNTED: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
 _PLACE: Final = holds(
-    "its place in the history is not the next",
+    "its index in the history is not the next one",
     lambda scope: _result(scope).position == (scope.value_before("transfers") or 0) % _HISTORY + 1,
 )
 _DONE: Final = {**_RESULT, "position": "$:cents"}

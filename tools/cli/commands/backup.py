@@ -90,7 +90,7 @@ def restore(
     """
     folder = StateFolder(state or default_state_dir())
     if person == second_person:
-        raise click.ClickException("two different persons are wanted")
+        raise click.ClickException("two different people are needed")
     try:
         found = Backup.read(file)
         folder.prepare()
@@ -151,16 +151,16 @@ def _require_own(folder: StateFolder, found: Backup, second: Path) -> None:
         sequence = view.sequence
         there = next(view.entries(since=found.sequence - 1, limit=1), None)
     if found.machine != machine:
-        raise OperatorError(f"the backup is of machine {found.machine}; this memory is of {machine}")
+        raise OperatorError(f"the backup belongs to machine {found.machine}, this memory to {machine}")
     if found.public_key != key_of(folder.root).public_key.hex():
-        raise OperatorError(f"the backup was made under another key of machine {machine} than is here")
+        raise OperatorError(f"the backup was made with another key of machine {machine} than the present one")
     if found.sequence > sequence:
         raise OperatorError(
-            f"the backup knows entry {found.sequence}, and this memory ends at {sequence}: an older memory "
-            "stands in the place of the one that played on"
+            f"the backup was made at entry {found.sequence}, but this memory ends at {sequence}: an older memory "
+            "has replaced the one that went on playing"
         )
     if there is not None and there.sequence == found.sequence and there.hash_hex != found.head:
-        raise OperatorError(f"entry {found.sequence} of this memory is another than the backup knows")
+        raise OperatorError(f"entry {found.sequence} of this memory is not the one in the backup")
 
 
 def _give_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, used: bool) -> str:

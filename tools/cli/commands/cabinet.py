@@ -174,7 +174,7 @@ def _game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     for value in values:
         if value not in shipped() and not value.endswith(".toml"):
             raise click.BadParameter(
-                f"{value!r}: no game of the library and no .toml file; see egm game list"
+                f"{value!r} is neither a game of the library nor a .toml file; see egm game list"
             )
     return values
 
@@ -184,7 +184,7 @@ def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     for value in values:
         protocol, _equals, port = value.partition("=")
         if protocol not in PROTOCOLS:
-            raise click.BadParameter(f"{protocol!r}: no protocol; {among(protocol, PROTOCOLS)}")
+            raise click.BadParameter(f"{protocol!r} is not a protocol; {among(protocol, PROTOCOLS)}")
         found.append((protocol, port or "bench"))
     return tuple(found)
 
@@ -194,7 +194,7 @@ def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
 @click.option("--profile", type=click.Choice(available()), help="The place's rules.")
 @click.option("--serial", help="The manufacturer's serial number.")
 @click.option("--number", help="The operator's number of the machine.")
-@click.option("--site", help="The house, as tickets say it.")
+@click.option("--site", help="The venue's name as printed on tickets.")
 @click.option("--licence-holder", help="Whose licence it is, where the place's tickets name one.")
 @click.option("--time-zone", help="An IANA name: America/Toronto.")
 @click.option("--game", "games", multiple=True, callback=_game_names, help="A game; repeat for more.")
@@ -225,7 +225,7 @@ def new(
     from tools.cli.cabinet_file import CabinetRequest, written  # noqa: PLC0415 (drivers; `check` does without)
 
     if file.exists():
-        raise click.ClickException(f"{file} exists; it is left alone")
+        raise click.ClickException(f"{file} exists and was not changed")
     asks = sys.stdin.isatty()
 
     def value(given: str | None, prompt: str, example: str = "") -> str:
@@ -282,7 +282,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
         Signature(digest_of(contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{file} is signed by {', '.join(persons)}; it counts from the machine's next start")
+    echo(f"{file} is signed by {', '.join(persons)}; it takes effect at the machine's next start")
 
 
 @command.command("signed")
@@ -299,7 +299,7 @@ def signed(state: Path | None, *, whole: bool, form: Form) -> None:
         raise click.ClickException(str(error)) from error
     if whole:
         if last is None:
-            raise click.ClickException("no cabinet file was ever signed for this machine")
+            raise click.ClickException("no cabinet file has been signed for this machine")
         echo(last.text, nl=False)
         return
     rows = [

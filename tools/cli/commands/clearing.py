@@ -228,7 +228,7 @@ def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
         if not equals or act not in _ACTS or claim in decisions:
             raise click.BadParameter(f"{value!r}: once each CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended")
         if (act == "paid") != (len(paid) == 2 and paid[0].isdecimal()):
-            raise click.BadParameter(f"{value!r}: what was paid is CLAIM=paid:CENTS:WHO")
+            raise click.BadParameter(f"{value!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         cents, by = (int(paid[0]), paid[1]) if paid else (None, "")
         decisions[claim] = Decision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
     return decisions
@@ -316,7 +316,7 @@ def _proved(
     roster, wrong = _roster(folder, second, found)
     if wrong and not without_roster:
         raise click.ClickException(
-            f"{wrong}: nobody can prove who he is. Bring the roster back, or clear --without-roster,"
+            f"{wrong}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
             " which is recorded"
         )
     if wrong:

@@ -29,7 +29,7 @@ def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
     for word in words:
         key, sign, value = word.partition("=")
         if not sign or not key:
-            raise click.ClickException(f"{word!r}: a value is written key=value")
+            raise click.ClickException(f"{word!r}: write a value as key=value")
         # the leading zeros of a bar code belong to it
         values[key] = value if key == "barcode" else _value(value)
     return values
@@ -46,7 +46,7 @@ def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
 @click.option("--accept", default="", help="with --protocol: denominations in cents to accept, by commas")
 @click.option("--keep", is_flag=True, help="with --accept: keep what is offered instead of giving it back")
 @click.option("--bytes", "as_bytes", is_flag=True, help="with --protocol: print the line's bytes too")
-@click.option("--seconds", type=float, help="with --protocol: listen for so long (default: until Ctrl-C)")
+@click.option("--seconds", type=float, help="with --protocol: listen for this time (default: until Ctrl-C)")
 def command(
     name: str | None,
     action: str,

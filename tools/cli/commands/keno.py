@@ -176,7 +176,13 @@ def odds(
 @click.option(
     "--language", type=click.Choice(sorted(SLIP)), default="en", show_default=True, help="Of the text."
 )
-@click.option("--selections", type=Whole(min=1), default=1, show_default=True, help="Room for so many.")
+@click.option(
+    "--selections",
+    type=Whole(min=1),
+    default=1,
+    show_default=True,
+    help="The number of selections with boxes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="What slip and point of play must show, as data.")
 def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     """Print the selection slip of GAME: its required text, and boxes to mark for each selection."""

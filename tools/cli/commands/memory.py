@@ -73,4 +73,4 @@ def replace(state: Path | None, second: Path | None, person: str, reason: str) -
         )
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    echo(f"medium {label.id} takes the second's place; start the machine again, and it is filled")
+    echo(f"medium {label.id} replaces the second one; restart the machine to fill it")

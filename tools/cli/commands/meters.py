@@ -119,7 +119,7 @@ def command(
     options = {"--sign": sign, "--since": since is not None, "--names": names is not None}
     if by is not None and any(options.values()):
         with_it = " and ".join(option for option, given in options.items() if given)
-        raise click.UsageError(f"--by splits every meter as it is now: it does not go with {with_it}")
+        raise click.UsageError(f"--by splits the present meters and cannot be combined with {with_it}")
     folder = state or default_state_dir()
     try:
         with open_view(folder) as view:

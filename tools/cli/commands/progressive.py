@@ -143,7 +143,7 @@ def revoke_(folder: Path, name: str) -> None:
         revoke(folder, name, datetime.now(UTC))
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{name} is revoked; start the broker anew")
+    echo(f"{name} is revoked; restart the broker")
 
 
 @command.command()
@@ -190,7 +190,7 @@ def serve(
         key=folder / f"{CONTROLLER}.key",
     )
     if (manifest is None) != (key is None):
-        raise click.UsageError("--manifest and --key go together")
+        raise click.UsageError("--manifest and --key are only valid together")
     try:
         source = level_source(levels)
         definitions = levels_in(source)
@@ -398,7 +398,7 @@ def give_up(level: str, successor: str, store: str | None) -> None:
     """Close LEVEL: everything it holds goes to SUCCESSOR, exactly."""
     with controller_on(store) as controller:
         amount = controller.give_up(level, successor)
-    echo(f"{level}: {amount} minor units went to {successor}")
+    echo(f"{level}: {amount} minor units were transferred to {successor}")
 
 
 @command.command()

@@ -60,7 +60,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command("battery")
 @click.option("--game", "names", multiple=True, type=click.Choice(GAME_NAMES), help="Only this; repeatable.")
-@click.option("--plays", type=Whole(min=1), help="Plays of each game, in place of its own number.")
+@click.option("--plays", type=Whole(min=1), help="Plays of each game, instead of its default.")
 @click.option(
     "--alpha", type=float, default=0.01, show_default=True, help="Level of a game's tests together."
 )
@@ -107,7 +107,7 @@ def battery(
         raise click.ClickException(str(error)) from error
     failed = [verdict.game for verdict in verdicts if not verdict.passed]
     if failed:
-        raise click.ClickException(f"findings stand in: {', '.join(failed)}")
+        raise click.ClickException(f"findings in: {', '.join(failed)}")
     console.print("no finding; this is a self-assessment, not a certificate")
 
 

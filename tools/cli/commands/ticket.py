@@ -62,8 +62,8 @@ _WORDS: Final = {
 }
 #: What to do about a damaged ledger.
 _REMEDY: Final = (
-    "start the machine, which makes a damaged copy again from a whole one; "
-    "where it says that neither is whole, two persons begin the ledger anew: egm ticket restore"
+    "start the machine, which rebuilds a damaged copy from an intact one; "
+    "if it reports that neither is intact, two people start a new ledger: egm ticket restore"
 )
 _WRITERS: Final = {".png": png, ".pdf": pdf}
 
@@ -76,7 +76,7 @@ def _digits(_: click.Context, __: click.Parameter, value: str) -> str:
 
 def _picture(_: click.Context, __: click.Parameter, value: Path) -> Path:
     if value.suffix not in _WRITERS:
-        raise click.BadParameter(f"{value}: a .png or .pdf is wanted")
+        raise click.BadParameter(f"{value}: must end in .png or .pdf")
     return value
 
 
@@ -345,16 +345,14 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     proof = combine_proofs(proof for answer in answers for proof in answer)
     missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
     if proof is None:
-        raise click.ClickException(f"no journal of this machine knows a ticket of this number{missing}")
+        raise click.ClickException(f"no journal of this machine has a ticket with this number{missing}")
     money = f"{counted(proof.amount_cents, 'cent')} {proof.kind}"
     echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
     if proof.taken:
-        raise click.ClickException(f"a machine took it in again: {proof.taken}")
+        raise click.ClickException(f"a machine has redeemed it: {proof.taken}")
     if unread:
-        raise click.ClickException(f"it is not known whether a machine took it in again{missing}")
-    echo(
-        "no machine took it in again; a payment at the cage is not in the journals: look into the cage's book"
-    )
+        raise click.ClickException(f"it is not known whether a machine has redeemed it{missing}")
+    echo("no machine has redeemed it; cage payments are not in the journals: look into the cage's records")
 
 
 # ---------------------------------------------------------------- acting
@@ -436,7 +434,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             at=at,
             taken=lambda number: taken.get(commitment(numbers, number)),
         )
-    echo(f"the ticket ledger begins anew with {counted(moves, 'move')}; what vouches for them: {vouches}")
+    echo(f"a new ticket ledger starts with {counted(moves, 'move')}; their source: {vouches}")
 
 
 # ---------------------------------------------------------------- pictures
