@@ -302,5 +302,5 @@ def test_the_key_is_made_once_and_a_wrong_one_is_named(tmp_path):
     assert read_key(tmp_path) == key
     assert (tmp_path / KEY_FILE).stat().st_mode & 0o777 == 0o600
     (tmp_path / KEY_FILE).write_text("beef")
-    with pytest.raises(Exception, match="a key of 2 bytes"):
+    with pytest.raises(Exception, match="the key has 2 bytes"):
         read_key(tmp_path)

@@ -169,7 +169,9 @@ def test_a_certified_bundle_is_signed_whole_and_shows_any_change(tmp_path):
     assert "is certified for quebec-casino" in said
     assert "is not the laboratory's key" in run("certify", "--verify", folder, "--signer", "00" * 32, code=1)
     assert run("certify", "--verify", out, "--signer", key.hex()) == said
-    assert "is not a bundle: neither it nor any folder in it has a manifest.json" in run("certify", "--verify", tmp_path / "laboratory", code=1)
+    assert "is not a bundle: neither it nor any folder in it has a manifest.json" in run(
+        "certify", "--verify", tmp_path / "laboratory", code=1
+    )
     assert "--jurisdiction" in run("certify", "orchard-picnic", code=2)
     for name in ("orchard-picnic.toml", "par.json", "manifest.json"):
         whole = (folder / name).read_bytes()
