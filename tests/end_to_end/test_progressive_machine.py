@@ -356,7 +356,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
             broker.close()
 
     asyncio.run(session())
-    for name, said in (("EGM-9", "no certificate to revoke"), ("broker", "no list revokes it")):
+    for name, said in (("EGM-9", "no certificate to revoke"), ("broker", "cannot be revoked by a list")):
         done = subprocess.run(
             [*EGM, "progressive", "revoke", folder, name], capture_output=True, text=True, check=False
         )

@@ -31,9 +31,9 @@ class GamesAtHand:
 
     def see(self, entry: StoredEntry) -> None:
         """Remember the definition texts that an entry stores."""
-        for key, kept in entry.state.items():
-            if key.startswith(PlayKey.DEFINITION) and isinstance(kept, str):
-                self._texts[key.removeprefix(PlayKey.DEFINITION)] = kept
+        for key, stored_text in entry.state.items():
+            if key.startswith(PlayKey.DEFINITION) and isinstance(stored_text, str):
+                self._texts[key.removeprefix(PlayKey.DEFINITION)] = stored_text
 
     def find(self, game_id: str, digest: str) -> Game | None:
         """Return the definition with that digest, or None if neither the shelf nor the journal has it."""
@@ -44,14 +44,14 @@ class GamesAtHand:
         return self._shelf.find(game_id, digest) is None and self._of_journal(digest) is not None
 
     def _of_journal(self, digest: str) -> Game | None:
-        kept = self._texts.get(digest)
-        game = None if kept is None else _made(kept)
+        stored_text = self._texts.get(digest)
+        game = None if stored_text is None else _made(stored_text)
         return game if game is not None and game.digest == digest else None
 
 
 @lru_cache(maxsize=_MADE)
-def _made(kept: str) -> Game | None:
+def _made(stored_text: str) -> Game | None:
     """Return the game of a stored definition text, or None if the text is not a valid definition."""
     with suppress(PaytableError, ValueError, LookupError, TypeError, zlib.error, binascii.Error):
-        return game_from_text(text_of(kept), "the journal")
+        return game_from_text(text_of(stored_text), "the journal")
     return None

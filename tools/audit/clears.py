@@ -63,7 +63,10 @@ class ClearAudit:
         if not isinstance(cleared, Mapping):
             return
         try:
-            self._due = [[str(made), str(said)] for made, said in cleared.get("opening", ())]
+            self._due = [
+                [str(entry_id), str(expected_digest)]
+                for entry_id, expected_digest in cleared.get("opening", ())
+            ]
             self._claims = {str(claim["id"]): claim for claim in cleared.get("claims", ())}
             for claim in self._claims.values():
                 if claim["act"] not in _ACTS:
@@ -72,9 +75,9 @@ class ClearAudit:
             self._fault(entry, f"the clear's record cannot be read: {why!r}")
 
     def _opening(self, entry: StoredEntry) -> None:
-        made, said = self._due.pop(0)
-        if (entry.id, digest(entry.transaction)) != (made, said):
-            self._fault(entry, f"the clear authorised entry {made} here, not this one")
+        entry_id, expected_digest = self._due.pop(0)
+        if (entry.id, digest(entry.transaction)) != (entry_id, expected_digest):
+            self._fault(entry, f"the clear authorised entry {entry_id} here, not this one")
             self._due.clear()
             return
         name = str(details(entry).get("claim", ""))

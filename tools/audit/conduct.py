@@ -14,10 +14,10 @@ from meters.ledger import Ledger
 from meters.transaction import Phase
 from tools.audit.rules import Differs, Facts, Rule, rules_of
 from tools.audit.rules.facts import position_of
-from tools.audit.rules.pattern import place
+from tools.audit.rules.pattern import storage_key
 from tools.audit.rules.plain import PLAIN
 
-_MOVES_TOLD: Final = 4
+_MOVES_SHOWN: Final = 4
 #: Entry kinds that never have to name a position. The journal itself writes the first two, which never name
 #: one.
 _OF_THE_JOURNAL: Final = frozenset({"machine.genesis", "checkpoint", "event"})
@@ -30,7 +30,7 @@ _NOT_AS_BEFORE: Final = "it names its position although earlier entries do not, 
 
 def _moved(entry: StoredEntry) -> str:
     """Return the money an entry moves, as text for a finding."""
-    moved = (f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_TOLD])
+    moved = (f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN])
     return f" (it moves {', '.join(moved)})" if entry.transfers else ""
 
 
@@ -78,15 +78,15 @@ class ConductAudit:
             self.used.add(id(rule))
             break
         else:
-            why = why or "no entry of this kind has a place in a journal"
+            why = why or "no journal entry may have this kind"
             self._fault(entry, f"{entry.kind}: {why}{_moved(entry)}")
         self.facts.see(entry)
         return False
 
     @staticmethod
-    def _better(why: str, rule: Rule, entry: StoredEntry, told: str) -> str:
+    def _better(why: str, rule: Rule, entry: StoredEntry, new_reason: str) -> str:
         """Return the reason of the rule that comes nearest to the entry, out of the reasons of all its rules."""
-        return told if not why or rule.phase is entry.phase else why
+        return new_reason if not why or rule.phase is entry.phase else why
 
     def _check_position(self, entry: StoredEntry, before: Ledger) -> None:
         """Check that the entry names an existing position if the entries of its run name theirs."""
@@ -127,12 +127,16 @@ class ConductAudit:
 
     def _follow_terms(self, entry: StoredEntry, before: Ledger, number: int) -> None:
         """Check that a position other than the first has recorded its terms, or does so at this start."""
-        known, begun = PlayKey.RESIDUAL in before.state, IntegrityKey.BOOTS in before.state
+        known, has_started = PlayKey.RESIDUAL in before.state, IntegrityKey.BOOTS in before.state
         if entry.kind == _TERMS:
             self._unknown = [each for each in self._unknown if position_of(each) != number]
         elif entry.kind == _POWER_UP and not known and PlayKey.RESIDUAL not in entry.state:
             self._unknown.clear()  # an earlier version, which recorded no terms
-        elif number > 1 and (known or not begun) and place(PlayKey.RESIDUAL, number) not in before.state:
+        elif (
+            number > 1
+            and (known or not has_started)
+            and storage_key(PlayKey.RESIDUAL, number) not in before.state
+        ):
             self._unknown.append(entry)
 
     def close(self, books: Ledger) -> None:

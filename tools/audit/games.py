@@ -52,9 +52,9 @@ _POWER_UP: Final = "power.up"
 _PRIZE_WON: Final = "merchandise.won"
 _VOID: Final = "game.void"
 #: Kinds of a play's entries after its first one.
-_GOES_ON: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, _DOUBLE_UP, PLAY_PUSH})
+_LATER_ENTRIES: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, _DOUBLE_UP, PLAY_PUSH})
 #: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.
-_TOLD_APART: Final = _GOES_ON - {_VOID}
+_SAME_DIMS: Final = _LATER_ENTRIES - {_VOID}
 
 
 class Shelf:
@@ -159,9 +159,9 @@ class GameAudit:
     def see(self, entry: StoredEntry) -> GameRecord | None:
         """Check one entry of the journal; return the game that it starts, or None."""
         kind = entry.transaction.kind
-        if kind in _GOES_ON:
+        if kind in _LATER_ENTRIES:
             self._rounds.has_begun()
-        begun = self._see(entry, kind)
+        started_game = self._see(entry, kind)
         self._stakes.see(entry)
         if kind == _BETS_CLOSED and (spin := self._read(entry, WheelSpin)) is not None:
             self._rounds.closed(spin.round_id)
@@ -169,16 +169,16 @@ class GameAudit:
             self._rounds.told(spin.round_id, spin.number)
         elif kind == _POWER_UP:
             self._rounds.was_cut()
-        elif kind == CARRIED_STATE and (kept := entry.transaction.state.get(WheelKey.SPIN)):
+        elif kind == CARRIED_STATE and (spin_data := entry.transaction.state.get(WheelKey.SPIN)):
             self._carried_spin = from_json(
-                WheelSpin, kept, f"entry {entry.sequence}, {entry.transaction.kind}"
+                WheelSpin, spin_data, f"entry {entry.sequence}, {entry.transaction.kind}"
             )
-        return begun
+        return started_game
 
     def _see(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         if kind == PLAY_START:
             return self._begin(entry)
-        if kind in _TOLD_APART:
+        if kind in _SAME_DIMS:
             self._check_dims(entry)
         if kind in PLAY_STEPS:
             self._go_on(entry)
@@ -232,19 +232,23 @@ class GameAudit:
 
     def _check_wheel(self, entry: StoredEntry, start: GameRecord, step: Step | GameChoice) -> None:
         """Check that a physical wheel's result is the recorded number that its reader reported for the round."""
-        told = self._number_of(start)
+        reported_number = self._number_of(start)
         if (
-            told is None and entry.transaction.kind == CARRIED_GAME
+            reported_number is None and entry.transaction.kind == CARRIED_GAME
         ):  # its number was reported in the previous journal
             return
-        if told is None or step.choice != str(told):
-            what = "no number" if told is None else f"{told}"
+        if reported_number is None or step.choice != str(reported_number):
+            what = "no number" if reported_number is None else f"{reported_number}"
             self._fault(entry, f"it ends with {step.choice}, but the wheel reported {what} for its spin")
 
     def _number_of(self, start: GameRecord) -> int | None:
         """Return the number a physical wheel reported for a game's round, in this journal or before a clear."""
-        told, before = self._rounds.number_of(start.round_id), self._carried_spin
-        return before.numbers.get(start.round_id) if told is None and before is not None else told
+        reported_number, carried_spin = self._rounds.number_of(start.round_id), self._carried_spin
+        return (
+            carried_spin.numbers.get(start.round_id)
+            if reported_number is None and carried_spin is not None
+            else reported_number
+        )
 
     def _go_on(self, entry: StoredEntry) -> None:
         choice = self._read(entry, GameChoice)
@@ -261,9 +265,9 @@ class GameAudit:
             play.steps.append((entry, choice))
 
     def _end(self, entry: StoredEntry, kind: str) -> None:
-        told: GameVoid | GameEnd | None
-        told = self._read(entry, GameVoid) if kind == _VOID else self._read(entry, GameEnd)
-        play_id = entry.id.rpartition(".")[0] if told is None else told.play_id
+        end_record: GameVoid | GameEnd | None
+        end_record = self._read(entry, GameVoid) if kind == _VOID else self._read(entry, GameEnd)
+        play_id = entry.id.rpartition(".")[0] if end_record is None else end_record.play_id
         play = self._open.pop(play_id, None)
         if play is None:
             self._fault(entry, f"play {play_id} was not started")
@@ -274,10 +278,10 @@ class GameAudit:
             self.voided += 1
         else:
             self.replayed += 1
-        if isinstance(told, GameVoid) and play.game is not None:
-            self._check_void(play, play.game, entry, told)
-        elif isinstance(told, GameEnd) and play.game is not None and found is not None:
-            self._check(play, play.game, found, (entry, told))
+        if isinstance(end_record, GameVoid) and play.game is not None:
+            self._check_void(play, play.game, entry, end_record)
+        elif isinstance(end_record, GameEnd) and play.game is not None and found is not None:
+            self._check(play, play.game, found, (entry, end_record))
 
     # ------------------------------------------------------------------ what its numbers come to
     def _replayed(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
@@ -337,14 +341,14 @@ class GameAudit:
 
     def _step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
         conversation = Conversation(game, start.wager, start.table)
-        begun = len(start.steps)  # a carried-over game starts with all its steps
+        carried_steps = len(start.steps)  # a carried-over game starts with all its steps
         steps: list[tuple[StoredEntry, Step | GameChoice, Outcome | None]] = [
-            (play.start, step, start.outcome if number == begun else None)
+            (play.start, step, start.outcome if number == carried_steps else None)
             for number, step in enumerate(start.steps, start=1)
         ]
         steps += [(entry, choice, choice.outcome) for entry, choice in play.steps]
         for number, (entry, step, recorded) in enumerate(steps):
-            if number >= begun and entry.id != f"{start.play_id}.choice-{number}":
+            if number >= carried_steps and entry.id != f"{start.play_id}.choice-{number}":
                 self._fault(entry, f"expected choice {number} of play {start.play_id}")
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
@@ -361,30 +365,34 @@ class GameAudit:
                 return recorded
             if conversation.outcome != recorded:
                 self._fault(entry, "the outcome differs from the one its recorded draws give")
-        _, _, said = steps[-1]  # the names it gives to returned stakes are taken from the record
-        return said if conversation.outcome == said else conversation.outcome
+        _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
+        return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
     def _check_raise(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, conversation: Conversation
     ) -> None:
         """Check that a choice stakes exactly what its decision costs."""
-        asked = conversation.decision
-        due = 0 if asked is None else asked.adds(step.choice)
+        decision = conversation.decision
+        expected_credits = 0 if decision is None else decision.adds(step.choice)
         moved_cents = sum(cents for _, cents in staked_by((entry,), start))
-        if step.staked_credits != due or moved_cents != due * start.denomination_cents:
+        if (
+            step.staked_credits != expected_credits
+            or moved_cents != expected_credits * start.denomination_cents
+        ):
             self._fault(
                 entry,
-                f"the choice costs {due} credits, but {step.staked_credits} ({moved_cents} cents) are staked",
+                f"the choice costs {expected_credits} credits, but {step.staked_credits} ({moved_cents} cents) "
+                "are staked",
             )
 
     def _check_kept(self, start: StoredEntry, game: Game) -> None:
         """Check that a definition text stored in the journal has the digest it is stored under."""
         state = start.transaction.state
-        kept = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None
-        if kept is None:
+        stored_text = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None
+        if stored_text is None:
             return
         try:
-            text = zlib.decompressobj().decompress(base64.b85decode(str(kept)), _TEXT_MAX_BYTES)
+            text = zlib.decompressobj().decompress(base64.b85decode(str(stored_text)), _TEXT_MAX_BYTES)
         except (ValueError, zlib.error, binascii.Error) as why:
             self._fault(start, f"the stored definition cannot be read: {why}")
             return
@@ -399,16 +407,17 @@ class GameAudit:
         found: tuple[Game, Outcome | None],
         ended: tuple[StoredEntry, GameEnd],
     ) -> None:
-        (game, outcome), (end, told) = found, ended
+        (game, outcome), (end, end_record) = found, ended
         if outcome is None:
             self._fault(end, "it ends a play that is not decided yet")
             return
         moves = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * play.denomination_cents
         paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCES])
-        if not due_cents == paid_cents == told.win_cents:
+        if not due_cents == paid_cents == end_record.win_cents:
             self._fault(
-                end, f"the win is {due_cents} cents, but {paid_cents} were paid and {told.win_cents} recorded"
+                end,
+                f"the win is {due_cents} cents, but {paid_cents} were paid and {end_record.win_cents} recorded",
             )
         stakes = [stake * play.denomination_cents for stake in outcome.double_up_stakes]
         posted = list(self._doubled.pop(play.play_id, ())) if self._doubled else []
@@ -420,7 +429,7 @@ class GameAudit:
         last = played.steps[-1][1] if played.steps else play
         self._stakes.ends(played.entries, play, (game, outcome), last, ended)
         owed = prizes.owed_by(end) if moves else []
-        if outcome.merchandise or owed or told.prizes:
+        if outcome.merchandise or owed or end_record.prizes:
             self._check_prizes(game, outcome.merchandise, owed, ended)
 
     def _check_prizes(
@@ -430,7 +439,7 @@ class GameAudit:
         owed: list[prizes.Flow],
         ended: tuple[StoredEntry, GameEnd],
     ) -> None:
-        end, told = ended
+        end, end_record = ended
         stated = {prize.id: prize for prize in game.prizes_in_kind()}
         if prizes.due({name: p.value_cents for name, p in stated.items()}, won) != owed:
             self._fault(end, f"it reserves {owed}, but the game won {list(won)} in kind")
@@ -438,15 +447,15 @@ class GameAudit:
             PrizeRecord(id=name, names=dict(stated[name].names), value_cents=stated[name].value_cents)
             for name in won
         )
-        if told.prizes != due:
+        if end_record.prizes != due:
             self._fault(end, f"its record names other prizes than the game's: {list(won)}")
-        registered = self._won.pop(told.play_id, [])
+        registered = self._won.pop(end_record.play_id, [])
         if [line.prizes for _, line in registered] != [(prize,) for prize in due]:
             self._fault(end, f"the register of wins lists other prizes than the game's: {list(won)}")
         if any(line.game != game.id for _, line in registered):
             self._fault(registered[0][0], f"the game that won it is {game.id}")
 
-    def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, told: GameVoid) -> None:
+    def _check_void(self, play: _Play, start: GameRecord, end: StoredEntry, void_record: GameVoid) -> None:
         """Check that the rules let staff void the game, that its money is right and its record complete."""
         game = self._games.find(start.game.id, start.game.digest)
         record = reduce(GameRecord.after, (choice for _, choice in play.steps), start)
@@ -454,7 +463,7 @@ class GameAudit:
         if game is not None:
             with suppress(*NO_REPLAY):
                 conversation = replay(game, record)
-        self._stakes.voids(play.entries, start, conversation, (end, told))
+        self._stakes.voids(play.entries, start, conversation, (end, void_record))
         number = self._number_of(start) if start.round_id else None
         found = OpenGame(
             is_decided=record.outcome is not None,
@@ -464,13 +473,15 @@ class GameAudit:
             lacks_numbers=self._memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
         )
-        if told.ruling in set(Ruling) and (why_not := reason_not_void(Ruling(told.ruling), found)):
+        if void_record.ruling in set(Ruling) and (
+            why_not := reason_not_void(Ruling(void_record.ruling), found)
+        ):
             was_at_hand = self._memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
             if found.is_decided or was_at_hand:
                 self._fault(end, f"the play may not be void: {why_not}")
             else:  # only journals written by earlier versions lack the definition
                 self._note(end, f"the play is void and its definition not in the journal; with it, {why_not}")
-        recorded, decided = told.recorded, record.outcome is not None or number is not None
+        recorded, decided = void_record.recorded, record.outcome is not None or number is not None
         won_cents = None if record.outcome is None else record.returned_cents
         if recorded is not None and (recorded.decided, recorded.win_cents) != (decided, won_cents):
             self._fault(

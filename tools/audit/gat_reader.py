@@ -79,8 +79,8 @@ class Verifier:
         payload = bytes((_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._ask(0x04, payload)
         if answer != b"\0":
-            asked = " ".join(parameters)
-            raise GatError(f"{asked}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
+            request = " ".join(parameters)
+            raise GatError(f"{request}: refused ({answer.hex(' ')}); `egm gat functions` lists what it takes")
 
     def wait(self, limit_seconds: float, poll_seconds: float = 1.0) -> None:
         """Poll until the calculation has ended. Raises GatError if it fails or takes longer."""
@@ -98,9 +98,9 @@ class Verifier:
         for frame in range(1, _FRAMES_MAX + 1):
             answer = self._ask(0x03, bytes((1 if form == "text" else 2,)) + frame.to_bytes(2, "big"))
             if len(answer) < 3 or answer[0] & 0b1:
-                raise GatError(f"results, frame {frame}: none to be had ({answer[:3].hex(' ')})")
+                raise GatError(f"results, frame {frame}: not available ({answer[:3].hex(' ')})")
             if int.from_bytes(answer[1:3], "big") != frame:
-                raise GatError(f"results: frame {frame} asked, {answer[1:3].hex()} came")
+                raise GatError(f"results: frame {frame} requested, {answer[1:3].hex()} received")
             data += answer[3:]
             if answer[0] & 0b10:
                 return data
@@ -121,13 +121,13 @@ class Verifier:
         self._port.timeout = _ANSWER_SECONDS
         head = self._port.read(2)
         if len(head) < 2:
-            raise GatError(f"request {command:02X}: no answer")
-        rest = self._port.read(max(head[1] - 2, 0))
-        whole = head + rest
+            raise GatError(f"request {command:02X}: no reply")
+        remainder = self._port.read(max(head[1] - 2, 0))
+        packet = head + remainder
         if (
             head[0] != command | 0x80
-            or len(whole) != head[1]
-            or crc(whole[:-2]) != int.from_bytes(whole[-2:], "big")
+            or len(packet) != head[1]
+            or crc(packet[:-2]) != int.from_bytes(packet[-2:], "big")
         ):
-            raise GatError(f"request {command:02X}: a broken answer: {whole.hex(' ')}")
-        return whole[2:-2]
+            raise GatError(f"request {command:02X}: a damaged reply: {packet.hex(' ')}")
+        return packet[2:-2]

@@ -44,7 +44,7 @@ from tools.audit.stakes import Games
 _OPENED: Final = "progressive.opened"
 _CHANGED: Final = "progressive.changed"
 _ANSWERS: Final = ("progressive.award", "progressive.unanswered")
-_SEALED: Final = "progressive.sealed"
+_SEALED_PRIZE: Final = "progressive.sealed"
 _WON: Final = "progressive.won"
 _REGISTERED: Final = ("progressive.hit", "progressive.hit_broadcast")
 _RULED: Final = "progressive.ruled"
@@ -88,20 +88,22 @@ class LevelAudit:
         self.levels: dict[str, Level] = {}
         self._stakes: dict[str, tuple[str, str, int]] = {}
 
-    def see(self, entry: StoredEntry, begun: GameRecord | None = None) -> None:
-        """Check one entry of the journal; ``begun`` is the game that it starts, if it can be read as one."""
+    def see(self, entry: StoredEntry, started_game: GameRecord | None = None) -> None:
+        """Check one entry of the journal; ``started_game`` is the game that it starts, if it can be read as one."""
         kind = entry.transaction.kind
         try:
             if kind == PLAY_START:
-                if begun is not None and (begun.game.digest not in self._levelless or begun.levels.pools):
-                    self._started(entry, begun)
+                if started_game is not None and (
+                    started_game.game.digest not in self._levelless or started_game.levels.pools
+                ):
+                    self._started(entry, started_game)
             elif kind in PLAY_ENDS:
                 if self._open or self._registered or kind == _VOID:
                     self._ended(entry)
                 elif any(t.source.startswith(_HOUSE) for t in entry.transaction.transfers):
                     self._fault(entry, "it pays a level that does not belong to its play")
             else:
-                self._see_other(entry, kind, begun)
+                self._see_other(entry, kind, started_game)
         except RecordError as why:
             self._fault(entry, f"its record of progressive levels cannot be read: {why}")
         except (KeyError, TypeError, ValueError, AttributeError) as why:
@@ -118,7 +120,7 @@ class LevelAudit:
                 yield str(why)
 
     # ------------------------------------------------------------------ entry by entry
-    def _see_other(self, entry: StoredEntry, kind: str, begun: GameRecord | None) -> None:
+    def _see_other(self, entry: StoredEntry, kind: str, started_game: GameRecord | None) -> None:
         if kind in PLAY_STEPS:
             if self._open and (step := record_of(entry, GameChoice)).play_id in self._open:
                 moved = _Moves(self.levels)
@@ -127,21 +129,23 @@ class LevelAudit:
         elif kind.startswith("progressive."):
             self._see_level(entry, kind)
         elif is_of_a_clear(kind):
-            self._carried(entry, kind, begun)
+            self._carried(entry, kind, started_game)
 
     def _carried(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
         """Take over what a clear carried over: levels, contributions, claims, commitments, and open games."""
-        for name, kept in entry.state.items():
-            prefix, _, rest = name.partition(":")
+        for name, value in entry.state.items():
+            prefix, _, suffix = name.partition(":")
             if prefix == "level":
-                self._carried_level(entry, rest, from_json(Level, kept, name))
+                self._carried_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
-                self._sequences[rest] = from_json(LinkMark, kept, name).sequence
-            elif prefix == "claim" and (claim := from_json(ClaimRecord, kept, name)).amount_cents is not None:
-                self._answers[rest] = claim.amount_cents
+                self._sequences[suffix] = from_json(LinkMark, value, name).sequence
+            elif (
+                prefix == "claim" and (claim := from_json(ClaimRecord, value, name)).amount_cents is not None
+            ):
+                self._answers[suffix] = claim.amount_cents
             elif prefix == "sealed":
-                sealed = from_json(SealedPrize, kept, name)
-                self._seals[rest, sealed.prize] = sealed.commitment
+                sealed_prize = from_json(SealedPrize, value, name)
+                self._seals[suffix, sealed_prize.prize] = sealed_prize.commitment
         if kind == CARRIED_GAME and game is not None and game.levels.pools:
             for share in game.levels.fed:
                 if share.sequence is not None:
@@ -172,7 +176,7 @@ class LevelAudit:
 
     def _heard(self, entry: StoredEntry, kind: str) -> None:
         """Process a message from a progressive controller."""
-        if kind == _SEALED:
+        if kind == _SEALED_PRIZE:
             heard = record_of(entry, HeardPrize)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
         elif kind == _WON:
@@ -180,10 +184,10 @@ class LevelAudit:
         elif kind in _REGISTERED:
             self._register(entry, record_of(entry, LevelHit))
         elif kind == "progressive.undecided":
-            told = record_of(entry, LevelsUndecided)
-            play = self._open.get(told.play_id)
-            if play is None or set(told.pools) - set(play.pools.values()):
-                self._fault(entry, f"the open play does not play for {list(told.pools)}")
+            undecided = record_of(entry, LevelsUndecided)
+            play = self._open.get(undecided.play_id)
+            if play is None or set(undecided.pools) - set(play.pools.values()):
+                self._fault(entry, f"the open play does not play for {list(undecided.pools)}")
         elif kind == _RULED:
             self._rule(entry, record_of(entry, LevelRuling))
         elif kind in _ANSWERS:
@@ -193,21 +197,21 @@ class LevelAudit:
             ahead = record_of(entry, LinkAhead)
             self._sequences[ahead.pool] = ahead.counted
 
-    def _rule(self, entry: StoredEntry, told: LevelRuling) -> None:
+    def _rule(self, entry: StoredEntry, record: LevelRuling) -> None:
         """Process the ruling of two people on an unproved claim, or on the amount of a game's own hit."""
-        if len(set(told.persons)) < 2 or not told.reason.strip():
-            by = list(told.persons)
-            self._fault(entry, f"claim {told.claim} was ruled on by {by}, for {told.reason!r}")
-        self._ruled.add(told.claim)
-        if told.awarded_cents is not None:
-            self._answers.setdefault(told.claim, told.awarded_cents)
+        if len(set(record.persons)) < 2 or not record.reason.strip():
+            by = list(record.persons)
+            self._fault(entry, f"claim {record.claim} was ruled on by {by}, for {record.reason!r}")
+        self._ruled.add(record.claim)
+        if record.awarded_cents is not None:
+            self._answers.setdefault(record.claim, record.awarded_cents)
 
-    def _opened(self, entry: StoredEntry, told: LevelOpened) -> None:
-        pool = told.pool
+    def _opened(self, entry: StoredEntry, record: LevelOpened) -> None:
+        pool = record.pool
         if pool in self.levels:
             self._fault(entry, f"level {pool} is opened twice")
-        self._stakes[pool] = told.game, told.level, told.stake_cents
-        level = self.levels[pool] = Level.open(told.terms)
+        self._stakes[pool] = record.game, record.level, record.stake_cents
+        level = self.levels[pool] = Level.open(record.terms)
         self._same(entry, posting.opening(pool, level))
         self._check_state(entry, [pool])
 
@@ -218,16 +222,16 @@ class LevelAudit:
         self._same(entry, posting.moved((source, giving), (target, taking, self.levels[target])))
         self._check_state(entry, (source, target))
 
-    def _started(self, entry: StoredEntry, begun: GameRecord) -> None:
-        named, played = begun.game, begun.levels
+    def _started(self, entry: StoredEntry, started_game: GameRecord) -> None:
+        named, played = started_game.game, started_game.levels
         game = self._games.find(named.id, named.digest)
         if game is not None and not game.every_level():
             self._levelless.add(game.digest)
-        plays = () if game is None else self._plays(entry, game, begun)
+        plays = () if game is None else self._plays(entry, game, started_game)
         if game is None or not plays:  # the audit of games reports a missing definition
             return
-        play = self._open[begun.play_id] = _Play(played.pools, game=game.id)
-        moved, denomination_cents = _Moves(self.levels), begun.denomination_cents
+        play = self._open[started_game.play_id] = _Play(played.pools, game=game.id)
+        moved, denomination_cents = _Moves(self.levels), started_game.denomination_cents
         mysteries: list[tuple[str, str]] = []
         draws = list(played.mystery)
         shares: dict[str, list[Share]] = {}
@@ -237,43 +241,43 @@ class LevelAudit:
             self._fault(entry, f"it contributes to level {pool!r}, for which its wager does not play")
         for each in plays:
             pool = play.pools[each.level]
-            wager_cents = fed_credits(each, begun.wager) * denomination_cents
+            wager_cents = fed_credits(each, started_game.wager) * denomination_cents
             due_cents = 0 if pool in played.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
                 self._fault(entry, f"it contributes to level {pool} with another wager than {due_cents}")
             if pool not in self.levels:
-                self._fed_elsewhere(entry, begun, each, shares.get(pool, ()))
+                self._fed_elsewhere(entry, started_game, each, shares.get(pool, ()))
                 continue
             before = self.levels[pool]
-            self._check_terms(entry, pool, each, (game.id, begun.denomination_cents))
+            self._check_terms(entry, pool, each, (game.id, started_game.denomination_cents))
             moved.step(pool, before.contribute(wager_cents))
             if _mystery_hit(pool, before.mystery_odds(wager_cents), draws):
                 mysteries.append((each.level, pool))
         if draws:
             self._fault(entry, f"it has {len(draws)} mystery draws that belong to no level")
-        self._hit(entry, (begun.play_id, begun.outcome, played.hits), moved, mysteries)
+        self._hit(entry, (started_game.play_id, started_game.outcome, played.hits), moved, mysteries)
         self._check_moves(entry, moved)
 
     def _fed_elsewhere(
-        self, entry: StoredEntry, begun: GameRecord, play: LevelPlay, shares: Iterable[Share]
+        self, entry: StoredEntry, started_game: GameRecord, play: LevelPlay, shares: Iterable[Share]
     ) -> None:
         """Check the contributions to a controller's level: one in all or one a stake, none if broadcast."""
-        stake_credits = begun.bet_credits if play.fed_credits is None else play.stake_credits
-        stake_cents = stake_credits * begun.denomination_cents
+        stake_credits = started_game.bet_credits if play.fed_credits is None else play.stake_credits
+        stake_cents = stake_credits * started_game.denomination_cents
         for share in shares:
             sequence = self._contributed(entry, play, share, stake_cents)
             if play.ceiling_credits is not None:
-                self._wagers[share.pool, sequence] = begun.play_id
-                ceiling_cents = play.ceiling_credits * begun.denomination_cents
+                self._wagers[share.pool, sequence] = started_game.play_id
+                ceiling_cents = play.ceiling_credits * started_game.denomination_cents
                 self._mysteries[share.pool] = stake_cents * play.increment, ceiling_cents
 
-    def _plays(self, entry: StoredEntry, game: Game, begun: GameRecord) -> tuple[LevelPlay, ...]:
+    def _plays(self, entry: StoredEntry, game: Game, started_game: GameRecord) -> tuple[LevelPlay, ...]:
         try:
-            plays = game.levels(begun.wager)
+            plays = game.levels(started_game.wager)
         except PaytableError as why:
             self._fault(entry, f"its wager is not valid: {why}")
             return ()
-        fed = begun.levels.pools.keys()
+        fed = started_game.levels.pools.keys()
         if not plays and not fed:
             return ()
         missing = {each.level for each in plays} ^ fed
@@ -287,10 +291,12 @@ class LevelAudit:
         if self._stakes[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
             self._fault(entry, f"level {pool} belongs to {self._stakes[pool]}")
         level = self.levels[pool]
-        due = (play.increment, play.reset_credits * denomination_cents)
-        kept = [(terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms]
-        if due not in kept:
-            self._fault(entry, f"the terms of level {pool} are {kept[0]}, expected {due}")
+        expected = (play.increment, play.reset_credits * denomination_cents)
+        known_terms = [
+            (terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms
+        ]
+        if expected not in known_terms:
+            self._fault(entry, f"the terms of level {pool} are {known_terms[0]}, expected {expected}")
 
     def _contributed(self, entry: StoredEntry, play: LevelPlay, share: Share, wager_cents: int) -> int:
         """Check a linked level's share and contribution number, and return the number."""
@@ -303,16 +309,16 @@ class LevelAudit:
             self._fault(entry, f"contribution {sequence} to {pool} is not {wager_cents * play.increment}")
         return sequence
 
-    def _won(self, entry: StoredEntry, told: MysteryWon) -> None:
+    def _won(self, entry: StoredEntry, record: MysteryWon) -> None:
         """Check a controller's mystery prize: won by this machine's wager, at the committed amount, once."""
-        pool, claim, amount_cents = told.pool, told.claim, told.amount_cents
-        play_id, late = str(told.play_id), told.late
-        if self._wagers.get((pool, told.sequence)) != play_id:
-            self._fault(entry, f"contribution {told.sequence} to {pool} was not that of {play_id}")
+        pool, claim, amount_cents = record.pool, record.claim, record.amount_cents
+        play_id, late = str(record.play_id), record.late
+        if self._wagers.get((pool, record.sequence)) != play_id:
+            self._fault(entry, f"contribution {record.sequence} to {pool} was not that of {play_id}")
         if claim in self._answers:
             self._fault(entry, f"claim {claim} is won twice")
         if claim not in self._ruled:
-            self._check_secret(entry, pool, told, amount_cents)
+            self._check_secret(entry, pool, record, amount_cents)
         play = self._open.get(play_id)
         if late == "hand":
             line = self._late.pop(f"{claim}.hit", None)
@@ -328,9 +334,9 @@ class LevelAudit:
             self._answers[claim] = amount_cents
             play.hits.append((pool, claim))
 
-    def _check_secret(self, entry: StoredEntry, pool: str, told: MysteryWon, amount_cents: int) -> None:
+    def _check_secret(self, entry: StoredEntry, pool: str, record: MysteryWon, amount_cents: int) -> None:
         try:
-            trigger = Trigger.from_json(told.trigger)
+            trigger = Trigger.from_json(record.trigger)
         except TriggerError as why:
             self._fault(entry, str(why))
             return
@@ -378,11 +384,11 @@ class LevelAudit:
                 self._fault(entry, f"level {pool} showed {amount_cents}, but {hit.amount_cents} was locked")
 
     def _ended(self, entry: StoredEntry) -> None:
-        told: GameVoid | GameEnd
-        told = record_of(entry, GameVoid) if entry.kind == _VOID else record_of(entry, GameEnd)
-        play = self._open.pop(told.play_id, None)
+        end_record: GameVoid | GameEnd
+        end_record = record_of(entry, GameVoid) if entry.kind == _VOID else record_of(entry, GameEnd)
+        play = self._open.pop(end_record.play_id, None)
         hits = [] if play is None else play.hits
-        if isinstance(told, GameVoid):
+        if isinstance(end_record, GameVoid):
             moved = _Moves(self.levels)
             for pool, amount in hits:
                 if isinstance(amount, int) and pool in self.levels:
@@ -390,12 +396,12 @@ class LevelAudit:
             self._check_moves(entry, moved)
             won = [self._answers.get(a) if isinstance(a, str) else a for _, a in hits]
             known = [cents for cents in won if cents is not None]
-            recorded = told.recorded
+            recorded = end_record.recorded
             if recorded is not None and known == won and recorded.levels_cents != sum(known):
                 self._fault(entry, f"it records {recorded.levels_cents} cents of level wins, expected {won}")
             return
         due = [(pool, self._answers.get(a) if isinstance(a, str) else a) for pool, a in hits]
-        self._check_register(entry, told.play_id, "" if play is None else play.game, due)
+        self._check_register(entry, end_record.play_id, "" if play is None else play.game, due)
         paid = [
             (t.source.removeprefix(_HOUSE), t.amount_cents)
             for t in entry.transfers
@@ -404,30 +410,32 @@ class LevelAudit:
         if [each for each in due if each[1] != 0] != paid:
             self._fault(entry, f"the levels hit are worth {due}, but {paid} was paid")
 
-    def _register(self, entry: StoredEntry, told: LevelHit) -> None:
+    def _register(self, entry: StoredEntry, record: LevelHit) -> None:
         """Take a line of the register of wins: of the open play, or of an ended one that is paid next."""
-        play = self._open.get(told.play_id)
+        play = self._open.get(record.play_id)
         if play is None:
-            self._late[entry.id] = told
+            self._late[entry.id] = record
             return
-        self._registered.setdefault(told.play_id, []).append((entry, told))
-        if play.pools.get(told.level) != told.pool or play.game not in {"", told.game}:
-            wins = f"wins {told.level} of {told.pool}"
-            self._fault(entry, f"{told.play_id} is not a play of {told.game} that {wins}")
+        self._registered.setdefault(record.play_id, []).append((entry, record))
+        if play.pools.get(record.level) != record.pool or play.game not in {"", record.game}:
+            wins = f"wins {record.level} of {record.pool}"
+            self._fault(entry, f"{record.play_id} is not a play of {record.game} that {wins}")
 
     def _check_register(
         self, end: StoredEntry, play_id: str, game_id: str, due: list[tuple[str, int | None]]
     ) -> None:
         """Check that the register of wins lists each hit of a play, with its amount and the way it is paid."""
         way = "hand" if end.phase is Phase.RESERVE else "credit"
-        told = self._registered.pop(play_id, [])
+        registered = self._registered.pop(play_id, [])
         numbers = [f"{play_id}.hit-{number}" for number in range(1, len(due) + 1)]
-        if [entry.id for entry, _ in told] != numbers:
-            self._fault(end, f"the register of wins has {len(told)} hits of the play, expected {len(due)}")
-        for (entry, said), (pool, cents) in zip(told, due, strict=False):
-            found = said.pool, said.amount_cents, said.way, said.game
-            if found != (pool, cents, way, game_id or said.game):
-                self._fault(entry, f"expected a hit of {pool}, {cents}, paid by {way}; found {found}")
+        if [entry.id for entry, _ in registered] != numbers:
+            self._fault(
+                end, f"the register of wins has {len(registered)} hits of the play, expected {len(due)}"
+            )
+        for (entry, hit), (pool, cents) in zip(registered, due, strict=False):
+            recorded = hit.pool, hit.amount_cents, hit.way, hit.game
+            if recorded != (pool, cents, way, game_id or hit.game):
+                self._fault(entry, f"expected a hit of {pool}, {cents}, paid by {way}; found {recorded}")
 
     # ------------------------------------------------------------------ what must be the same
     def _check_moves(self, entry: StoredEntry, moved: "_Moves") -> None:

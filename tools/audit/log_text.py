@@ -26,12 +26,12 @@ def log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
         yield from _wrapped(f"{row['entry']:>8}  {moment}  {printable(row['kind'])}", width)
         if about := " · ".join(_about(row)):
             yield from _wrapped(f"{_INDENT}{about}", width)
-        told = {key: value for key, value in row.items() if key not in _UNTOLD and value}
-        details = told.pop("story", {})
-        facts = {**told, **details} if isinstance(details, Mapping) else {**told, "story": details}
-        said = {key: value for key, value in facts.items() if value not in (None, "")}
-        if said:
-            text = "; ".join(f"{printable(key)} {_value(value)}" for key, value in said.items())
+        fields = {key: value for key, value in row.items() if key not in _UNTOLD and value}
+        details = fields.pop("story", {})
+        facts = {**fields, **details} if isinstance(details, Mapping) else {**fields, "story": details}
+        shown_facts = {key: value for key, value in facts.items() if value not in (None, "")}
+        if shown_facts:
+            text = "; ".join(f"{printable(key)} {_value(value)}" for key, value in shown_facts.items())
             yield from _wrapped(f"{_INDENT}{text}", width)
 
 

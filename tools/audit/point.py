@@ -97,5 +97,5 @@ def go_on(path: Path, games: Shelf) -> Auditor:
     except Exception as why:
         raise JournalDamaged(str(path), f"not a verified point; verify from the beginning ({why})") from why
     if auditor.reached != (head["sequence"], head["head"]):
-        raise JournalDamaged(str(path), "the verified point does not stand where it says")
+        raise JournalDamaged(str(path), "the saved state does not match its recorded entry")
     return auditor

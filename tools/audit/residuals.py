@@ -16,17 +16,17 @@ def see(entry: StoredEntry, fault: Callable[[StoredEntry, str], None]) -> None:
     if entry.transaction.kind != _PLAYED:
         return
     try:
-        told = record_of(entry, ResidualPlayed)
-        ((bound, value, purpose),) = told.draws
+        record = record_of(entry, ResidualPlayed)
+        ((bound, value, purpose),) = record.draws
     except (RecordError, ValueError) as why:
         fault(entry, f"the record of the residual credit is incomplete: {why}")
         return
-    amount_cents, prize_cents = told.amount_cents, told.prize_cents
+    amount_cents, prize_cents = record.amount_cents, record.prize_cents
     sound = 0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == PURPOSE
     due_cents = prize_cents if value < amount_cents else 0
     staked_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:residual")
     won_cents = sum(part.amount_cents for part in entry.transfers if part.source == "house:residual_win")
-    if not sound or staked_cents != amount_cents or not won_cents == told.won_cents == due_cents:
+    if not sound or staked_cents != amount_cents or not won_cents == record.won_cents == due_cents:
         fault(
             entry,
             f"{staked_cents} cents were staked for {prize_cents}: {won_cents} won, expected {due_cents}",

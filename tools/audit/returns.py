@@ -130,14 +130,14 @@ def returns(view: JournalView) -> Iterator[Return]:
 def _ended(view: JournalView) -> dict[Played, _Sums]:
     """Sum up the ended games by version and denomination; leave out open and void ones."""
     found: dict[Played, _Sums] = {}
-    begun: dict[str, Mapping[str, Any]] = {}
+    started: dict[str, Mapping[str, Any]] = {}
     doubled: set[str] = set()
     raised: Counter[str] = Counter()
     for entry in view.entries(("game.start", "game.choice", "game.double_up", "game.end", "game.void")):
         record: Any = entry.record
         play_id = record["play_id"]
         if entry.kind == "game.start":
-            begun[play_id] = record
+            started[play_id] = record
             continue
         if entry.kind == "game.choice":
             raised[play_id] += record.get("staked_credits", 0)
@@ -145,7 +145,7 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
         if entry.kind == "game.double_up":
             doubled.add(play_id)
             continue
-        start = begun.pop(play_id, None)
+        start = started.pop(play_id, None)
         if (
             start is None or entry.kind == "game.void"
         ):  # a game that started before a clear is in another journal
@@ -165,10 +165,10 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
 
 
 def _game(view: JournalView, played: Played) -> Game:
-    kept = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{played.digest}")
-    if kept is None:
+    stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{played.digest}")
+    if stored_text is None:
         raise LookupError(f"the journal keeps no definition {played.digest[:12]}")
-    return game_from_text(text_of(str(kept)), "the journal")
+    return game_from_text(text_of(str(stored_text)), "the journal")
 
 
 def _judged(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:

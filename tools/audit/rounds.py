@@ -12,7 +12,7 @@ from meters import StoredEntry
 from paytables import Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
-_KEPT: Final = 1_000
+_ROUNDS_REMEMBERED: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ class RoundAudit:
         round_.open.discard(play_id)
         if not round_.open:
             self._over[key] = None
-        if len(self._over) > _KEPT:
+        if len(self._over) > _ROUNDS_REMEMBERED:
             round_id, digest = next(iter(self._over))
             del self._over[round_id, digest], self._rounds[round_id][digest]
             if not self._rounds[round_id]:
@@ -188,15 +188,15 @@ class RoundAudit:
             self._fault(entry, f"other seats of the round {game.round_id} have other numbers or answers")
 
     def answers(
-        self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, asked: Decision
+        self, entry: StoredEntry, start: GameRecord, number: int, step: Step | GameChoice, decision: Decision
     ) -> None:
         """Check that a seat that is not queried only gives the default reply."""
         round_ = self._round(start)
-        if start.wager.seat in {None, asked.seat} or round_ is None or entry.kind != CHOICE:
+        if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != CHOICE:
             return
         is_first = number < len(round_.first) and round_.first[number] == start.play_id
-        if is_first and step.choice != asked.unanswered:
-            self._fault(entry, f"seat {asked.seat} was queried, but {step.choice!r} was answered for it")
+        if is_first and step.choice != decision.unanswered:
+            self._fault(entry, f"seat {decision.seat} was queried, but {step.choice!r} was answered for it")
 
 
 def _in_order(round_: _Round) -> list[int]:

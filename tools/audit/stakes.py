@@ -29,7 +29,7 @@ from meters import StoredEntry
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
 from tools.audit.records import GameEnd, GameVoid, StakesBack, record_of
-from tools.audit.rules.pattern import place
+from tools.audit.rules.pattern import storage_key
 
 R = TypeVar("R")
 Staked: TypeAlias = tuple[tuple[str, int], ...]
@@ -106,32 +106,32 @@ class StakeAudit:
             return None
 
     def _check_returned(self, entry: StoredEntry) -> None:
-        told, position = self._read(entry, TableReturned), _position(entry)
-        if told is None:
+        record, position = self._read(entry, TableReturned), _position(entry)
+        if record is None:
             return
-        name = _name(told.game.digest, position)
+        name = _name(record.game.digest, position)
         before = self._tables.get(name)
         if before is None:
             self._fault(entry, "bets are returned from a table without standing bets")
             return
-        if (told.game, told.denomination_cents) != (before.game, before.denomination_cents):
-            self._fault(entry, f"it names {told}, but bets are standing on {before}")
+        if (record.game, record.denomination_cents) != (before.game, before.denomination_cents):
+            self._fault(entry, f"it names {record}, but bets are standing on {before}")
         back_cents, kept_cents, left = before.standing_cents, 0, None
-        if told.why == "taken_down":
-            game = self._games.find(told.game.id, told.game.digest)
+        if record.why == "taken_down":
+            game = self._games.find(record.game.id, record.game.digest)
             if game is None:
-                self._fault(entry, f"no definition available of game {told.game.id}")
+                self._fault(entry, f"no definition available of game {record.game.id}")
                 return
-            keys, kept = self._keys(entry, told.game), self._shared.get(told.game.digest)
-            shared = None if kept is None else kept.table
+            keys, shared_record = self._keys(entry, record.game), self._shared.get(record.game.digest)
+            shared = None if shared_record is None else shared_record.table
             settled, left = game.at(joined(before.table, shared, keys)).rules.take_down()
             left = own(left, keys)
             back_cents = sum(each.credits for each in settled) * before.denomination_cents
             kept_cents = sum(each.staked for each in settled) * before.denomination_cents - back_cents
         amounts = (kept_cents, before.standing_cents - back_cents - kept_cents, back_cents)
         _, standing, back = self._parted(entry, before.staked, amounts) or ((), (), ())
-        if told.amount_cents != back_cents or _flows(entry, PUSH) != back:
-            self._fault(entry, f"{told.amount_cents} cents are returned, expected {back_cents}")
+        if record.amount_cents != back_cents or _flows(entry, PUSH) != back:
+            self._fault(entry, f"{record.amount_cents} cents are returned, expected {back_cents}")
         after = None if left is None else _table(before, left, standing)
         self._compare(entry, name, after)
 
@@ -204,7 +204,7 @@ class StakeAudit:
         ended: tuple[StoredEntry, GameEnd],
     ) -> None:
         """Check that each stake is decided, returned or left standing exactly once, and check the final table."""
-        (game, outcome), (end, told) = found, ended
+        (game, outcome), (end, end_record) = found, ended
         name, unit_cents = _name(start.game.digest, _position(end)), start.denomination_cents
         before = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
@@ -212,7 +212,7 @@ class StakeAudit:
         keys = self._keys(end, start.game)
         left, began = own(outcome.table, keys), own(start.table, keys)
         if before is None and not push_cents and pushed is None and left is None:
-            if told.push_cents or name in end.state or recorded.standing_credits:
+            if end_record.push_cents or name in end.state or recorded.standing_credits:
                 self._fault(end, "it records stakes or a table that the game does not have")
             return
         at = game.at(outcome.table)
@@ -232,7 +232,7 @@ class StakeAudit:
         if parts is None:
             return
         _, standing, back = parts
-        self._check_pushed(end, start, told, pushed, (push_cents, back))
+        self._check_pushed(end, start, end_record, pushed, (push_cents, back))
         after = None
         if left is not None:
             after = TableRecord(game=start.game, denomination_cents=unit_cents, table=left, staked=standing)
@@ -243,13 +243,15 @@ class StakeAudit:
         self,
         end: StoredEntry,
         start: GameRecord,
-        told: GameEnd,
+        end_record: GameEnd,
         pushed: tuple[StoredEntry, StakesBack] | None,
         due: tuple[int, Staked],
     ) -> None:
         push_cents, back = due
-        if told.push_cents != push_cents:
-            self._fault(end, f"stakes of {push_cents} cents are returned, but {told.push_cents} are recorded")
+        if end_record.push_cents != push_cents:
+            self._fault(
+                end, f"stakes of {push_cents} cents are returned, but {end_record.push_cents} are recorded"
+            )
         if pushed is None:
             if push_cents and not start.returned:
                 self._fault(end, f"stakes of {push_cents} cents should be returned, but none were")
@@ -264,14 +266,16 @@ class StakeAudit:
         void: tuple[StoredEntry, GameVoid],
     ) -> None:
         """Check a void game: decided bets are paid; undecided stakes are all returned, or none of them is."""
-        end, told = void
+        end, void_record = void
         unit_cents, staked = start.denomination_cents, staked_by(entries, start)
         self._pushed.pop(start.play_id, None)
         decided = decided_bets(conversation)
-        if list(map(_unnamed, told.settled)) != [_unnamed(each.to_json()) for each in decided]:
-            self._fault(end, f"it records {list(told.settled)} as decided, but its draws decide {decided}")
+        if list(map(_unnamed, void_record.settled)) != [_unnamed(each.to_json()) for each in decided]:
+            self._fault(
+                end, f"it records {list(void_record.settled)} as decided, but its draws decide {decided}"
+            )
         else:  # the names it gives to returned stakes are taken from the record
-            settled: Any = told.settled
+            settled: Any = void_record.settled
             decided = tuple(map(Settlement.from_json, settled))
         over_cents = sum(each.staked for each in decided) * unit_cents
         push_cents = sum(each.credits for each in decided if each.gives_back) * unit_cents
@@ -281,7 +285,7 @@ class StakeAudit:
             return
         _, pushed, undecided = parts
         refunded, back = _flows(end, "house:refund_defect"), _flows(end, PUSH)
-        if refunded and told.ruling == Ruling.DISRUPTED:
+        if refunded and void_record.ruling == Ruling.DISRUPTED:
             self._fault(end, f"the player disrupted the game, but {refunded} was returned")
         if refunded not in ((), undecided) or back != pushed:
             self._fault(end, f"{(*back, *refunded)} was returned for a wager of {staked}")
@@ -322,7 +326,7 @@ def _position(entry: StoredEntry) -> int:
 
 
 def _name(digest: str, position: int) -> str:
-    return place(f"{TableKey.TABLE}{digest}", position)
+    return storage_key(f"{TableKey.TABLE}{digest}", position)
 
 
 def _table(before: TableRecord, left: JSON, standing: Staked) -> TableRecord:

@@ -24,7 +24,7 @@ from tools.audit.levels import LevelAudit
 from tools.audit.notices import notice
 from tools.audit.prizes import PrizeAudit
 from tools.audit.rules import Rule
-from tools.audit.rules.pattern import place
+from tools.audit.rules.pattern import storage_key
 from tools.audit.rules.states import state_of
 from tools.audit.vouchers import VoucherAudit
 
@@ -220,8 +220,8 @@ class Auditor:
         try:
             self._see(entry)
         except Exception as why:  # noqa: BLE001 (as above)
-            said = str(why) if isinstance(why, RecordError) else repr(why)
-            self.fault(entry, f"it cannot be followed: {said}")
+            reason = str(why) if isinstance(why, RecordError) else repr(why)
+            self.fault(entry, f"it cannot be followed: {reason}")
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
 
     def _see(self, entry: StoredEntry) -> None:
@@ -244,10 +244,10 @@ class Auditor:
             self._at_hand.see(entry)
         if not plain or self._clears.pending:  # a clear never carries over a plain game's accounts
             self._clears.see(entry)
-        begun = self._games.see(entry)
-        self._levels.see(entry, begun)
-        if begun is not None and not plain:
-            self._point_out(entry, begun.game)
+        started_game = self._games.see(entry)
+        self._levels.see(entry, started_game)
+        if started_game is not None and not plain:
+            self._point_out(entry, started_game.game)
         if not plain:
             self._prizes.see(entry)
             self._vouchers.see(entry)
@@ -257,7 +257,7 @@ class Auditor:
     def may_play(self, position: int) -> bool:
         """Return whether the memory allows a position to start a game."""
         idle = state_of(self._ledger, position, self._conduct.facts) is State.IDLE
-        return idle and place(PlayKey.REMINDER, position) not in self._ledger.state
+        return idle and storage_key(PlayKey.REMINDER, position) not in self._ledger.state
 
     def memory(self, key: str) -> object:
         """Return what the machine's memory holds under a key after the entries so far."""
@@ -267,10 +267,10 @@ class Auditor:
         """Add a notice when a game is first played whose definition is only in the journal."""
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
         if first and self._at_hand.is_kept_only(game.id, game.digest):
-            told = (
+            text = (
                 f"{game.id} {game.version} is at hand from the journal alone: hold the digest {game.digest}"
             )
-            self.report.point_out(entry, f"{told} against its certificate")
+            self.report.point_out(entry, f"{text} against its certificate")
 
     def _check_id(self, entry: StoredEntry) -> None:
         """Check that an id is used once; ids that contain their sequence, and ids of ended games, are not stored."""

@@ -57,9 +57,9 @@ class VoucherAudit:
             self._fault(entry, f"the ticket was issued with {out_cents} cents, not {record['amount_cents']}")
 
     def _see_ledger(self, entry: StoredEntry) -> None:
-        begun = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
-        if self._begun and begun == self._begun[-1]:
+        ledger_start = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
+        if self._begun and ledger_start == self._begun[-1]:
             return
-        if begun in self._begun:
+        if ledger_start in self._begun:
             self._fault(entry, "the ticket ledger is the one that was replaced: an old copy was restored")
-        self._begun.append(begun)
+        self._begun.append(ledger_start)

@@ -62,10 +62,10 @@ class CommandGroup(click.Group):
                 raise
             raise click.ClickException(lines(_refused(error))) from None
         except click.ClickException as error:
-            told, system = error.message, error.__context__
-            if isinstance(system, OSError) and told == str(system):
-                told = _refused(system)
-            error.message = lines(told)  # type: ignore[misc] # it may tell what stands in a file
+            message, system = error.message, error.__context__
+            if isinstance(system, OSError) and message == str(system):
+                message = _refused(system)
+            error.message = lines(message)  # type: ignore[misc] # it may tell what stands in a file
             raise
 
     def resolve_command(

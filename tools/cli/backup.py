@@ -36,7 +36,7 @@ NAMES: Final = frozenset({CABINET, STAFF, *LINK})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Kept:
+class _BackupFile:
     """A backup in its file format: file contents in base 64, key and signature hexadecimal."""
 
     format: int
@@ -101,27 +101,40 @@ class Backup:
         """Read a backup and check its signature. Raises OperatorError if it is not valid or has unknown files."""
         try:
             content = json.loads(contents(path))
-            kept = from_json(_Kept, content, "it")
-            if kept.format != FORMAT:
-                raise OperatorError(f"{path}: format {kept.format} is not {FORMAT}")
-            if not 0 <= kept.sequence < _SEQUENCES:
-                raise OperatorError(f"{path}: sequence {kept.sequence} is none of a journal")
-            files = {name: base64.b64decode(text, validate=True) for name, text in kept.files.items()}
-            found = cls(kept.machine, kept.at, kept.sequence, kept.head, kept.public_key, files)
+            content_record = from_json(_BackupFile, content, "it")
+            if content_record.format != FORMAT:
+                raise OperatorError(f"{path}: format {content_record.format} is not {FORMAT}")
+            if not 0 <= content_record.sequence < _SEQUENCES:
+                raise OperatorError(
+                    f"{path}: sequence {content_record.sequence} is not a valid journal sequence"
+                )
+            files = {
+                name: base64.b64decode(text, validate=True) for name, text in content_record.files.items()
+            }
+            found = cls(
+                content_record.machine,
+                content_record.at,
+                content_record.sequence,
+                content_record.head,
+                content_record.public_key,
+                files,
+            )
             del content["signature"]
-            whole = signed_by(
-                bytes.fromhex(kept.public_key), canonical(content), bytes.fromhex(kept.signature)
+            is_signed = signed_by(
+                bytes.fromhex(content_record.public_key),
+                canonical(content),
+                bytes.fromhex(content_record.signature),
             )
         except OSError as error:
             raise OperatorError(f"{path}: {error.strerror or error}") from error
         except (ValueError, RecursionError, RecordError) as error:
             raise OperatorError(
-                f"{path}: not a backup, and a journal, its export or its archive is never put back: {error}"
+                f"{path}: not a backup (a journal, its export or its archive is never restored): {error}"
             ) from error
-        if not whole:
-            raise OperatorError(f"{path}: is not as the machine signed it")
+        if not is_signed:
+            raise OperatorError(f"{path}: does not have the content that the machine signed")
         if strange := sorted(files.keys() - NAMES):
-            raise OperatorError(f"{path}: {', '.join(strange)}: may not be put back")
+            raise OperatorError(f"{path}: {', '.join(strange)}: may not be restored")
         return found
 
 
@@ -129,5 +142,5 @@ def key_of(state: Path) -> MachineKey:
     """Return the machine's key. Raises OperatorError if there is none, JournalError if it is damaged."""
     key = MachineKey.load(DiskStorage(), state, state / SECOND_FOLDER)
     if key is None:
-        raise OperatorError(f"{state}: no machine has been here: there is no key")
+        raise OperatorError(f"{state}: there is no machine key; start the machine once")
     return key

@@ -28,7 +28,7 @@ _LEVELS: Final = "[[progressives]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CabinetRequest:
     """The requested values for the file; empty or None: an example value, or none."""
 
     profile: Profile
@@ -41,17 +41,17 @@ class Asked:
     devices: tuple[tuple[str, str], ...] = ()
 
 
-def written(asked: Asked, folder: Path) -> str:
+def written(requested: CabinetRequest, folder: Path) -> str:
     """Return the text of a file for ``folder``; definitions are named relative to it.
 
     If no games are requested, it offers the library games that the jurisdiction admits, with stand-alone
     levels. Raises :class:`DefinitionError` for a game that is refused.
     """
     known = {part.header: part for part in parts()}
-    games = [load_game(named(name)) for name in asked.games] or [*_admitted(asked.profile)]
-    names = [_from(folder, name) for name in asked.games] or [game.id for game in games]
-    lines = [f"# A cabinet file for {asked.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
-    lines += _table(known["[machine]"], "[machine]", _machine(asked))
+    games = [load_game(named(name)) for name in requested.games] or [*_admitted(requested.profile)]
+    names = [_from(folder, name) for name in requested.games] or [game.id for game in games]
+    lines = [f"# A cabinet file for {requested.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
+    lines += _table(known["[machine]"], "[machine]", _machine(requested))
     for name in names:
         lines += _table(known["[[games]]"], "[[games]]", {"game": name}, first=name == names[0])
     levels = [slot for game in games for slot in levels_of(game)]
@@ -59,7 +59,7 @@ def written(asked: Asked, folder: Path) -> str:
         given = {"game": slot.game, "level": slot.level}
         lines += _table(known[_LEVELS], _LEVELS, given, first=slot is levels[0])
     taken: dict[str, int] = {}
-    for protocol, port in asked.devices:
+    for protocol, port in requested.devices:
         name = NAMES[PROTOCOLS[protocol].kind]
         taken[name] = taken.get(name, 0) + 1
         header = f"[devices.{name}{taken[name] if taken[name] > 1 else ''}]"
@@ -83,20 +83,20 @@ def _from(folder: Path, name: str) -> str:
     return found if is_path(found) else f"./{found}"
 
 
-def _machine(asked: Asked) -> dict[str, str | None]:
+def _machine(requested: CabinetRequest) -> dict[str, str | None]:
     """Return the keys of the machine's table; those without a value get an example."""
     given: dict[str, str | None] = {
-        "serial": asked.serial,
-        "operator_number": asked.operator_number,
-        "profile": asked.profile.id,
-        "site": asked.site,
+        "serial": requested.serial,
+        "operator_number": requested.operator_number,
+        "profile": requested.profile.id,
+        "site": requested.site,
     }
-    must = MANDATORY[load_template(asked.profile.id).ticket]
+    must = MANDATORY[load_template(requested.profile.id).ticket]
     given |= {key: None for key in ("licence_holder", "address") if key in must}
-    if asked.licence_holder is not None:
-        given["licence_holder"] = asked.licence_holder
-    if asked.time_zone is not None:
-        given["time_zone"] = asked.time_zone
+    if requested.licence_holder is not None:
+        given["licence_holder"] = requested.licence_holder
+    if requested.time_zone is not None:
+        given["time_zone"] = requested.time_zone
     return given
 
 
@@ -117,8 +117,8 @@ def _table(part: Part, header: str, given: Mapping[str, str | None], *, first: b
             yield from _comment(f"{key.meaning} ({key.kind})")
             usual = "..." if key.default in {None, "none"} else key.default
             default = "" if usual in {"...", '""', "[]", "{}"} else f"; default {usual}"
-            told = f"{key.example}  # example{default}" if key.example else usual
-            yield f"# {key.name} = {told}{'  # default' if told == usual != '...' else ''}"
+            line_value = f"{key.example}  # example{default}" if key.example else usual
+            yield f"# {key.name} = {line_value}{'  # default' if line_value == usual != '...' else ''}"
     yield ""
 
 

@@ -43,7 +43,7 @@ def open_cage(folder: Path, medium: Path | None, person: str, second: str, clock
             echo(f"note: {store.mended}", err=True)
         if differs := put_back(store, view):
             raise OperatorError(
-                f"{differs}; nothing is paid or changed until two persons have looked: egm ticket restore"
+                f"{differs}; nothing is paid or changed until two people have resolved it: egm ticket restore"
             )
         yield Cage(
             store,
@@ -85,5 +85,5 @@ def taken_in_all(folder: Path, medium: Path | None = None) -> dict[str, str]:
     """
     answers, unread = ask_all(folder, medium, lambda view: taken_in((view,)))
     for why in unread:
-        echo(f"note: {why}: which tickets that journal took in is not known", err=True)
+        echo(f"note: {why}: the tickets redeemed in that journal are not known", err=True)
     return {commitment: by for answer in answers for commitment, by in answer.items()}

@@ -53,7 +53,9 @@ def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime
     path = folder.root / FILE_NAME
     if path.exists():
         try:
-            return tuple(Badge(**kept) for kept in json.loads(path.read_text(encoding="utf-8")))
+            return tuple(
+                Badge(**badge_fields) for badge_fields in json.loads(path.read_text(encoding="utf-8"))
+            )
         except (ValueError, RecursionError, TypeError) as error:
             raise OperatorError(f"{path}: not the badges of a demonstration: {error}") from error
     roster = Roster.load(folder.staff)
@@ -65,8 +67,8 @@ def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
         roster = roster.added(person, badge.pin, by=BY, at=now)
-    kept = [{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges]
-    write_private(path, json.dumps(kept))
+    badge_fields = [{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges]
+    write_private(path, json.dumps(badge_fields))
     return badges
 
 

@@ -17,7 +17,7 @@ from tools.lab.parsheet.meter import Standing
 from tools.lab.parsheet.sheet import SIGNATURE, award_sheet, bet_sheet
 
 #: The columns of the bands.
-_BANDS_SAID: Final = (
+_BANDS_LEGEND: Final = (
     "bands hold the return after so many games with that likelihood; trade 90 % takes z 1.65, as PAR sheets "
     "round it, 90 % the exact 1.644853627"
 )
@@ -30,7 +30,7 @@ def to_terminal(game: Game, analysis: Analysis, rules: Awards | None = None) -> 
     for bet in analysis.bets:
         tables = [each for each in _bet(bet, game.denominations_cents) if each]
         bands = _bands(bet_sheet(bet)) if bet.sigma is not None else ()
-        notes = [f"note: {note}" for note in (*notes_of(bet), *([_BANDS_SAID] if bands else []))]
+        notes = [f"note: {note}" for note in (*notes_of(bet), *([_BANDS_LEGEND] if bands else []))]
         before = f"\nBet {bet.bet}: {counted(bet.cost_credits, 'credit')}"
         show("text", *tables, *bands, before=before, after="\n".join(notes))
     for data in feature_sheets(game, analysis):
@@ -82,12 +82,12 @@ def _facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
 
 
 def _feature_sheet(data: dict[str, Any]) -> tuple[Table, ...]:
-    told = (facts((label, cell(value)) for label, value in data["facts"]),)
+    head = (facts((label, cell(value)) for label, value in data["facts"]),)
     if not data["rows"]:
-        return told
+        return head
     first, *others = data["columns"]
     rows = ([*map(cell, row)] for row in data["rows"])
-    return (*told, Table((first, *_right(*others)), rows, naming=1))
+    return (*head, Table((first, *_right(*others)), rows, naming=1))
 
 
 def _prizes(bet: BetAnalysis) -> Table:

@@ -41,7 +41,8 @@ def _command(context: click.Context, command: click.Command) -> Iterator[str]:
 def _help(command: click.Command) -> str:
     """Return a command's help in Markdown: text that click leaves unwrapped becomes an example."""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    told = (inspect.cleandoc(each) for each in paragraphs)
+    texts = (inspect.cleandoc(each) for each in paragraphs)
     return "\n\n".join(
-        f"```\n{text.removeprefix(_AS_IS).strip()}\n```" if text.startswith(_AS_IS) else text for text in told
+        f"```\n{text.removeprefix(_AS_IS).strip()}\n```" if text.startswith(_AS_IS) else text
+        for text in texts
     )

@@ -18,7 +18,7 @@ def replaceable(file: Path) -> Path:
     """
     found = Path(os.path.realpath(file))
     if found.exists() and not found.is_file():
-        raise click.ClickException(f"{file}: is no regular file; it is left alone")
+        raise click.ClickException(f"{file} is not a regular file and was not replaced")
     return found
 
 

@@ -63,11 +63,11 @@ class SheetHead:
 
     def text(self) -> str:
         """Return one line: machine, rules, currency, entry and time."""
-        said = (
+        parts = (
             f"machine {self.machine}" if self.machine else "",
             f"rules {self.rules}" if self.rules else "",
             f"amounts in minor units of {self.currency}" if self.currency else "amounts in minor units",
             f"entry {self.sequence}",
             f"{self.last:%Y-%m-%d %H:%M:%S} UTC" if self.last else "",
         )
-        return ", ".join(part for part in said if part)
+        return ", ".join(part for part in parts if part)

@@ -124,8 +124,8 @@ class _Paper:
     def pdf(self) -> bytes:
         """Return all pages as one file."""
         stream = BytesIO()
-        first, *rest = self._pages
-        first.save(stream, "PDF", resolution=_DPI, save_all=True, append_images=rest, producer="open-egm")
+        first, *others = self._pages
+        first.save(stream, "PDF", resolution=_DPI, save_all=True, append_images=others, producer="open-egm")
         return stream.getvalue()
 
 
@@ -133,16 +133,18 @@ def _wrapped(text: str, font: ImageFont.FreeTypeFont, room: int) -> Iterator[str
     """Yield the text in lines of at most ``room`` dots; a word longer than a line is cut."""
     line = ""
     for word in text.split(" "):
-        rest = word
-        while rest:
-            joined = f"{line} {rest}".strip()
+        remainder = word
+        while remainder:
+            joined = f"{line} {remainder}".strip()
             if font.getlength(joined) <= room:
-                line, rest = joined, ""
+                line, remainder = joined, ""
             elif line:
                 yield line
                 line = ""
             else:
-                fits = max(n for n in range(1, len(rest) + 1) if n == 1 or font.getlength(rest[:n]) <= room)
-                yield rest[:fits]
-                rest = rest[fits:]
+                fits = max(
+                    n for n in range(1, len(remainder) + 1) if n == 1 or font.getlength(remainder[:n]) <= room
+                )
+                yield remainder[:fits]
+                remainder = remainder[fits:]
     yield line

@@ -32,8 +32,8 @@ def roster_of(folder: Path, second: Path | None = None) -> Roster:
         return load_recorded(path, spare, recorded_in(folder, second))[0]
     except OperatorError as error:
         raise click.ClickException(
-            f"{error}\nPut the roster back that was there. If there is none left: stop the machine, and let "
-            "two persons begin anew with `egm people renew`"
+            f"{error}\nRestore the roster file. If there is no copy: stop the machine, and let "
+            "two people start a new roster with `egm people renew`"
         ) from error
 
 
@@ -49,7 +49,9 @@ def proved(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     try:
         with wrong_pins(roster.path.parent, wait=True) as noted:
             if sum(one.locks for one in noted if one.number == counted_as(number)) >= WRONG_MAX:
-                raise click.ClickException(f"{number} is locked after {WRONG_MAX} wrong PINs; try later")
+                raise click.ClickException(
+                    f"{number} is locked after {WRONG_MAX} wrong PINs; try again later"
+                )
             person = roster.proves(number, pin)
             if person is None:
                 noted.append(WrongPin.of(number, SystemClock().now().isoformat(timespec="seconds")))

@@ -76,8 +76,8 @@ class Column:
     @property
     def name(self) -> str:
         """Return its name in JSON and CSV."""
-        kept = "".join(letter if letter.isalnum() else " " for letter in self.title.lower())
-        return self.key or "_".join(kept.split()) or "value"
+        words = "".join(letter if letter.isalnum() else " " for letter in self.title.lower())
+        return self.key or "_".join(words.split()) or "value"
 
 
 def figure(value: Any) -> str:
@@ -216,14 +216,14 @@ def _widths(
     """
     widths, least = [], []
     for i, column in enumerate(columns):
-        told = [line for row in rows for line in row[i].split("\n")]
+        cell_lines = [line for row in rows for line in row[i].split("\n")]
         title = heads[i] if heads else ""
         parts = [
             *title.split(),
-            *(told if column.right else (word for line in told for word in line.split())),
+            *(cell_lines if column.right else (word for line in cell_lines for word in line.split())),
         ]
         least.append(max(map(cell_len, parts), default=0))
-        widths.append(min(max(map(cell_len, [title, *told])), max(column.most, least[-1])))
+        widths.append(min(max(map(cell_len, [title, *cell_lines])), max(column.most, least[-1])))
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
     while over > 0:
         able = [i for i, wide in enumerate(widths) if wide > least[i]]

@@ -148,12 +148,14 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
     run(*_PIP, *into, "--target", str(packages), "--no-index", str(wheel), epoch=epoch)
     shutil.rmtree(packages / "bin", ignore_errors=True)
     # Both contain build paths: the folder of a wheel, and the Python of the scripts removed above.
-    for told in packages.glob("*.dist-info/direct_url.json"):
-        told.unlink()
+    for url_file in packages.glob("*.dist-info/direct_url.json"):
+        url_file.unlink()
     for record in packages.glob("*.dist-info/RECORD"):
         lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
-        kept = (line for line in lines if "direct_url.json" not in line and not line.startswith("../../bin/"))
-        record.write_text("".join(kept), encoding="utf-8")
+        kept_lines = (
+            line for line in lines if "direct_url.json" not in line and not line.startswith("../../bin/")
+        )
+        record.write_text("".join(kept_lines), encoding="utf-8")
 
 
 def python_dependencies(pythons: Sequence[str]) -> str:
@@ -195,16 +197,16 @@ def run(
     except FileNotFoundError as error:
         raise OperatorError(f"{command[0]}: not on this computer; build it on Debian") from error
     except subprocess.CalledProcessError as error:
-        said = (error.stderr or error.stdout).strip().splitlines()[-5:]
-        raise OperatorError(f"{' '.join(command[:4])}: {' / '.join(said)}") from error
+        last_lines = (error.stderr or error.stdout).strip().splitlines()[-5:]
+        raise OperatorError(f"{' '.join(command[:4])}: {' / '.join(last_lines)}") from error
 
 
 def provide(packages: Sequence[str]) -> None:
     """Install missing Debian packages on this computer, and print them. Raises OperatorError."""
     form = "${Package} ${db:Status-Status}\n"
-    told = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
-    there = {line.split()[0] for line in told if line.endswith(" installed")}
-    lacking = [name for name in packages if name not in there]
+    status_lines = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
+    installed = {line.split()[0] for line in status_lines if line.endswith(" installed")}
+    lacking = [name for name in packages if name not in installed]
     if not lacking:
         return
     echo(f"installing Debian's packages {' '.join(lacking)}")
@@ -218,7 +220,7 @@ def provide(packages: Sequence[str]) -> None:
 def main(out: Path) -> None:
     """Build the Debian package of the cabinet."""
     try:
-        echo("building the package: its packages are fetched, which takes minutes", err=True)
+        echo("building the package: downloading its packages, which takes minutes", err=True)
         package = build(out)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error

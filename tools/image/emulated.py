@@ -123,12 +123,12 @@ class Emulated:
         self._qmp.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._qmp.flush()
         while True:
-            said = json.loads(self._qmp.readline() or '{"error": "gone"}')
-            if "error" in said:
-                raise OperatorError(f"QEMU: {command}: {said['error']}")
-            if "return" in said:
-                return said["return"]
-            self.events.append((said["timestamp"]["seconds"], said["event"]))
+            reply = json.loads(self._qmp.readline() or '{"error": "gone"}')
+            if "error" in reply:
+                raise OperatorError(f"QEMU: {command}: {reply['error']}")
+            if "return" in reply:
+                return reply["return"]
+            self.events.append((reply["timestamp"]["seconds"], reply["event"]))
 
     def picture(self, file: Path, head: int = 0) -> Path:
         """Write what a display shows now to ``file`` as PNG, and return the file."""
@@ -141,20 +141,20 @@ class Emulated:
 
         QEMU takes this from a viewer (RFC 6143, and its extension for the size of a desktop).
         """
-        with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as told:
+        with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as stream:
             line.settimeout(60)
             line.connect(str(self._folder / "second"))
-            line.sendall(told.read(12))  # reply with the server's own version
-            told.read(*told.read(1))  # the security types, one of which must be "None"
+            line.sendall(stream.read(12))  # reply with the server's own version
+            stream.read(*stream.read(1))  # the security types, one of which must be "None"
             line.sendall(b"\x01")
-            told.read(4)
+            stream.read(4)
             line.sendall(b"\x01")
-            told.read(20)
-            told.read(int.from_bytes(told.read(4), "big"))
+            stream.read(20)
+            stream.read(int.from_bytes(stream.read(4), "big"))
             line.sendall(struct.pack(">BxHi", 2, 1, -308))  # declare support for desktop sizes
             line.sendall(struct.pack(">BxHHBxI4HI", 251, wide, high, 1, 0, 0, 0, wide, high, 0))
             line.shutdown(socket.SHUT_WR)
-            told.read()
+            stream.read()
 
     def touch(self, x: float, y: float) -> None:
         """Touch the display at these shares of its width and height."""
@@ -208,7 +208,7 @@ def main(image: Path, display: str | None, state: Path | None) -> None:
         except OperatorError as error:
             raise click.ClickException(str(error)) from error
         where = f"; {shown}" if shown.startswith("vnc") else ""
-        echo(f"it is on{where}; it takes a minute or more to its first picture")
+        echo(f"it is running{where}; the first picture takes a minute or more")
         try:
             computer.process.wait()
         except KeyboardInterrupt:

@@ -132,8 +132,8 @@ def _verity(root: Path, epoch: str, *, debug: bool) -> str:
     """Append the hash tree to the root; return the kernel's command line, which contains its hash."""
     length = root.stat().st_size
     fixed = (f"--hash-offset={length}", f"--uuid={_UUID.format(9)}", f"--salt={'00' * 32}")
-    told = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
-    (found,) = (line.split(":")[1].strip() for line in told.splitlines() if line.startswith("Root hash"))
+    output = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
+    (found,) = (line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash"))
     words = (MADE_OF["command_line"], MADE_OF["debug_command_line"] if debug else "")
     return f"{' '.join(filter(None, words))} egm.roothash={found} egm.hashoffset={length}"
 
@@ -214,7 +214,7 @@ def _medium(path: Path, label: str, number: int, epoch: str) -> None:
     help="A folder laid over the root: etc/open-egm/cabinet.toml, udev rules, a network.",
 )
 @click.option(
-    "--debug", is_flag=True, help="With a root shell on hvc0 and a kernel that talks; for no house."
+    "--debug", is_flag=True, help="With a root shell on hvc0 and a verbose kernel; never for a venue."
 )
 def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool) -> None:
     """Build the image of a machine."""
@@ -225,11 +225,11 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
             write_private(signer, new_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
         deb.provide(MADE_OF["builder"])
-        echo("building the image: Debian is fetched and laid out, which takes minutes", err=True)
+        echo("building the image: downloading and unpacking Debian, which takes minutes", err=True)
         image = build(out, signer, overlays=overlays or (_HERE / "qemu",), debug=debug)
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{image}{': DEBUG, with a root shell for whoever is at hvc0' if debug else ''}")
+    echo(f"{image}{': DEBUG, with an open root shell on hvc0' if debug else ''}")
 
 
 if __name__ == "__main__":

@@ -88,13 +88,13 @@ def sign(number: int, version: str, parts: Mapping[str, Path], key: Ed25519Priva
 def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
     """Read a release line that must be signed by this key. Raises SlotError."""
     try:
-        whole = parse(line)
-        content, signature = whole["release"], bytes.fromhex(whole["signature"])
+        signed_release = parse(line)
+        content, signature = signed_release["release"], bytes.fromhex(signed_release["signature"])
         canonically = canonical(content)
     except (ValueError, KeyError, TypeError) as error:
-        raise SlotError(f"{where}: holds no release of this software") from error
+        raise SlotError(f"{where} does not contain a release of this software") from error
     if not signed_by(bytes.fromhex(public_key_hex), _PURPOSE + canonically, signature):
-        raise SlotError(f"{where}: the release is not signed by whom this machine trusts")
+        raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
     if content["format"] != FORMAT:
         raise SlotError(f"{where}: format: {content['format']!r} is not {FORMAT!r}")
     parts = {name: Part(**content["parts"][name]) for name in PARTS}
@@ -117,7 +117,7 @@ def check(slot: Slot, public_key_hex: str) -> Release | None:
     release = release_of(slot, public_key_hex)
     for name, part in release.parts.items():
         if _digest_of(slot.part(name), part.length) != part.sha256:
-            raise SlotError(f"{slot.part(name)}: is not what was released as {release.version}")
+            raise SlotError(f"{slot.part(name)}: differs from release {release.version}")
     return release
 
 
@@ -125,7 +125,7 @@ def begin(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) ->
     """Read the release at the start of a bundle. Raises SlotError if it may not be installed."""
     release = read_release(bundle.readline(RELEASE_BYTES), public_key_hex, where)
     if release.number <= newer_than:
-        raise SlotError(f"{where}: release {release.number} is no newer than {newer_than}, which is here")
+        raise SlotError(f"{where}: release {release.number} is not newer than the installed {newer_than}")
     return release
 
 
@@ -137,7 +137,7 @@ def require_whole(bundle: BinaryIO, release: Release, where: str) -> None:
     began = bundle.tell()
     for name in reversed(PARTS):
         if digest(bundle, release.parts[name].length) != release.parts[name].sha256:
-            raise SlotError(f"{where}: {name}: is torn, or not what was released; no slot was changed")
+            raise SlotError(f"{where}: {name} is truncated or differs from the release; no slot was changed")
     bundle.seek(began)
 
 
@@ -153,7 +153,7 @@ def install(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
     for name, part in release.parts.items():
         if _digest_of(slot.part(name), part.length) != part.sha256:
             _write(slot.esp, 0, bytes(_FIRST))
-            raise SlotError(f"{slot.part(name)}: does not give back what was written")
+            raise SlotError(f"{slot.part(name)}: what was read back differs from what was written")
 
 
 def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 0) -> bytes:
@@ -169,9 +169,9 @@ def _copy(source: BinaryIO, part: Part, to: Path, where: str, *, without: int = 
             stream.write(piece)
         os.fsync(stream.fileno())
     if left:
-        raise SlotError(f"{where}: is torn: {left} bytes are missing")
+        raise SlotError(f"{where} is truncated: {left} bytes are missing")
     if seen.hexdigest() != part.sha256:
-        raise SlotError(f"{where}: is not what was released")
+        raise SlotError(f"{where} differs from the release")
     return first
 
 

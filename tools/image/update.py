@@ -75,8 +75,8 @@ def faults(media: Mapping[str, Path], public: str) -> list[str]:
     for name, slot in slots().items():
         try:
             release = check(slot, public)
-            said = "empty" if release is None else f"{release.version}, release {release.number}"
-            echo(f"slot {name}: {said}")
+            text = "empty" if release is None else f"{release.version}, release {release.number}"
+            echo(f"slot {name}: {text}")
         except (OperatorError, OSError) as error:
             found.append(f"software_differs {error}")
     found += [f"first_memory_missing {label}" for label, path in media.items() if not _mounted(path)]
@@ -183,7 +183,7 @@ def take(path: Path, public: str) -> tuple[str, Release]:
         try:
             install(bundle, release, slots()[other], str(path))
         except (SlotError, OSError) as error:
-            raise SlotError(f"{error}; slot {other} is empty now: nothing is fallen back on") from error
+            raise SlotError(f"{error}; slot {other} is empty now: there is no fallback") from error
     return other, release
 
 
@@ -205,12 +205,12 @@ def entries() -> dict[str, str]:
     return {name: number for number, name in found}
 
 
-def comes_first(said: str, numbers: Mapping[str, str]) -> str | None:
+def comes_first(output: str, numbers: Mapping[str, str]) -> str | None:
     """Return the slot that comes first in efibootmgr's boot order, or None if none is in it yet.
 
     A computer that is not set up yet has none; its setup may take any time.
     """
-    order = re.search(r"^BootOrder: (\S+)", said, re.MULTILINE)
+    order = re.search(r"^BootOrder: (\S+)", output, re.MULTILINE)
     names = {number: name for name, number in numbers.items()}
     return next((names[one] for one in (order[1].split(",") if order else ()) if one in names), None)
 
@@ -316,12 +316,14 @@ def install_command(path: Path) -> None:
         name, release = take(path, _TRUSTED.read_text("ascii").strip())
     except (SlotError, OSError) as error:
         raise click.ClickException(f"refused: {error}") from error
-    echo(f"{release.version}, release {release.number}: in slot {name}; waits for an idle machine")
+    echo(
+        f"{release.version}, release {release.number}: installed in slot {name}; waiting for an idle machine"
+    )
     machine = Machine(_STATE)
     held(lambda: machine.idle, _IDLE_S)
     start_first(running())  # the fallback, also if the firmware still has another boot order
     _efi("-q", "-n", entries()[name])
-    echo(f"slot {name}: starts once; it stays when it has come up")
+    echo(f"slot {name} starts once, and becomes the default if it comes up")
     _reboot()
 
 
@@ -332,9 +334,9 @@ def good_command() -> None:
     before = comes_first(_efi(), entries()) not in {here, None}
     if held(lambda: machine.up and _screen_is_up(), _UP_S, within=_PATIENCE_S if before else None):
         start_first(here)
-        echo(f"slot {here}: is up, and is started from now on")
+        echo(f"slot {here} is up, and is the default from now on")
         return
-    echo(f"slot {here}: did not come up in {_PATIENCE_S:.0f} s", err=True)
+    echo(f"slot {here} did not come up in {_PATIENCE_S:.0f} s", err=True)
     _reboot()
 
 

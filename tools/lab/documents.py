@@ -22,7 +22,7 @@ def profile_keys() -> str:
     found = list(keys())
     bare = [key.name for key in found if not key.meaning]
     if bare:
-        raise OperatorError(f"egm/profiles/profile.py: no meaning is written beside {', '.join(bare)}")
+        raise OperatorError(f"egm/profiles/profile.py: there is no description for {', '.join(bare)}")
     rows = [
         [
             f"`{key.name}`",
@@ -42,7 +42,7 @@ def cabinet_keys() -> str:
         bare = [key.name for key in part.keys if not key.meaning]
         if bare:
             raise OperatorError(
-                f"egm/config/cabinet_file.py: no meaning is written beside {part.header} {', '.join(bare)}"
+                f"egm/config/cabinet_file.py: there is no description for {part.header} {', '.join(bare)}"
             )
         needed = " Must be there." if part.required else ""
         rows = [

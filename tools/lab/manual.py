@@ -26,12 +26,12 @@ class Chapter:
 def told(audience: str, texts: Texts) -> Iterator[Chapter]:
     """Yield the chapters of the ``operator`` or the ``service`` manual in a screen language."""
     for chapter in chapters(audience):
-        whole: Table = chapter.table(MENU)
+        menu: Table = chapter.table(MENU)
         yield Chapter(
-            _said(texts, chapter.title),
+            _text(texts, chapter.title),
             texts.say(f"manual.about.{chapter.id}"),
-            tuple(_said(texts, head) for head in whole.columns),
-            tuple(tuple(_said(texts, cell) or "-" for cell in row.cells) for row in whole.rows),
+            tuple(_text(texts, head) for head in menu.columns),
+            tuple(tuple(_text(texts, cell) or "-" for cell in row.cells) for row in menu.rows),
         )
 
 
@@ -44,5 +44,5 @@ def manual(audience: str, language: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _said(texts: Texts, words: Words) -> str:
+def _text(texts: Texts, words: Words) -> str:
     return texts.worded(words, lambda cents: texts.money(cents, "CAD"))

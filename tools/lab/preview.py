@@ -22,7 +22,7 @@ from tools.lab.views import UNIT_CENTS, at_rest, game_view, snapshot
 
 #: The most games played to find one worth showing.
 _TRIES: Final = 4000
-_REST_SECONDS: Final = 1.0
+_IDLE_SECONDS: Final = 1.0
 
 
 class PreviewError(Exception):
@@ -43,16 +43,16 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
     """Return the first game that wins enough and is not too long to show. Raises :class:`PreviewError`."""
     bet = max(game.bet_options)
     view_of = game_view(game)
-    rest = at_rest((view_of,), view_of, "en", denomination_cents=unit_cents(view_of))
+    idle_view = at_rest((view_of,), view_of, "en", denomination_cents=unit_cents(view_of))
     for _ in range(_TRIES):
         wager = game.wager(bet)
-        outcome = play_with_answers(game.play(wager, draw), wager, lambda asked: Choice(asked.options[0]))
+        outcome = play_with_answers(game.play(wager, draw), wager, lambda decision: Choice(decision.options[0]))
         if theme.celebration(outcome.win_credits, bet) < 2:
             continue
-        line = times(told(rest, view_of, outcome), theme)
-        if line is not None and line.done < film.seconds_most - 2 * _REST_SECONDS:
+        line = times(told(idle_view, view_of, outcome), theme)
+        if line is not None and line.done < film.seconds_most - 2 * _IDLE_SECONDS:
             return outcome
-    raise PreviewError(f"{game.id}: none of {_TRIES} games was worth showing")
+    raise PreviewError(f"{game.id}: none of {_TRIES} games was suitable for a preview")
 
 
 def told(view: View, game: GameView, outcome: Outcome) -> View:
@@ -97,12 +97,12 @@ def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterat
     """Yield every frame's view: idle, PLAY pressed, the game, its win, idle with the win."""
     step = 1 / film.frames_per_second
     unit = {"denomination_cents": unit_cents(game)}
-    rest = at_rest((game,), game, "en", credit_cents=_start_cents(game), **unit)
-    now = rest.now
-    while now < rest.now + _REST_SECONDS:
-        yield replace(rest, now=now)
+    idle_view = at_rest((game,), game, "en", credit_cents=_start_cents(game), **unit)
+    now = idle_view.now
+    while now < idle_view.now + _IDLE_SECONDS:
+        yield replace(idle_view, now=now)
         now += step
-    view, _ = apply_action(replace(rest, now=now), Action("play"), theme)
+    view, _ = apply_action(replace(idle_view, now=now), Action("play"), theme)
     view = told(view, game, outcome)
     line = times(view, theme)
     assert line is not None
@@ -114,7 +114,7 @@ def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterat
     after = apply_message(
         replace(view, now=now), snapshot(game, "en", credit_cents=_credit(game) + win, win_cents=win, **unit)
     )
-    end = now + 2 * _REST_SECONDS
+    end = now + 2 * _IDLE_SECONDS
     while now < end:
         yield replace(after, now=now)
         now += step

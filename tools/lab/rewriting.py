@@ -32,7 +32,7 @@ def rewritten(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
-        raise RewriteError("the file is written in a way that cannot be changed here: change it by hand")
+        raise RewriteError("the notation of the file cannot be changed automatically: change it by hand")
     return changed
 
 
@@ -50,7 +50,7 @@ def _table_of(text: str, key: Path) -> Path:
     for length in range(len(key), 0, -1):
         if _assignment(text, key[:length]) is not None:
             return key[:length]
-    raise RewriteError(f"{'.'.join(map(str, key))}: not found as it is written: change it by hand")
+    raise RewriteError(f"{'.'.join(map(str, key))}: not found in the expected notation: change it by hand")
 
 
 def line_of(text: str, key: Path) -> int | None:
@@ -124,7 +124,7 @@ def _end(text: str, at: int) -> int:
 def _put(text: str, key: Path, value: Any, named: str) -> str:
     found = _assignment(text, key)
     if found is None:
-        raise RewriteError(f"{named}: not found as it is written: change it by hand")
+        raise RewriteError(f"{named}: not found in the expected notation: change it by hand")
     return text[: found[0]] + _written(value) + text[found[1] :]
 
 

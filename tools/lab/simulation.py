@@ -138,13 +138,13 @@ def judge_distribution(tally: Tally, law: WinDistribution) -> Fit | None:
             chance, times = Fraction(0), 0
     if not classes:
         return None
-    rest = tally.games - sum(n for _, n in classes)
+    remaining = tally.games - sum(n for _, n in classes)
     last, counted = classes.pop()
     left = 1 - sum((p for p, _ in classes), Fraction(0))
     if (left - last) * tally.games >= EXPECTED_LEAST:
-        classes += [(last, counted), (left - last, rest)]
+        classes += [(last, counted), (left - last, remaining)]
     else:
-        classes.append((left, counted + rest))
+        classes.append((left, counted + remaining))
     if len(classes) < 2:
         return None
     expected = [float(p * tally.games) for p, _ in classes]
@@ -205,7 +205,7 @@ def _played(
     while played.decision is not None:
         played.advance(policy(played.decision, draw))
     if played.outcome is None:
-        raise SimulationError(f"{game.id}: a round neither asks nor ends")
+        raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
     if own is not None:
         back = sum(each.credits for each in played.outcome.settlements if each.spot in own)
         return back, game.at(played.outcome.table)
@@ -233,13 +233,13 @@ def play_batch(
     """
     total = squares = hits = most = 0
     wins: Counter[int] = Counter()
-    begun = at = game.at(table)
-    apart = {(bet.seat, bet.spot) for bet in begun.rules.standing()}
+    initial = at = game.at(table)
+    apart = {(bet.seat, bet.spot) for bet in initial.rules.standing()}
     own: Any = options["bets"] if beside else None
     laid = {**options, "bets": {**own, **beside}} if own else options
     cost = credits_ + sum(beside.values())
     for _ in range(games):
-        at = at if table is None else begun
+        at = at if table is None else initial
         win, at = _played(at, at.wager(cost, **laid), draw, apart, own)
         while at.rules.standing():
             more, at = _played(at, at.wager(0), draw, apart)
@@ -279,7 +279,7 @@ def simulate(
             yield tally
         return
     with ProcessPoolExecutor(workers) as pool:
-        begun = [pool.submit(_worker, name, credits_, options, batch, table) for batch in batches]
-        for done in as_completed(begun):
+        started = [pool.submit(_worker, name, credits_, options, batch, table) for batch in batches]
+        for done in as_completed(started):
             tally += done.result()
             yield tally

@@ -47,18 +47,18 @@ def value_at(data: Mapping[str, Any], path: Path) -> Any:
         try:
             here = here[_part(here, part)]
         except (KeyError, IndexError, TypeError, ValueError):
-            raise TuningError(f"{'.'.join(map(str, path))}: no {part!r} there") from None
+            raise TuningError(f"{'.'.join(map(str, path))}: there is no {part!r}") from None
     return here
 
 
 def with_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
     """Return a copy of the definition with another value at the path."""
-    whole = copy.deepcopy(dict(data))
-    here: Any = whole
+    changed = copy.deepcopy(dict(data))
+    here: Any = changed
     for part in path[:-1]:
         here = here[_part(here, part)]
     here[_part(here, path[-1])] = value
-    return whole
+    return changed
 
 
 def pay_keys(data: Mapping[str, Any]) -> list[Path]:
@@ -112,7 +112,7 @@ def _pay_at(data: Mapping[str, Any], key: Path) -> int:
     """Return the pay at a path. Raises :class:`TuningError` if it is not a pay."""
     pay = value_at(data, key)
     if not isinstance(pay, int):
-        raise TuningError(f"{'.'.join(map(str, key))}: is no pay")
+        raise TuningError(f"{'.'.join(map(str, key))} is not a pay")
     return pay
 
 
@@ -157,7 +157,7 @@ def tune_pays(
         factor = (wanted - now) / part + 1
         if factor <= 0:
             raise TuningError(
-                f"no pay there is low enough: the rest alone returns more than {percent(wanted, 4)} %"
+                f"no pay there is low enough: the other pays alone return more than {percent(wanted, 4)} %"
             )
         scaled = best
         for k in keys:
@@ -248,7 +248,7 @@ def hit_of(data: Mapping[str, Any]) -> Fraction:
     """Return the exact hit frequency of a definition's first bet."""
     hit: Fraction | None = analyse(game_from(data, "tuned"), Depth.FULL).bets[0].hit_probability
     if hit is None:
-        raise TuningError("its hit frequency is beyond exact reach")
+        raise TuningError("its hit frequency cannot be computed exactly")
     return hit
 
 

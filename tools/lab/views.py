@@ -60,7 +60,7 @@ def levels(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:
 
 def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
     """Return an idle machine with this game and some credit, with the given ``changes``."""
-    whole: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "journal_sequence": 1,
         "state": "idle",
         "time_utc": NOON,
@@ -80,7 +80,7 @@ def snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
         "progressives": levels(game),
         "shut": tuple(spot["id"] for spot in game.presentation.get("spots", ()) if not spot["open"]),
     }
-    return Snapshot(**(whole | changes))
+    return Snapshot(**(fields | changes))
 
 
 def at_rest(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:

@@ -125,7 +125,7 @@ def test_before_anything_was_asked_there_is_nothing(inspection):
     status, last = run(inspection, lambda v: v.status(), lambda v: v.last())
     assert (status.state, status.ready, status.calculating) == ("requested", False, False)
     assert last == (0, 0xFFFFFFFF)
-    with pytest.raises(GatError, match="none to be had"):
+    with pytest.raises(GatError, match="not available"):
         run(inspection, lambda v: v.results("text"))
 
 
@@ -134,7 +134,7 @@ def test_what_cannot_be_done_is_refused_and_shows_no_other_result(inspection, pa
     def refused(verifier):
         with pytest.raises(GatError, match="refused"):
             verifier.initiate(*parameters)
-        with pytest.raises(GatError, match="none to be had"):
+        with pytest.raises(GatError, match="not available"):
             verifier.results("text")
         return verifier.status(), verifier.last()
 
@@ -260,7 +260,7 @@ def test_noise_and_unknown_requests_get_silence_and_the_next_question_an_answer(
         for noise in (b"\xff" * 40, bytes.fromhex("01 04 E3 02"), random.Random(7).randbytes(64)):
             verifier._port.write(noise)
             assert verifier._port.read(1) == b""
-        with pytest.raises(GatError, match="no answer"):
+        with pytest.raises(GatError, match="no reply"):
             verifier._ask(0x07, b"")
         verifier._port.timeout = PATIENCE_SECONDS
         return verifier.status()
@@ -302,7 +302,7 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
     def asks(verifier):
         verifier.initiate("Component", "chance", "aa")
         assert verifier.status().calculating
-        with pytest.raises(GatError, match="none to be had"):
+        with pytest.raises(GatError, match="not available"):
             verifier.results("text")
 
     inspection.alter = endless
@@ -326,7 +326,7 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
         verifier.initiate("Get File", "AuthenticationResponse.xml")
         with pytest.raises(GatError, match="ended in state error"):
             verifier.wait(60, 0.02)
-        with pytest.raises(GatError, match="none to be had"):
+        with pytest.raises(GatError, match="not available"):
             verifier.results("xml")
         return True
 

@@ -114,7 +114,7 @@ def test_a_place_that_does_not_offer_it_draws_nothing(make, way):
 
 @pytest.mark.parametrize(
     ("won_cents", "kind", "why"),
-    [(5, "residual.played", "0 due"), (5, "residual.gift", "no entry of this kind")],
+    [(5, "residual.played", "expected 0"), (5, "residual.gift", "no journal entry may have this kind")],
 )
 def test_an_audit_names_a_rest_that_did_not_win_as_it_was_drawn(make, monkeypatch, won_cents, kind, why):
     room = make(ScriptedChance(4))
@@ -173,7 +173,7 @@ def test_an_audit_names_a_remainder_that_is_none(make, way, kind, after_a_game):
     due = (
         "5 cents buy a game or a coin here"
         if cents >= USEFUL_CENTS
-        else "a remainder of credit here is said to be stays"
+        else "residual credit is treated here as stays"
     )
     assert any(due in found for found in findings(room))
 
@@ -182,7 +182,7 @@ def test_an_audit_names_terms_that_a_game_contradicts(make):
     room = make(ScriptedChance(0, 0, 0)).insert(100)
     room.machine.record("power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}})
     room.play()
-    assert any("it is begun for 5 cents" in found for found in findings(room))
+    assert any("it is started for 5 cents" in found for found in findings(room))
 
 
 def test_a_second_position_records_its_own_terms_once(tmp_path):

@@ -185,7 +185,7 @@ def test_the_audit_holds_its_entries_against_rules_of_their_own(room, tmp_path):
     assert Auditor(Shelf(), rules=RULES).run(bodies).findings == []
     unknown = Auditor(Shelf()).run(bodies).findings
     assert len(unknown) == 2
-    assert all("no entry of this kind has a place in a journal" in finding.why for finding in unknown)
+    assert all("no journal entry may have this kind" in finding.why for finding in unknown)
 
 
 def test_an_authorised_clear_carries_over_what_it_remembers(room, tmp_path):

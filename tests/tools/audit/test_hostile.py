@@ -250,4 +250,4 @@ def test_a_head_printed_elsewhere_is_held_against_the_export(tmp_path):
     for wrong in ("2", "2:xyz", "x:abcdefabcdef", "2:abc"):
         run = CliRunner().invoke(main, [*verify, "--witness", wrong])
         assert run.exit_code == 1
-        assert "is no witness" in run.output
+        assert "is not a witness" in run.output

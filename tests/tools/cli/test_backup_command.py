@@ -131,23 +131,25 @@ def test_what_may_not_be_given_back_is_refused(cabinet, tmp_path, monkeypatch):
     cabinet.create(out)
     other = Cabinet(tmp_path / "other", monkeypatch, serial="B-2")
     other.start()
-    assert "the backup is of machine B-1; this memory is of B-2" in other.restore(out, code=1)
+    assert "the backup belongs to machine B-1, this memory to B-2" in other.restore(out, code=1)
     journal = cabinet.folder.root / "journal.sqlite"
-    assert "a journal, its export or its archive is never put back" in cabinet.restore(journal, code=1)
+    assert "a journal, its export or its archive is never restored" in cabinet.restore(journal, code=1)
     export = tmp_path / "audit.jsonl"
     done = CliRunner().invoke(main, ["audit", "export", str(export), "--state", str(cabinet.folder.root)])
     assert done.exit_code == 0
-    assert "never put back" in cabinet.restore(export, code=1)
+    assert "never restored" in cabinet.restore(export, code=1)
     told = json.loads(out.read_text())
     for change in ({"machine": "B-2"}, {"files": {**told["files"], "journal.sqlite": ""}}):
         (tmp_path / "forged.json").write_text(json.dumps({**told, **change}))
-        assert "is not as the machine signed it" in cabinet.restore(tmp_path / "forged.json", code=1)
+        assert "does not have the content that the machine signed" in cabinet.restore(
+            tmp_path / "forged.json", code=1
+        )
     # the memory of an earlier day in the place of the one that played on
     cabinet.start()
     cabinet.create(out)
     shutil.rmtree(cabinet.folder.root)
     shutil.copytree(older, cabinet.folder.root)
-    assert "an older memory stands in the place of the one that played on" in cabinet.restore(out, code=1)
+    assert "an older memory has replaced the one that went on playing" in cabinet.restore(out, code=1)
 
 
 def test_two_who_may_must_prove_themselves_and_a_newer_roster_stays(cabinet, tmp_path):

@@ -98,7 +98,7 @@ def test_a_roster_that_is_gone_or_altered_takes_no_pin_away_unsaid(staffed, harm
             copy.write_text(copy.read_text().replace("P2", "P3"))
     refused = clearing(staffed, "--claim", "credit:1:cashable=carry")
     assert refused.exit_code == 1
-    assert "nobody can prove who he is" in refused.output
+    assert "nobody can prove their identity" in refused.output
     done = clearing(staffed, "--claim", "credit:1:cashable=carry", "--without-roster")
     assert done.exit_code == 0, done.output
     assert genesis(staffed)["roster"].startswith("not proved")

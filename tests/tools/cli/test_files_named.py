@@ -37,7 +37,7 @@ def test_what_is_no_regular_file_is_not_replaced(command, state, tmp_path):
     os.mkfifo(pipe)
     link.symlink_to(pipe)
     for name in (pipe, link):
-        assert "is no regular file" in refused("audit", *command, name, "--state", state)
+        assert "is not a regular file" in refused("audit", *command, name, "--state", state)
         assert stat.S_ISFIFO(pipe.stat().st_mode)
         assert link.is_symlink()
 
@@ -120,10 +120,10 @@ BACKUP = {"format": 1, "machine": "B-1", "at": "", "sequence": 1, "head": "", "p
             json.dumps(BACKUP | {"signature": ""}).replace('"sequence": 1', '"sequence": 1e999'),
             "sequence is inf",
         ),
-        (json.dumps(BACKUP | {"signature": "", "sequence": 1 << 63}), "is none of a journal"),
+        (json.dumps(BACKUP | {"signature": "", "sequence": 1 << 63}), "is not a valid journal sequence"),
         (json.dumps(BACKUP | {"signature": "", "files": {"cabinet.toml": 7}}), "files.cabinet.toml is 7"),
         (json.dumps(BACKUP), "signature is missing"),
-        (json.dumps(BACKUP | {"signature": ""}), "is not as the machine signed it"),
+        (json.dumps(BACKUP | {"signature": ""}), "does not have the content that the machine signed"),
         ("[]", "not a backup"),
         ("\xff" * 100_000, "not a backup"),
     ],
@@ -201,12 +201,12 @@ def test_a_number_no_memory_holds_is_refused(command, state):
 def test_a_share_is_no_power_of_ten(share, tmp_path):
     game = tmp_path / "mine.toml"
     assert egm("game", "new", game).exit_code == 0
-    assert "is no share" in refused("game", "tune", game, "--return", share)
+    assert "is not a share" in refused("game", "tune", game, "--return", share)
 
 
 @pytest.mark.parametrize("witness", ["9" * 200 + ":" + "a" * 12, "7=1e999999999"])
 def test_a_witness_is_a_number_memory_holds(witness, state):
-    assert "is no witness" in refused("audit", "verify", "--state", state, "--witness", witness)
+    assert "is not a witness" in refused("audit", "verify", "--state", state, "--witness", witness)
 
 
 @pytest.mark.parametrize(

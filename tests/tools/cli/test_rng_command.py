@@ -107,7 +107,7 @@ class TestOutcomes:
         (("--range", "0", "--count", "5"), 1, "cannot draw below 0"),
         (("--range", "-3", "--count", "5"), 1, "cannot draw below -3"),
         (("--range", "5", "--positions", "0", "--count", "5"), 1, "1 number or more"),
-        (("--keno", "--positions", "3", "--count", "5"), 2, "--positions goes with --range only"),
+        (("--keno", "--positions", "3", "--count", "5"), 2, "--positions is only valid with --range"),
         (("--deck", "0", "--count", "5"), 1, "picks 1 or more"),
         (("--deck", "-1", "--count", "5"), 1, "cannot select"),
         (("--range", "5", "--count", "-5"), 2, "--count"),

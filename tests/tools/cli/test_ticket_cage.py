@@ -360,7 +360,7 @@ def test_a_damaged_ledger_says_what_to_do(office, egm, tmp_path, command, left):
     file.write_bytes(file.read_bytes()[:left])
     told = egm(*(word.format(number=number) for word in command), status=1)
     assert FILE_NAME in told
-    assert "two persons begin the ledger anew: egm ticket restore" in told
+    assert "two people start a new ledger: egm ticket restore" in told
     assert "Error: no such" not in told
     assert "OperationalError" not in told
     assert "DatabaseError" not in told
@@ -421,7 +421,7 @@ def test_render_draws_a_specimen_nobody_pays(tmp_path):
         target = tmp_path / f"{place}.pdf"
         assert run("--template", place, "--output", str(target)).exit_code == 0
         assert target.read_bytes().startswith(b"%PDF")
-    assert "a .png or .pdf is wanted" in run("--output", str(tmp_path / "x.gif")).output
+    assert "must end in .png or .pdf" in run("--output", str(tmp_path / "x.gif")).output
     assert (
         "no ticket template 'mars'" in run("--template", "mars", "--output", str(tmp_path / "x.png")).output
     )

@@ -68,7 +68,7 @@ def test_a_list_that_is_none_is_told_and_can_be_made_anew(tmp_path):
     egm("certificates", tmp_path)
     assert listed(tmp_path) == {gone}
     (tmp_path / "EGM-9.revoked-x.crt").write_bytes(b"")
-    assert "no certificate's serial number" in egm("certificates", tmp_path, code=1)
+    assert "does not contain a certificate's serial number" in egm("certificates", tmp_path, code=1)
 
 
 _WRITES = {"os.rename", "os.remove", "os.mkdir"}
@@ -140,7 +140,7 @@ def test_an_empty_certificate_is_told_and_its_key_taken_up(tmp_path, name):
     egm("certificates", tmp_path, "EGM-1")
     key = (tmp_path / f"{name}.key").read_bytes()
     (tmp_path / f"{name}.crt").write_bytes(b"")
-    assert f"{name}.crt: is empty" in egm("certificates", tmp_path, "EGM-1", code=1)
+    assert f"{name}.crt is empty" in egm("certificates", tmp_path, "EGM-1", code=1)
     (tmp_path / f"{name}.crt").unlink()
     egm("certificates", tmp_path, "EGM-1")
     whole(tmp_path, "EGM-1")
@@ -158,7 +158,7 @@ def test_an_authority_that_has_signed_is_not_replaced_by_another(tmp_path):
     egm("certificates", tmp_path)
     for name in ("authority.crt", "authority.key"):
         (tmp_path / name).unlink()
-    assert "broker.crt is signed already" in egm("certificates", tmp_path, code=1)
+    assert "broker.crt is already signed" in egm("certificates", tmp_path, code=1)
     assert not (tmp_path / "authority.key").exists()
 
 
@@ -180,7 +180,7 @@ def test_a_broker_is_certified_for_a_host_only(tmp_path, host):
 def test_an_empty_key_of_secrets_is_told(tmp_path):
     (tmp_path / KEY_FILE).touch(0o600)
     said = egm("certificates", tmp_path, code=1)
-    assert f"{KEY_FILE}: a key of 0 bytes" in said
+    assert f"{KEY_FILE}: the key has 0 bytes" in said
     assert "put a copy of the right one back" in said
 
 

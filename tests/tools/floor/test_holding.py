@@ -111,11 +111,11 @@ def test_hits_more_frequent_than_their_odds_wait_for_two_persons(machine):
     answers = [machine.wager().claim(f"c{n}") for n in range(6)]
     assert [type(answer) for answer in answers[:3]] == [Award] * 3
     assert {answer.reason for answer in answers[3:]} == {Reason.CLAIM_HELD}
-    with pytest.raises(RulingError, match="two persons"):
+    with pytest.raises(RulingError, match="two people"):
         machine.controller.rule("c3", "award", ("alice",), "seen")
-    with pytest.raises(RulingError, match="two persons"):
+    with pytest.raises(RulingError, match="two people"):
         machine.controller.rule("c3", "award", ("alice", "alice"), "seen")
-    with pytest.raises(RulingError, match="does not wait"):
+    with pytest.raises(RulingError, match="is not waiting"):
         machine.controller.rule("c0", "award", ("alice", "bob"), "seen")
     machine.controller.rule("c3", "award", ("alice", "bob"), "the reels were seen")
     machine.controller.rule("c4", "decline", ("alice", "bob"), "its door was open")
@@ -147,7 +147,7 @@ def test_at_a_terminal_two_enrolled_persons_rule_each_with_the_own_pin(tmp_path)
     assert "number or PIN is wrong" in rule("1", "2", "8051", "8051").output
     assert "number or PIN is wrong" in rule("nobody", "2", "8051", "8052").output
     assert "may not settle" in rule("1", "3", "8051", "8053").output
-    assert "two persons" in rule("1", "1", "8051", "8051").output
+    assert "two people" in rule("1", "1", "8051", "8051").output
     assert rule("1", "2", "8051", "8052").output.endswith("c3: award\n")
     with closing(SqliteReader(path)) as store, Controller(store, lambda: AT).reading() as session:
         assert list(session.held("c3").persons) == ["1", "2"]

@@ -272,8 +272,8 @@ def test_a_mystery_given_up_shows_its_secret_and_another_takes_over_what_it_held
     ("sql", "said"),
     [
         ("", ""),
-        ("UPDATE turn SET machine = 'EGM-2' WHERE place = {won}", "was not that of the hit"),
-        ("DELETE FROM turn WHERE place > {won}", "turns carry it to"),
+        ("UPDATE turn SET machine = 'EGM-2' WHERE place = {won}", "is not the recorded winner's"),
+        ("DELETE FROM turn WHERE place > {won}", "contributions take it to"),
     ],
 )
 def test_a_register_that_was_written_anew_is_found(floor, sql, said):
@@ -286,7 +286,7 @@ def test_a_register_that_was_written_anew_is_found(floor, sql, said):
         data = json.loads(record)
         data["trigger"]["salt"] = "f" * 64
         store.run("UPDATE prize SET record = ? WHERE claim = ?", json.dumps(data), won.claim)
-        said = "not the one that was committed to"
+        said = "does not match the commitment"
     else:
         store.run(sql.format(won=won.sequence))
     with pytest.raises(MysteryError, match=said):
@@ -302,5 +302,5 @@ def test_the_key_is_made_once_and_a_wrong_one_is_named(tmp_path):
     assert read_key(tmp_path) == key
     assert (tmp_path / KEY_FILE).stat().st_mode & 0o777 == 0o600
     (tmp_path / KEY_FILE).write_text("beef")
-    with pytest.raises(Exception, match="a key of 2 bytes"):
+    with pytest.raises(Exception, match="the key has 2 bytes"):
         read_key(tmp_path)

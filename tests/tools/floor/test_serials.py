@@ -45,7 +45,7 @@ def test_a_certificate_of_another_folder_is_not_revoked(tmp_path):
     egm("certificates", tmp_path / "one", "EGM-1")
     egm("certificates", tmp_path / "two")
     kept = (tmp_path / "one" / "EGM-1.crt").read_bytes()
-    assert "names no certificate of" in egm("revoke", tmp_path / "two", "../one/EGM-1", code=1)
+    assert "is not the name of a certificate in" in egm("revoke", tmp_path / "two", "../one/EGM-1", code=1)
     assert (tmp_path / "one" / "EGM-1.crt").read_bytes() == kept
 
 
@@ -60,7 +60,7 @@ def test_what_is_no_controllers_store_is_told_and_left_alone(tmp_path, made):
         path.write_bytes(made)
     before = path.read_bytes()
     for verb in ("status", "register", "daily", "show", "prizes", "held"):
-        assert f"{path}: is no controller's store" in egm(verb, "--store", path, code=1)
+        assert f"{path} is not a controller store" in egm(verb, "--store", path, code=1)
     assert path.read_bytes() == before
 
 
@@ -73,7 +73,7 @@ def test_a_store_of_an_earlier_version_is_told_and_left_alone(tmp_path):
         base.execute("PRAGMA journal_mode = DELETE")
     before = path.read_bytes()
     for verb in ("status", "register", "daily", "show", "prizes", "held"):
-        assert "no table heard: it is of an earlier version" in egm(verb, "--store", path, code=1)
+        assert "no table heard: it was written by an earlier version" in egm(verb, "--store", path, code=1)
     assert path.read_bytes() == before
     SqliteStore(path).close()
     assert "no machine may enrol" in egm("status", "--store", path)

@@ -179,7 +179,7 @@ def test_a_submission_is_built_and_written_again_from_what_is_in_it(made, submis
         },
     )
     said = run("certify", "--verify", lie, "--reproduce", code=1)
-    assert ": whole, and signed" in said
+    assert ": intact, and signed" in said
     # the archive builds the same wheel, and is not the archive that its source makes
     assert f"{source} from {source} the build is another" in said
     assert f"{wheel} from {source} the build is another" in said
@@ -210,7 +210,7 @@ def test_what_a_game_brings_to_be_seen_goes_with_it(made, bundle_of):
     folder = made / bundle_of
     assert (folder / "pine.svg").read_text() == SQUARE
     assert "maple-classic.toml" in json.loads((folder / "manifest.json").read_text())["files"]
-    assert ": whole, and signed" in run("certify", "--verify", folder)
+    assert ": intact, and signed" in run("certify", "--verify", folder)
 
 
 @pytest.mark.requirement("R-05")
@@ -253,10 +253,10 @@ def test_a_file_that_nobody_signed_is_named(made, tmp_path):
     """A bundle with one more file in it was said to be whole."""
     folder = tmp_path / "handed"
     shutil.copytree(made / "orchard-picnic", folder)
-    assert ": whole, and signed" in run("certify", "--verify", folder)
+    assert ": intact, and signed" in run("certify", "--verify", folder)
     (folder / "more").mkdir()
     (folder / "more" / "sheet.html").write_text("99 %")
-    assert "not signed, and lies in the bundle: more/sheet.html" in run("certify", "--verify", folder, code=1)
+    assert "in the bundle, but not signed: more/sheet.html" in run("certify", "--verify", folder, code=1)
 
 
 @pytest.mark.requirement("R-05")
@@ -281,7 +281,7 @@ def test_a_checkout_with_changes_in_no_commit_is_refused(checkout, tmp_path):
         page.write_text(text + "changed\n")
         (checkout / "notes.txt").write_text("mine")
         said = submit(tmp_path / "out", code=1)
-        assert "README.md, notes.txt: in no commit, and a submission is of one" in said
+        assert "README.md, notes.txt: not committed; a submission is made of a commit" in said
         assert not (tmp_path / "out").exists()  # refused before any game was played for it
     finally:
         page.write_text(text)
@@ -294,7 +294,7 @@ def test_a_folder_of_no_version_control_is_refused(checkout, tmp_path, monkeypat
     bare.mkdir()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     monkeypatch.setattr(certify, "_CHECKOUT", bare)
-    assert "is no checkout of a version control that names a commit" in submit(tmp_path / "out", code=1)
+    assert "is not a version control checkout with a commit" in submit(tmp_path / "out", code=1)
     assert not (tmp_path / "out").exists()
 
 
@@ -306,7 +306,7 @@ def test_a_key_that_was_committed_is_refused_wherever_it_lies(checkout, tmp_path
         git(checkout, "add", "-A")
         git(checkout, "commit", "-q", "-m", "oh")
         said = submit(tmp_path / "out", "--key", key, code=1)
-        assert "docs/signing.txt: holds the private key that signs" in said
+        assert "docs/signing.txt: contains the private signing key" in said
         assert not (tmp_path / "out").exists()
     finally:
         git(checkout, "reset", "-q", "--hard", "HEAD~1")

@@ -19,7 +19,17 @@ from tools.audit.rules.parts import (
     tells_coins,
     ticket_ledger_goes_on,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same, shown
+from tools.audit.rules.pattern import (
+    But,
+    Derived,
+    Differs,
+    Has,
+    OneOf,
+    Scope,
+    json_equal,
+    repr_of,
+    storage_key,
+)
 from tools.audit.rules.rule import Move, Rule
 
 #: Kinds that end a payout method, or leave a remainder; a hand-pay may follow in any machine state.
@@ -27,7 +37,7 @@ GIVEN_UP: Final = frozenset({"cashout.void", "coins.out", "credit.converted", "d
 _CASHABLE: Final = "credit:{position}:cashable"
 #: The size of the ring of tickets whose numbers the host reads (egm.money.host.model).
 _RING: Final = 31
-_REST: Final = "cash_out_goes_on"
+_REMAINDER: Final = "cash_out_goes_on"
 
 
 def _pool_of(scope: Scope) -> int:
@@ -43,8 +53,8 @@ def _ring(scope: Scope) -> None:
         return
     count: Any = scope.ledger.state.get("validations") or 0
     due = {"validations": count + 1, f"validation:{count % _RING + 1}": scope["id"]}
-    if not same(places, due):
-        raise Differs(f"the ring of tickets: expected {shown(due)}, found {shown(places)}")
+    if not json_equal(places, due):
+        raise Differs(f"the ring of tickets: expected {repr_of(due)}, found {repr_of(places)}")
 
 
 def _is_printing(scope: Scope) -> None:
@@ -53,17 +63,17 @@ def _is_printing(scope: Scope) -> None:
     if scope["id"].startswith(("test-", "slip-")):
         return
     if pay_out is None or (pay_out.id, pay_out.language) != (scope["id"], scope["language"]):
-        raise Differs(f"{shown(scope['id'])} is not the open cash-out, or not in its language")
+        raise Differs(f"{repr_of(scope['id'])} is not the open cash-out, or not in its language")
 
 
-def _gone_coins(scope: Scope) -> Any:
+def _dispensed_coins(scope: Scope) -> Any:
     """Return the transfers for dispensed coins: the player's part of what is owed, and the hopper's for all coins."""
-    gone = scope.record_before(CoinsGone, "coins_gone")
-    counted_cents = 0 if gone is None else gone.paid_coins * gone.coin_cents
-    if gone is None or not counted_cents:
+    payout = scope.record_before(CoinsGone, "coins_gone")
+    counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
+    if payout is None or not counted_cents:
         return []
     return [
-        (scope.credit("cashable"), "out:hopper", min(counted_cents, gone.amount_cents)),
+        (scope.credit("cashable"), "out:hopper", min(counted_cents, payout.amount_cents)),
         ("stock:hopper", "stock:floor", counted_cents),
     ]
 
@@ -80,28 +90,32 @@ def _with_coins(scope: Scope, paid_cents: int) -> PaidInCoins:
     )
 
 
-def _goes_on(scope: Scope) -> Any:
+def _remainder_state(scope: Scope) -> Any:
     """Return the remainder that goes on to the next payout method, or stays; earlier versions stored true."""
-    if place(_REST, scope.position) not in scope.entry.state:
+    if storage_key(_REMAINDER, scope.position) not in scope.entry.state:
         return ABSENT
     rest_cents = money_cents(scope)
     if not rest_cents:
         raise Differs("a remainder goes on, but there is none")
-    if scope.value_after(_REST) is True:
+    if scope.value_after(_REMAINDER) is True:
         return True
     return CashOutRest(rest_cents=rest_cents, in_coins=_with_coins(scope, scope["held_cents"]))
 
 
-def _short_goes_on(scope: Scope) -> Any:
+def _remainder_after_coins(scope: Scope) -> Any:
     """Return the remainder after the coins of an abandoned payout; earlier versions did not record it."""
-    gone = scope.record_before(CoinsGone, "coins_gone")
-    if gone is None or (gone.in_coins is None and place(_REST, scope.position) not in scope.entry.state):
+    payout = scope.record_before(CoinsGone, "coins_gone")
+    if payout is None or (
+        payout.in_coins is None and storage_key(_REMAINDER, scope.position) not in scope.entry.state
+    ):
         return ABSENT
-    rest_cents = money_cents(scope) - gone.paid_cents
-    return CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=gone.in_coins) if rest_cents else ABSENT
+    rest_cents = money_cents(scope) - payout.paid_cents
+    return (
+        CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=payout.in_coins) if rest_cents else ABSENT
+    )
 
 
-def _void_goes_on(scope: Scope) -> Any:
+def _remainder_after_void(scope: Scope) -> Any:
     """Return the remainder of an abandoned payout from which no coin was dispensed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
@@ -110,26 +124,26 @@ def _void_goes_on(scope: Scope) -> Any:
     return CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=pay_out.in_coins)
 
 
-def _rest_is_another(scope: Scope) -> bool:
+def _remainder_differs(scope: Scope) -> bool:
     """Return whether the remainder is less than the player's money; earlier versions recorded no amount."""
-    if scope.value_before(_REST) is True:
+    if scope.value_before(_REMAINDER) is True:
         return not money_cents(scope)
-    rest = scope.record_before(CashOutRest, _REST)
-    return rest is not None and rest.rest_cents != money_cents(scope)
+    remainder = scope.record_before(CashOutRest, _REMAINDER)
+    return remainder is not None and remainder.rest_cents != money_cents(scope)
 
 
-def _gone_tells_coins(scope: Scope) -> None:
+def _check_recorded_coins(scope: Scope) -> None:
     """Check the coin amounts in an abandoned payout's record; earlier versions did not record them."""
-    gone = scope.record_after(CoinsGone, "coins_gone")
-    due = None if gone is None else _with_coins(scope, gone.paid_cents)
-    if gone is not None and gone.in_coins not in {None, due}:
-        raise Differs(f"state.coins_gone.in_coins: expected {due}, found {gone.in_coins}")
+    payout = scope.record_after(CoinsGone, "coins_gone")
+    due = None if payout is None else _with_coins(scope, payout.paid_cents)
+    if payout is not None and payout.in_coins not in {None, due}:
+        raise Differs(f"state.coins_gone.in_coins: expected {due}, found {payout.in_coins}")
 
 
 _BY_COINS: Final = Has(
     "pay_out", id="$id:text", way="coins", amount_cents="$held_cents", coins="$coins:cents"
 )
-_GONE: Final = {
+_COINS_GONE: Final = {
     "id": "$id",
     "way": "coins",
     "amount_cents": "$held_cents",
@@ -250,7 +264,7 @@ _CASH_OUTS: Final = (
         before={"pay_out": Has("pay_out", id="$id", way="ticket", amount_cents="$held_cents")},
         record=But("pay_out", why="$:text"),
         state={"pay_out": None, "print?": None, "cash_out_goes_on?": "$:object"},
-        also=(sets(_REST, _void_goes_on),),
+        also=(sets(_REMAINDER, _remainder_after_void),),
     ),
     Rule(
         kind="cashout.void",
@@ -263,10 +277,10 @@ _CASH_OUTS: Final = (
         state={
             "pay_out": None,
             "hopper": None,
-            "coins_gone": OneOf(None, _GONE),
+            "coins_gone": OneOf(None, _COINS_GONE),
             "cash_out_goes_on?": "$:object",
         },
-        also=(_IN_COINS, _gone_tells_coins, sets(_REST, _void_goes_on)),
+        also=(_IN_COINS, _check_recorded_coins, sets(_REMAINDER, _remainder_after_void)),
     ),
     Rule(
         kind="coins.request",
@@ -337,7 +351,7 @@ _CASH_OUTS: Final = (
         before={"pay_out": _BY_COINS},
         record=But("pay_out", paid_coins="$coins"),
         state={"pay_out": None, "hopper": None, "cash_out_goes_on?": "$:any"},
-        also=(sets(_REST, _goes_on),),
+        also=(sets(_REMAINDER, _remainder_state),),
     ),
     Rule(
         kind="coins.out",
@@ -348,14 +362,14 @@ _CASH_OUTS: Final = (
             lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
         ),
         state={"coins_gone": None, "cash_out_goes_on?": "$:object"},
-        moves=Derived(_gone_coins),
-        also=(sets(_REST, _short_goes_on),),
+        moves=Derived(_dispensed_coins),
+        also=(sets(_REMAINDER, _remainder_after_coins),),
     ),
     Rule(
         kind="cashout.ended",
         before={"cash_out_goes_on": "$:any"},
         state={"cash_out_goes_on": None},
-        also=(holds("the remainder is still on the credit meter", _rest_is_another),),
+        also=(holds("the remainder is still on the credit meter", _remainder_differs),),
     ),
     Rule(
         kind="credit.converted",

@@ -16,44 +16,56 @@ from egm.record_codec import to_json
 from egm.records.money import CashOutRecord, CoinsGone
 from meters.transaction import Phase
 from tools.audit.rules.parts import TICKETS, in_the_menu, ticket_ledger_goes_on
-from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, place, same, shown, typed
+from tools.audit.rules.pattern import (
+    But,
+    Derived,
+    Differs,
+    Has,
+    Scope,
+    json_equal,
+    parse_as,
+    repr_of,
+    storage_key,
+)
 from tools.audit.rules.rule import Rule
 
 
 def opened(scope: Scope) -> DisputedAmount | None:
     """Return the dispute that the entry opens, or None. Raises :class:`Differs` if it is incomplete."""
-    prefix = place("disputed:", scope.position)
+    prefix = storage_key("disputed:", scope.position)
     keys = [key for key in scope.entry.state if key.startswith(prefix)]
     if not keys:
         return None
-    stored = typed(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
+    stored = parse_as(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
     if len(keys) > 1 or keys[0] != f"{prefix}{stored.id}":
         raise Differs("state: it is not a valid dispute, or does not match its key")
     bounds = stored.least_cents, stored.most_cents, stored.held_cents
     if not 0 <= bounds[0] <= bounds[1] >= bounds[2] >= 0:
-        raise Differs(f"state.disputed: {shown(bounds)} are not valid bounds")
+        raise Differs(f"state.disputed: {repr_of(bounds)} are not valid bounds")
     if scope.ledger.state.get(keys[0]) is not None:
         raise Differs("state.disputed: it is open already")
     return stored
 
 
-def told(kept: DisputedAmount) -> dict[str, Any]:
+def dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
     """Return the fields of a dispute that a record repeats."""
-    named = {"id": kept.id, "device": kept.device, "why": kept.why, "number": kept.ticket}
-    bounds = {"least_cents": kept.least_cents, "most_cents": kept.most_cents}
+    named = {"id": dispute.id, "device": dispute.device, "why": dispute.why, "number": dispute.ticket}
+    bounds = {"least_cents": dispute.least_cents, "most_cents": dispute.most_cents}
     return {**{key: value for key, value in named.items() if value}, **bounds}
 
 
 def _opens(scope: Scope, **due: Any) -> None:
-    kept, said = opened(scope), scope.names.get("told")
-    if (kept is None) != (said is None):
+    dispute, recorded = opened(scope), scope.names.get("told")
+    if (dispute is None) != (recorded is None):
         raise Differs("the dispute is missing in the record or in the state")
-    if kept is None:
+    if dispute is None:
         return
-    if not same(said, told(kept)):
-        raise Differs(f"record.disputed: expected {shown(told(kept))}, found {shown(said)}")
-    if kept != replace(kept, **due):
-        raise Differs(f"state.disputed: expected {shown(due)}, found {shown(to_json(kept))}")
+    if not json_equal(recorded, dispute_fields(dispute)):
+        raise Differs(
+            f"record.disputed: expected {repr_of(dispute_fields(dispute))}, found {repr_of(recorded)}"
+        )
+    if dispute != replace(dispute, **due):
+        raise Differs(f"state.disputed: expected {repr_of(due)}, found {repr_of(to_json(dispute))}")
 
 
 def disputed_paper(scope: Scope) -> None:
@@ -96,11 +108,11 @@ def disputed_coins(scope: Scope) -> None:
 def disputed_print(scope: Scope) -> None:
     """Check the ticket of the open cash-out, which may have been printed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
-    kept = opened(scope)
-    if pay_out is None or kept is None or not same(scope.record, told(kept)):
+    dispute = opened(scope)
+    if pay_out is None or dispute is None or not json_equal(scope.record, dispute_fields(dispute)):
         raise Differs("it opens a dispute that its record does not contain, or about no ticket")
     due = replace(
-        kept,
+        dispute,
         id=pay_out.id,
         device="ticket_printer",
         least_cents=0,
@@ -109,30 +121,35 @@ def disputed_print(scope: Scope) -> None:
         ticket=pay_out.number or "",
         kind=str(pay_out.kind),
     )
-    if kept != due:
-        raise Differs(f"state.disputed: expected {shown(to_json(due))}, found {shown(to_json(kept))}")
+    if dispute != due:
+        raise Differs(f"state.disputed: expected {repr_of(to_json(due))}, found {repr_of(to_json(dispute))}")
 
 
 def _is_opened(scope: Scope) -> None:
-    kept = opened(scope)
-    if kept is None or not same(scope.record, told(kept)) or kept.ticket or kept.kind:
+    dispute = opened(scope)
+    if (
+        dispute is None
+        or not json_equal(scope.record, dispute_fields(dispute))
+        or dispute.ticket
+        or dispute.kind
+    ):
         raise Differs("it opens a dispute that its record does not contain")
-    due = replace(kept, least_cents=0, held_cents=0)
+    due = replace(dispute, least_cents=0, held_cents=0)
     if scope.entry.phase is Phase.RESERVE:
         due = _coins_in_doubt(scope, due)
-    stored = scope.value_after(f"disputed:{kept.id}")
-    if not same(stored, to_json(due)):
-        raise Differs(f"state.disputed: expected {shown(to_json(due))}, found {shown(stored)}")
+    stored = scope.value_after(f"disputed:{dispute.id}")
+    if not json_equal(stored, to_json(due)):
+        raise Differs(f"state.disputed: expected {repr_of(to_json(due))}, found {repr_of(stored)}")
 
 
-def _coins_in_doubt(scope: Scope, kept: DisputedAmount) -> DisputedAmount:
+def _coins_in_doubt(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
     """Return the dispute over the coins of an abandoned payout: those unaccounted for, and all of them."""
-    gone = scope.record_before(CoinsGone, "coins_gone")
-    if gone is None:
+    payout = scope.record_before(CoinsGone, "coins_gone")
+    if payout is None:
         raise Differs("only coins in doubt may be held here")
-    rest_cents = gone.amount_cents - gone.paid_cents
+    rest_cents = payout.amount_cents - payout.paid_cents
     return replace(
-        kept, id=gone.id, device="hopper", why=gone.doubt, most_cents=rest_cents, held_cents=rest_cents
+        dispute, id=payout.id, device="hopper", why=payout.doubt, most_cents=rest_cents, held_cents=rest_cents
     )
 
 
@@ -141,10 +158,10 @@ def _opening(scope: Scope) -> Any:
     if scope.entry.phase is Phase.RESERVE:
         cents = scope.record["most_cents"]
         return [(scope.credit("cashable"), "out:handpay_disputed", cents)]
-    gone = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
-    if len(gone) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in gone):
+    flows = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
+    if len(flows) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in flows):
         raise Differs("opening a dispute may only move stray coins")
-    return gone
+    return flows
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
@@ -152,89 +169,89 @@ def _dispute(scope: Scope) -> DisputedAmount:
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
     if stored is None:
-        raise Differs(f"no dispute is open about {shown(scope.record['id'])}")
+        raise Differs(f"no dispute is open about {repr_of(scope.record['id'])}")
     if ruling is not None and ruling.disputed != stored:
         raise Differs("another dispute was released")
     return stored
 
 
 def _ruled(scope: Scope) -> None:
-    kept, said = _dispute(scope), scope.record
-    cents, ruling = said.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
+    dispute, record = _dispute(scope), scope.record
+    cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     names = ("machine", "place", "reason", "persons")
-    due = {**{name: said.get(name) for name in names}, **told(kept), "amount_cents": cents}
-    if _redeems(scope, kept) and type(said.get("commitment")) is str:
-        due["commitment"] = said["commitment"]
-    if not same(said, due) or not str(said["reason"]).strip():
-        raise Differs(f"record: expected {shown(due)}, found {shown(said)}")
-    if not scope.facts.is_serial(said["machine"]) or not all(map(scope.facts.is_staff, said["persons"])):
+    due = {**{name: record.get(name) for name in names}, **dispute_fields(dispute), "amount_cents": cents}
+    if _redeems(scope, dispute) and type(record.get("commitment")) is str:
+        due["commitment"] = record["commitment"]
+    if not json_equal(record, due) or not str(record["reason"]).strip():
+        raise Differs(f"record: expected {repr_of(due)}, found {repr_of(record)}")
+    if not scope.facts.is_serial(record["machine"]) or not all(map(scope.facts.is_staff, record["persons"])):
         raise Differs("it is not a ruling by staff of this machine")
-    if type(cents) is not int or not kept.least_cents <= cents <= kept.most_cents:
-        raise Differs(f"{shown(cents)} is not within the dispute's bounds")
-    if kept.ticket and cents not in {0, kept.most_cents}:
+    if type(cents) is not int or not dispute.least_cents <= cents <= dispute.most_cents:
+        raise Differs(f"{repr_of(cents)} is not within the dispute's bounds")
+    if dispute.ticket and cents not in {0, dispute.most_cents}:
         raise Differs("a ticket is worth its full amount or nothing")
-    if bool(kept.held_cents) != (ruling is not None):
+    if bool(dispute.held_cents) != (ruling is not None):
         raise Differs("what was set aside was not released first")
-    if ruling is not None and (ruling.amount_cents != cents or not same(ruling.story, said)):
+    if ruling is not None and (ruling.amount_cents != cents or not json_equal(ruling.story, record)):
         raise Differs("the ruling is another one")
-    prefix = place("disputed:", scope.position)
+    prefix = storage_key("disputed:", scope.position)
     others = [
         other
         for key, value in scope.ledger.state.items()
         if key.startswith(prefix)
-        and (other := typed(DisputedAmount, value, key)) != kept
-        and other.device == kept.device
+        and (other := parse_as(DisputedAmount, value, key)) != dispute
+        and other.device == dispute.device
     ]
-    lifted = {} if others else {f"fault:{kept.device}.disputed": None}
+    lifted = {} if others else {f"fault:{dispute.device}.disputed": None}
     ended = {} if ruling is None else {"ruling": None}
-    redeems = _redeems(scope, kept)
+    redeems = _redeems(scope, dispute)
     anchor = {"tickets": scope.value_after("tickets")} if redeems and scope.value_after("tickets") else {}
     ticket_ledger_goes_on(scope)
-    asked = scope.record_before(HostTicketRecord, "host_ticket")
+    host_ticket = scope.record_before(HostTicketRecord, "host_ticket")
     status = Redeeming.REDEEMED if cents else Redeeming.NOT_STACKED
-    told_host = (
-        {"host_ticket": to_json(replace(asked, status=status))}
-        if asked is not None and asked.id == kept.id
+    host_state = (
+        {"host_ticket": to_json(replace(host_ticket, status=status))}
+        if host_ticket is not None and host_ticket.id == dispute.id
         else {}
     )
     state = {
-        f"disputed:{kept.id}": None,
+        f"disputed:{dispute.id}": None,
         **lifted,
         **ended,
         **anchor,
-        **told_host,
-        **_decided_print(scope, kept, cents),
+        **host_state,
+        **_decided_print(scope, dispute, cents),
     }
-    if dict(scope.entry.state) != {place(key, scope.position): value for key, value in state.items()}:
+    if dict(scope.entry.state) != {storage_key(key, scope.position): value for key, value in state.items()}:
         raise Differs("state: it must end the dispute, its fault and its ruling, and nothing else")
-    if scope.entry.id != f"{kept.id}.{'in' if redeems else 'ruled'}":
-        raise Differs(f"id: found {shown(scope.entry.id)}, which is not the ruling's id")
+    if scope.entry.id != f"{dispute.id}.{'in' if redeems else 'ruled'}":
+        raise Differs(f"id: found {repr_of(scope.entry.id)}, which is not the ruling's id")
 
 
-def _decided_print(scope: Scope, kept: DisputedAmount, cents: int) -> dict[str, Any]:
+def _decided_print(scope: Scope, dispute: DisputedAmount, cents: int) -> dict[str, Any]:
     """Return the state after a ruling on a ticket that the printer could not confirm."""
     printing = scope.value_before("print")
     decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
-    return decided if kept.is_printed else {}
+    return decided if dispute.is_printed else {}
 
 
-def _redeems(scope: Scope, kept: DisputedAmount) -> bool:
+def _redeems(scope: Scope, dispute: DisputedAmount) -> bool:
     """Return whether the ruling redeems the disputed ticket; if the cage has paid it, the operator pays instead."""
-    by_ticket = bool(kept.ticket) and not kept.is_printed
+    by_ticket = bool(dispute.ticket) and not dispute.is_printed
     return by_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
 def _paid(scope: Scope) -> Any:
-    kept, cents = _dispute(scope), scope.record["amount_cents"]
-    if kept.is_printed:  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
+    dispute, cents = _dispute(scope), scope.record["amount_cents"]
+    if dispute.is_printed:  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
         return []
     source = "house:disputed"
-    if kept.held_cents:
+    if dispute.held_cents:
         source = scope.credit("cashable")
-    elif _redeems(scope, kept):
-        source = f"world:voucher_in:{kept.kind}"
+    elif _redeems(scope, dispute):
+        source = f"world:voucher_in:{dispute.kind}"
     paid = [(source, "out:handpay_disputed", cents)] if cents else []
-    rest_cents = max(0, kept.held_cents - cents)
+    rest_cents = max(0, dispute.held_cents - cents)
     if not rest_cents:
         return paid
     return [*paid, (source, "out:hopper", rest_cents), ("stock:hopper", "stock:floor", rest_cents)]

@@ -108,10 +108,10 @@ class Facts:
         elif kind == "clear.carried" and "reserved_as" in details(entry):
             self.reserved_as[entry.id] = str(details(entry)["reserved_as"])
         elif kind == "progressive.closed":
-            told = dict(details(entry))
-            claim = str(told.pop("claim", ""))
+            record = dict(details(entry))
+            claim = str(record.pop("claim", ""))
             with suppress(RecordError):
-                self.closed[claim] = from_json(ClaimRecord, told, kind)
+                self.closed[claim] = from_json(ClaimRecord, record, kind)
         elif kind.startswith(("game.", "table.")):
             with suppress(
                 KeyError, TypeError, ValueError, AttributeError
@@ -132,14 +132,14 @@ class Facts:
         elif entry.transfers or entry.phase is not Phase.POST or entry.kind == "fault.raised":
             self.converted.discard(position_of(entry))
 
-    def _play(self, kind: str, told: Any) -> None:
+    def _play(self, kind: str, record: Any) -> None:
         """Update what is known of tables and stakes."""
         if kind in {PLAY_START, "table.returned"}:
-            table = str(told["game"]["digest"]), int(told["denomination_cents"])
+            table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START:
                 self.played.add(table)
-                self.stake(int(told["bet_credits"]) * table[1])
-            elif told["why"] == "changed":
+                self.stake(int(record["bet_credits"]) * table[1])
+            elif record["why"] == "changed":
                 self.changed.add(table)
 
     def stake(self, cents: int) -> None:
@@ -160,13 +160,13 @@ class Facts:
             return worth_cents > self.untaxed_to_cents
         return self.taxable_from_cents is None or worth_cents < self.taxable_from_cents
 
-    def _staff(self, what: str, told: Any) -> None:
+    def _staff(self, what: str, record: Any) -> None:
         if what in {"carried", "renewed"}:
-            roles = told.get("people", {})
+            roles = record.get("people", {})
             self.people = {str(number): str(role) for number, role in roles.items() if role in set(Role)}
-            self.disabled = {str(number) for number in told.get("disabled", ())}
+            self.disabled = {str(number) for number in record.get("disabled", ())}
             return
-        whom, role = told.get("whom"), told.get("role")
+        whom, role = record.get("whom"), record.get("role")
         if type(whom) is not str or role not in set(Role):
             return
         if what == "disabled":

@@ -28,7 +28,7 @@ from tools.audit.rules.parts import (
     signed_in,
     take,
 )
-from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, shown, typed
+from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, parse_as, repr_of
 from tools.audit.rules.reasons import (
     cannot_go_on,
     is_a_rest,
@@ -49,26 +49,26 @@ def _claims_what_it_hit(scope: Scope) -> None:
     """Check that exactly the hits of linked levels are claimed, and those of broadcast levels sent to the host."""
     begins = scope.entry.kind == PLAY_START
     hits = scope.typed_record(GameRecord).levels.hits if begins else scope.typed_record(GameChoice).hits
-    made = {
+    claims = {
         key.removeprefix("claim:"): (claim.pool, claim.level, claim.share, claim.shown_cents)
         for key, claim in _set(scope, ClaimRecord, "claim:")
     }
-    told = {
+    linked_hits = {
         hit.claim: (hit.pool, hit.level, hit.share, hit.shown_cents) for hit in hits if hit.claim is not None
     }
-    if made != told:
-        raise Differs(f"it claims {shown(made)}, but hit {shown(told)}")
+    if claims != linked_hits:
+        raise Differs(f"it claims {repr_of(claims)}, but hit {repr_of(linked_hits)}")
     wins = [(win.pool, win.amount_cents) for _, win in _set(scope, BroadcastWin, "progressive_win:")]
     frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim is None]
     if any(win not in frozen for win in wins):
-        raise Differs(f"it reports {shown(wins)} to the host, but hit {shown(frozen)}")
+        raise Differs(f"it reports {repr_of(wins)} to the host, but hit {repr_of(frozen)}")
 
 
 def _set(scope: Scope, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
     """Yield the records an entry stores under keys with this prefix."""
     for key, value in scope.entry.state.items():
         if key.startswith(prefix):
-            yield key, typed(kind, value, f"state.{key}")
+            yield key, parse_as(kind, value, f"state.{key}")
 
 
 def _wagered(scope: Scope) -> Any:
@@ -191,11 +191,11 @@ def _closes(way: str) -> Any:
         for key in ("awaiting_award", "undecided"):
             sets(key, partial(_ends, key))(scope)
         for key, claim in _set(scope, ClaimRecord, "claim:"):
-            stored = typed(ClaimRecord, scope.ledger.state.get(key), key)
+            stored = parse_as(ClaimRecord, scope.ledger.state.get(key), key)
             if stored.play_id != scope["play"]:
-                raise Differs(f"state.{key}: it is not a claim of {shown(scope['play'])}")
+                raise Differs(f"state.{key}: it is not a claim of {repr_of(scope['play'])}")
             if claim != (due := replace(stored, way=way)):
-                raise Differs(f"state.{key}: expected {shown(due)}, found {shown(claim)}")
+                raise Differs(f"state.{key}: expected {repr_of(due)}, found {repr_of(claim)}")
 
     return check
 

@@ -24,7 +24,7 @@ from tools.audit.rules.parts import (
     tells_coins,
     ticket_ledger_goes_on,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, same, shown
+from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, json_equal, repr_of
 from tools.audit.rules.rule import Move, Rule
 
 _CASHABLE: Final = "credit:{position}:cashable"
@@ -49,23 +49,23 @@ def _named(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
 
 def _slip(scope: Scope) -> Any:
     """Return the slip: the amount owed, the payment methods, the staff present, and the form's text if any."""
-    handpay, told = _owed(scope), scope.record
+    handpay, record = _owed(scope), scope.record
     form = handpay.form
     named = [] if form is None else list(form.persons)
-    person, persons = told.get("person"), told.get("persons")
-    rest = [each for each in persons if each not in named]
+    person, persons = record.get("person"), record.get("persons")
+    others = [each for each in persons if each not in named]
     if person not in persons or list(dict.fromkeys((*named, *persons))) != persons:
-        raise Differs(f"the slip names {shown(persons)}, expected {shown(person)} and {shown(named)}")
-    if rest and rest[0] != person:
-        raise Differs(f"{shown(person)} paid, but {shown(rest)} were present")
+        raise Differs(f"the slip names {repr_of(persons)}, expected {repr_of(person)} and {repr_of(named)}")
+    if others and others[0] != person:
+        raise Differs(f"{repr_of(person)} paid, but {repr_of(others)} were present")
     return {
         **to_json(replace(handpay, form=None)),
         **({"method": "cash"} if form is None else to_json(form)),
         "slip": int(scope.value_before("slip") or 0) + 1,
         # slips written by earlier versions have no journal head
-        **({"witness": head_of(scope)} if "witness" in told else {}),
-        "machine": told["machine"],
-        "taxable": told["taxable"],
+        **({"witness": head_of(scope)} if "witness" in record else {}),
+        "machine": record["machine"],
+        "taxable": record["taxable"],
         "person": person,
         "persons": persons,
     }
@@ -108,7 +108,7 @@ def _unclaimed(scope: Scope) -> Any:
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
     if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
-        raise Differs(f"{shown(persons)} are not all members of staff")
+        raise Differs(f"{repr_of(persons)} are not all members of staff")
     return {"id": handpay.id, "flows": flows, "story": {**ruling, **named}}
 
 
@@ -117,7 +117,7 @@ def _as_given_up(scope: Scope) -> Any:
     return [] if given_up is None else [(t.source, t.target, t.amount_cents) for t in given_up.transfers]
 
 
-def _returned_rest(scope: Scope) -> Any:
+def _returned_remainder(scope: Scope) -> Any:
     """Return the remainder that replaces the hand-pay; earlier versions stored true."""
     handpay = _owed(scope)
     return to_json(
@@ -125,11 +125,11 @@ def _returned_rest(scope: Scope) -> Any:
     )
 
 
-def _asked_for(scope: Scope) -> Any:
+def _requested_handpay(scope: Scope) -> Any:
     """Return the hand-pay with the method the player requested, which must differ from the previous one."""
     handpay, way = _owed(scope), scope.record["way"]
     if (handpay.way or "hand") == way:
-        raise Differs(f"its payment method already was {shown(way)}")
+        raise Differs(f"its payment method already was {repr_of(way)}")
     return to_json(replace(handpay, way="" if way == "hand" else way))
 
 
@@ -163,7 +163,7 @@ _HANDPAYS: Final = (
         within=only(State.HANDPAY),
         before={"handpay": Has("handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id", "way": OneOf("ticket", "hand")},
-        state={"handpay": Derived(_asked_for)},
+        state={"handpay": Derived(_requested_handpay)},
     ),
     Rule(
         kind="handpay.returned",
@@ -174,7 +174,7 @@ _HANDPAYS: Final = (
         ends=("handpay.pending",),
         before={"handpay": Has("handpay", id="$id", amount_cents="$cents", way="ticket")},
         record={"handpay": "$id", "amount_cents": "$cents", "person": "$:text", "persons": "$persons:list"},
-        state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_returned_rest))},
+        state={"handpay": None, "cash_out_goes_on": OneOf(True, Derived(_returned_remainder))},
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
@@ -201,8 +201,8 @@ _HANDPAYS: Final = (
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
-                "the form kept is not the form told",
-                lambda scope: same(
+                "the stored form differs from the recorded one",
+                lambda scope: json_equal(
                     scope["form"],
                     {name: scope[name] for name in ("method", "persons", "identity") if name in scope.names},
                 ),
@@ -256,7 +256,7 @@ _HANDPAYS: Final = (
         may=Permission.PAY_BY_HAND,
         also=(
             holds(
-                "its meters are told apart otherwise than those of what it stands for",
+                "its dims differ from those of what it replaces",
                 lambda scope: (
                     [dict(t.dims) for t in scope.ledger.pending[scope["id"]].transfers]
                     == [dict(t.dims) for t in scope.entry.transfers]
@@ -291,7 +291,7 @@ _HANDPAYS: Final = (
         also=(
             holds(
                 "what is given up is not what was owed",
-                lambda scope: same(scope["given_up"], _unclaimed(scope)),
+                lambda scope: json_equal(scope["given_up"], _unclaimed(scope)),
             ),
         ),
     ),
@@ -319,14 +319,14 @@ _HANDPAYS: Final = (
 
 # ---------------------------------------------------------------------------------------------- rulings
 def _forfeit_story(scope: Scope) -> Any:
-    told, named = scope.record, _named(_owed(scope), "id", "amount_cents", "prizes")
-    ruling = {key: told.get(key) for key in ("machine", "place", "reason", "persons")}
+    record, named = scope.record, _named(_owed(scope), "id", "amount_cents", "prizes")
+    ruling = {key: record.get(key) for key in ("machine", "place", "reason", "persons")}
     return {**ruling, **named}
 
 
 def _needs_reason(scope: Scope) -> None:
-    told = scope.record
-    if not str(told["reason"]).strip():
+    record = scope.record
+    if not str(record["reason"]).strip():
         raise Differs("the ruling has no reason")
 
 

@@ -17,7 +17,7 @@ from tools.audit.rules.parts import (
     holds,
     in_the_menu,
 )
-from tools.audit.rules.pattern import Differs, Each, Has, OneOf, Pattern, Scope, same, shown, typed
+from tools.audit.rules.pattern import Differs, Each, Has, OneOf, Pattern, Scope, json_equal, parse_as, repr_of
 from tools.audit.rules.rule import Check, Move, Rule
 
 _TERMS: Final = {
@@ -75,60 +75,68 @@ def _ruled_to_be(ruling: str) -> Check:
 
     def check(scope: Scope) -> None:
         key = f"held:{scope['claim']}"
-        held = None if (data := scope.ledger.state.get(key)) is None else typed(HeldPrize, data, key)
+        held = None if (data := scope.ledger.state.get(key)) is None else parse_as(HeldPrize, data, key)
         if (held is not None) != (key in scope.entry.state):
             raise Differs("a held prize must end with its own ruling")
         if held is None and (ruling == "decline" or scope["proved"] is False):
             raise Differs("the prize is not proved, and nobody has ruled on it")
-        told = scope["pool"], scope["play"], scope["cents"], ruling
+        expected = scope["pool"], scope["play"], scope["cents"], ruling
         if held is not None and (
-            (held.pool, held.play_id, held.amount_cents, held.ruling) != told
+            (held.pool, held.play_id, held.amount_cents, held.ruling) != expected
             or (held.won or {}).get("claim") != scope["claim"]
         ):
-            raise Differs(f"the ruling is another one: {shown(held.ruling)}")
+            raise Differs(f"the ruling is another one: {repr_of(held.ruling)}")
 
     return check
 
 
 def _held(scope: Scope) -> None:
-    if not same(scope.record, {"claim": scope["claim"], **scope["kept"]}):
+    if not json_equal(scope.record, {"claim": scope["claim"], **scope["kept"]}):
         raise Differs("the held prize differs from the recorded one")
 
 
 def _ruled(scope: Scope) -> None:
     """Check a ruling of two people: on the amount of a game's own hit, or on whether a mystery prize was won."""
-    said, memory = scope.record, scope.ledger.state
-    claim = said["claim"]
+    record, memory = scope.record, scope.ledger.state
+    claim = record["claim"]
     prizes = {
-        key: typed(HeldPrize, held, key)
+        key: parse_as(HeldPrize, held, key)
         for key, held in memory.items()
         if key.startswith("held:") and held is not None
     }
-    kept, data = prizes.get(f"held:{claim}"), memory.get(f"claim:{claim}")
-    own = None if data is None else typed(ClaimRecord, data, f"claim:{claim}")
+    held_prize, data = prizes.get(f"held:{claim}"), memory.get(f"claim:{claim}")
+    own = None if data is None else parse_as(ClaimRecord, data, f"claim:{claim}")
     names = ("pool", "play_id", "amount_cents", "why")
-    doubted = {} if kept is None else {name: value for name, value in to_json(kept).items() if name in names}
+    doubted = (
+        {}
+        if held_prize is None
+        else {name: value for name, value in to_json(held_prize).items() if name in names}
+    )
     state: dict[str, Any] = {}
     owed = own is not None and own.way is None and own.amount_cents is None
-    if kept is not None:
-        done = owed or kept.won is None
-        state[f"held:{claim}"] = None if done else to_json(replace(kept, ruling=said["decision"]))
+    if held_prize is not None:
+        done = owed or held_prize.won is None
+        state[f"held:{claim}"] = None if done else to_json(replace(held_prize, ruling=record["decision"]))
     if own is not None and owed:
-        cents = kept.amount_cents if kept is not None and said["decision"] == "pay" else own.shown_cents
+        cents = (
+            held_prize.amount_cents
+            if held_prize is not None and record["decision"] == "pay"
+            else own.shown_cents
+        )
         state[f"claim:{claim}"] = to_json(replace(own, amount_cents=cents, unanswered=True))
         doubted |= {"pool": own.pool, "play_id": own.play_id, "awarded_cents": cents}
     if sum(prize.ruling is None for prize in prizes.values()) <= 1:
         state["fault:progressive_unproved"] = None
-    if not state or (kept is not None and kept.ruling is not None):
+    if not state or (held_prize is not None and held_prize.ruling is not None):
         raise Differs("no prize was held for this ruling")
     ruling = ("machine", "place", "reason", "persons", "claim", "decision")
-    if not same(said, {**{name: said.get(name) for name in ruling}, **doubted}):
-        raise Differs(f"it records {shown(said)}, but {shown(doubted)} was in doubt")
-    if not same(dict(scope.entry.state), state):
-        raise Differs(f"state: expected {shown(state)}, found {shown(dict(scope.entry.state))}")
+    if not json_equal(record, {**{name: record.get(name) for name in ruling}, **doubted}):
+        raise Differs(f"it records {repr_of(record)}, but {repr_of(doubted)} was in doubt")
+    if not json_equal(dict(scope.entry.state), state):
+        raise Differs(f"state: expected {repr_of(state)}, found {repr_of(dict(scope.entry.state))}")
 
 
-def _kept_claim(way: str | None) -> dict[str, Pattern]:
+def _stored_claim(way: str | None) -> dict[str, Pattern]:
     return {
         **_CLAIM,
         "mystery": True,
@@ -143,12 +151,12 @@ def _kept_claim(way: str | None) -> dict[str, Pattern]:
 def _paid_since(scope: Scope) -> dict[str, Any]:
     """Return the stored records of paid and closed hits that were counted and that a controller has lost."""
     return {
-        f"claim:{claim}": to_json(kept)
-        for claim, kept in scope.facts.closed.items()
-        if kept.pool == scope["pool"]
-        and kept.after > scope["counted"]
-        and kept.way != "void"
-        and not kept.mystery
+        f"claim:{claim}": to_json(claim_record)
+        for claim, claim_record in scope.facts.closed.items()
+        if claim_record.pool == scope["pool"]
+        and claim_record.after > scope["counted"]
+        and claim_record.way != "void"
+        and not claim_record.mystery
     }
 
 
@@ -251,7 +259,7 @@ _PROGRESSIVES: Final = (
         },
         state={
             "claim:{claim}": {
-                **_kept_claim(None),
+                **_stored_claim(None),
                 "pool": "$pool",
                 "level": "$level",
                 "play_id": "$play",
@@ -263,14 +271,14 @@ _PROGRESSIVES: Final = (
         kind="progressive.won",
         id="{claim}.won",
         record={**_SECRET, "play_id": "$play:text", "late": "void"},
-        state={"claim:{claim}": {**_kept_claim("void"), "pool": "$pool", "play_id": "$play"}},
+        state={"claim:{claim}": {**_stored_claim("void"), "pool": "$pool", "play_id": "$play"}},
     ),
     Rule(
         kind="progressive.won",
         id="{claim}.won",
         record={**_SECRET, "play_id": "$play:text", "late": "declined"},
         state={
-            "claim:{claim}": {**_kept_claim("void"), "pool": "$pool", "play_id": "$play"},
+            "claim:{claim}": {**_stored_claim("void"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}": None,
         },
         also=(_ruled_to_be("decline"),),
@@ -283,7 +291,7 @@ _PROGRESSIVES: Final = (
         before={"game": None, "handpay": None, "pay_out": None},
         record={**_SECRET, "play_id": "$play:text", "late": "hand"},
         state={
-            "claim:{claim}": {**_kept_claim("hand"), "pool": "$pool", "play_id": "$play"},
+            "claim:{claim}": {**_stored_claim("hand"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}?": None,
             "handpay": {
                 "id": "{claim}.won",
@@ -349,7 +357,7 @@ _PROGRESSIVES: Final = (
         also=(
             holds(
                 "only its amount is new",
-                lambda scope: same(
+                lambda scope: json_equal(
                     scope.entry.state[f"claim:{scope['claim']}"],
                     {**scope["kept"], "amount_cents": scope["cents"]},
                 ),
@@ -378,7 +386,7 @@ _PROGRESSIVES: Final = (
         also=(
             holds(
                 "only its amount is new, and that nobody answered",
-                lambda scope: same(
+                lambda scope: json_equal(
                     scope["claimed"],
                     {**scope["kept"], "amount_cents": scope["cents"], "unanswered": True},
                 ),
@@ -401,8 +409,8 @@ _PROGRESSIVES: Final = (
         state={"claim:{claim}": None},
         also=(
             holds(
-                "it is not the claim as it was kept",
-                lambda scope: same(scope.record, {**scope["kept"], "claim": scope["claim"]}),
+                "it differs from the stored claim",
+                lambda scope: json_equal(scope.record, {**scope["kept"], "claim": scope["claim"]}),
             ),
         ),
     ),
@@ -424,8 +432,8 @@ _PROGRESSIVES: Final = (
         state={"claim:{claim}?": "$:object"},
         also=(
             holds(
-                "the hits told again are not those paid since",
-                lambda scope: same(dict(scope.entry.state), _paid_since(scope)),
+                "the repeated hits are not the ones paid since",
+                lambda scope: json_equal(dict(scope.entry.state), _paid_since(scope)),
             ),
         ),
     ),

@@ -16,7 +16,7 @@ from tools.audit.rules.parts import (
     of_the_first,
     sets,
 )
-from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, place
+from tools.audit.rules.pattern import But, Each, Has, OneOf, Scope, storage_key
 from tools.audit.rules.rule import Rule
 
 _SINCE: Final = {"since": "$:time"}
@@ -178,9 +178,9 @@ def _were(by: str) -> Any:
     """Return the check that each cleared fault was active, may be cleared by ``by``, and is in the record."""
 
     def test(scope: Scope) -> bool:
-        told = scope.record
-        codes = told["codes"]
-        due = {place(f"fault:{code}", scope.position): None for code in codes}
+        record = scope.record
+        codes = record["codes"]
+        due = {storage_key(f"fault:{code}", scope.position): None for code in codes}
         standing = [scope.value_before(f"fault:{code}") for code in codes]
         return (
             len(set(codes)) == len(codes)
@@ -327,7 +327,7 @@ _HOSTS: Final = (
         },
         also=(
             holds(
-                "what is kept of a refusal is not what is told",
+                "the stored refusal differs from the recorded one",
                 lambda scope: (
                     scope["trouble"] == scope.names.get("refused", "")
                     and bool(scope["finished"]) == bool(scope["trouble"])

@@ -8,7 +8,7 @@ from egm.staff.slips import meters_line
 from egm.staff.stock import BOXES
 from meters.reading import read_meters
 from tools.audit.rules.parts import fresh, head_of, holds, in_the_menu, metered
-from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, place, same
+from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, json_equal, storage_key
 from tools.audit.rules.rule import Move, Rule
 
 #: A base removed or inserted: its lock and key, and the cashier who has them (Monaco art. 20.2).
@@ -37,7 +37,7 @@ def _collected(scope: Scope) -> None:
         values = read_meters(scope.ledger).values
         after = {box: values[meter] for box, meter in BOXES.items()}
         due = {"id": opened["id"], "before": before, "after": after, "counted": []}
-    if not same(scope.entry.state.get(place("collected", scope.position)), due):
+    if not json_equal(scope.entry.state.get(storage_key("collected", scope.position)), due):
         raise Differs("state.collected: it does not agree with the meters")
 
 
@@ -46,13 +46,15 @@ _is_slip = holds("the ticket is not a slip", lambda scope: scope["id"].startswit
 
 def _counted(scope: Scope) -> None:
     """Check that the counted box was not counted before, and that the metered amount is right."""
-    last, told = scope["last"], scope.record
-    box = told["box"]
+    last, record = scope["last"], scope.record
+    box = record["box"]
     metered_cents = last["after"][box] - last["before"][box]
-    due = last["id"], metered_cents, told["counted_cents"] - metered_cents
-    if (told["collection"], told["metered_cents"], told["difference_cents"]) != due or box in last["counted"]:
+    due = last["id"], metered_cents, record["counted_cents"] - metered_cents
+    if (record["collection"], record["metered_cents"], record["difference_cents"]) != due or box in last[
+        "counted"
+    ]:
         raise Differs("it is not a count of the last collection, or its difference is wrong")
-    if not same(scope.value_after("collected"), {**last, "counted": [*last["counted"], box]}):
+    if not json_equal(scope.value_after("collected"), {**last, "counted": [*last["counted"], box]}):
         raise Differs("state.collected: another box was counted")
 
 

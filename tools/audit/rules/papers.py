@@ -19,7 +19,7 @@ from tools.audit.rules.parts import (
     sets,
     ticket_ledger_goes_on,
 )
-from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, place, shown
+from tools.audit.rules.pattern import But, Differs, Has, OneOf, Scope, repr_of, storage_key
 from tools.audit.rules.rule import Move, Rule
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
@@ -68,7 +68,7 @@ def _brings_restricted(scope: Scope) -> Any:
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is not None and stored.id == scope["paper"] and stored.kind == CreditKind.RESTRICTED:
         return {"expires": stored.expires, "pool": stored.pool}
-    if place("restricted", scope.position) not in scope.entry.state:
+    if storage_key("restricted", scope.position) not in scope.entry.state:
         return ABSENT
     # expired terms are removed if no credit is under them
     left = scope.record_before(RestrictedTerms, "restricted")
@@ -81,14 +81,16 @@ def _brings_restricted(scope: Scope) -> Any:
     return None
 
 
-def _is_worth_what_the_host_said(scope: Scope) -> None:
+def _has_host_value(scope: Scope) -> None:
     stored = scope.record_before(HostTicketRecord, "host_ticket")
     if stored is None or stored.id != scope["id"]:
         return
-    said = stored.amount_cents, stored.kind, stored.number, str(Redeeming.PENDING)
+    stated = stored.amount_cents, stored.kind, stored.number, str(Redeeming.PENDING)
     found = scope["cents"], scope["credit"], scope["number"], str(stored.status)
-    if said != found:
-        raise Differs(f"the host stated {shown(said)} for this ticket, but it is redeemed as {shown(found)}")
+    if stated != found:
+        raise Differs(
+            f"the host stated {repr_of(stated)} for this ticket, but it is redeemed as {repr_of(found)}"
+        )
 
 
 def is_denomination(cents: int) -> bool:
@@ -152,7 +154,7 @@ _PAPERS: Final = (
         also=(
             fresh("ticket"),
             holds("the ticket has no number", lambda scope: bool(scope["number"])),
-            _is_worth_what_the_host_said,
+            _has_host_value,
         ),
     ),
     Rule(

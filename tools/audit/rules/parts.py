@@ -13,7 +13,7 @@ from egm.records.money import CashOutRecord, CashOutRest, HandpayRecord
 from egm.tickets.audit import LedgerAnchor
 from meters.reading import read_meters
 from meters.transaction import Transfer
-from tools.audit.rules.pattern import Differs, Scope, place, same, shown
+from tools.audit.rules.pattern import Differs, Scope, json_equal, repr_of, storage_key
 from tools.audit.rules.rule import Check
 
 ABSENT: Final = object()
@@ -38,7 +38,7 @@ def fresh(kind: str, name: str = "id", *, here: bool = False) -> Check:
             or (here and int(found[1]) != scope.entry.sequence)
             or found[2] not in {None, scope.facts.mark}
         ):
-            raise Differs(f"{shown(value)} is not an id of a {kind} of this journal")
+            raise Differs(f"{repr_of(value)} is not an id of a {kind} of this journal")
 
     return check
 
@@ -50,7 +50,7 @@ def all_there_is(kind: str, name: str = "cents") -> Check:
         account = scope.credit(scope.names.get(kind, kind))
         there_cents = scope.ledger.available_cents(account)
         if scope[name] != there_cents:
-            raise Differs(f"it takes {shown(scope[name])} cents from {account}, which has {there_cents}")
+            raise Differs(f"it takes {repr_of(scope[name])} cents from {account}, which has {there_cents}")
 
     return check
 
@@ -69,12 +69,16 @@ def tells_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
     """Return the check that the record set under ``key`` names the coins paid for its cash-out so far, or none."""
 
     def check(scope: Scope) -> None:
-        rest = (
+        remainder = (
             None
             if scope.value_before("cash_out_goes_on") is True
             else scope.record_before(CashOutRest, "cash_out_goes_on")
         )
-        due = rest.in_coins if rest is not None and rest.rest_cents == money_cents(scope) else None
+        due = (
+            remainder.in_coins
+            if remainder is not None and remainder.rest_cents == money_cents(scope)
+            else None
+        )
         record = scope.record_after(kind, key)
         found = None if record is None else record.in_coins
         if found != due:
@@ -93,7 +97,7 @@ def take(
     position = Position(scope.position)
     there_cents = sum(scope.ledger.available_cents(position.account(kind)) for kind in kinds)
     if type(amount_cents) is not int or not 0 <= amount_cents <= there_cents:
-        raise Differs(f"it takes {shown(amount_cents)} cents from credits of {there_cents}")
+        raise Differs(f"it takes {repr_of(amount_cents)} cents from credits of {there_cents}")
     moved: tuple[Transfer, ...] = taken(amount_cents, target, scope.ledger.available_cents, kinds, position)
     return [(part.source, part.target, part.amount_cents) for part in moved]
 
@@ -112,12 +116,12 @@ def sets(key: str, make: Callable[[Scope], Any]) -> Check:
     def check(scope: Scope) -> None:
         made = make(scope)
         due = to_json(made) if is_record(made) else made
-        found = scope.entry.state.get(place(key, scope.position), ABSENT)
+        found = scope.entry.state.get(storage_key(key, scope.position), ABSENT)
         if due is ABSENT and found is ABSENT:
             return
-        if due is ABSENT or found is ABSENT or not same(found, due):
-            told = ["nothing" if each is ABSENT else shown(each) for each in (found, due)]
-            raise Differs(f"state.{key}: expected {told[1]}, found {told[0]}")
+        if due is ABSENT or found is ABSENT or not json_equal(found, due):
+            texts = ["nothing" if each is ABSENT else repr_of(each) for each in (found, due)]
+            raise Differs(f"state.{key}: expected {texts[1]}, found {texts[0]}")
 
     return check
 
@@ -141,7 +145,7 @@ def holds(what: str, test: Callable[[Scope], bool]) -> Check:
 def counted(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """Return the session after a game moved these amounts, or ABSENT if the games of this run count none."""
     if scope.facts.session is None:
-        scope.facts.session = place("session", scope.position) in scope.entry.state
+        scope.facts.session = storage_key("session", scope.position) in scope.entry.state
     if not scope.facts.session:
         return ABSENT
     before = scope.record_before(SessionRecord, "session")
@@ -163,12 +167,12 @@ def counted(scope: Scope, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
 
 def signed_in(scope: Scope) -> None:
     """Check that the signed-in person is named first, if the journal records staff and the menu is open."""
-    menu, told = scope.value_before("menu"), scope.record
+    menu, record = scope.value_before("menu"), scope.record
     if not scope.facts.people or type(menu) is not dict or menu.get("person") is None:
         return
-    first = (told.get("persons") or [told.get("person")])[0] if type(told) is dict else None
+    first = (record.get("persons") or [record.get("person")])[0] if type(record) is dict else None
     if first != menu["person"]:
-        raise Differs(f"{shown(first)} is named first, but {menu['person']} is signed in")
+        raise Differs(f"{repr_of(first)} is named first, but {menu['person']} is signed in")
 
 
 def of_the_first(scope: Scope) -> None:

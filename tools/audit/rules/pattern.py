@@ -76,32 +76,32 @@ class Scope:
 
     def value_after(self, key: str) -> Any:
         """Return what the entry stores in the machine's memory under a key, or None."""
-        return self.entry.transaction.state.get(place(key, self.position))
+        return self.entry.transaction.state.get(storage_key(key, self.position))
 
     def value_before(self, key: str) -> Any:
         """Return what the machine's memory held under a key before the entry, or None."""
-        return self.ledger.state.get(place(key, self.position))
+        return self.ledger.state.get(storage_key(key, self.position))
 
     def typed_record(self, kind: type[R]) -> R:
         """Return the entry's record as ``kind``. Raises :class:`Differs` if it is not a valid one."""
-        return typed(kind, self.record, "record")
+        return parse_as(kind, self.record, "record")
 
     def record_before(self, kind: type[R], key: str) -> R | None:
         """Return as ``kind`` what the machine's memory held under a key before the entry, or None."""
         data = self.value_before(key)
-        return None if data is None else typed(kind, data, key)
+        return None if data is None else parse_as(kind, data, key)
 
     def record_after(self, kind: type[R], key: str) -> R | None:
         """Return as ``kind`` what the entry stores in the machine's memory under a key, or None."""
         data = self.value_after(key)
-        return None if data is None else typed(kind, data, f"state.{key}")
+        return None if data is None else parse_as(kind, data, f"state.{key}")
 
     def credit(self, kind: str) -> str:
         """Return the account of this position's credits of a kind."""
         return f"credit:{self.position}:{kind}"
 
 
-def typed(kind: type[R], data: object, where: str) -> R:
+def parse_as(kind: type[R], data: object, where: str) -> R:
     """Return a record as ``kind``. Raises :class:`Differs`, which names the field and the reason."""
     try:
         return from_json(kind, data, where)
@@ -109,7 +109,7 @@ def typed(kind: type[R], data: object, where: str) -> R:
         raise Differs(str(why)) from None
 
 
-def place(key: str, position: int) -> str:
+def storage_key(key: str, position: int) -> str:
     """Return the storage key of a position's ``key``."""
     return key if position == 1 else FEATURES.keys.name(key, Position(position))
 
@@ -217,25 +217,27 @@ TYPES: Final[Mapping[str, Callable[[Any, Scope], bool]]] = {
 }
 
 
-def same(one: Any, other: Any) -> bool:
+def json_equal(left: Any, right: Any) -> bool:
     """Return whether two JSON values are equal; 1 does not equal True."""
-    if type(one) is not type(other):
+    if type(left) is not type(right):
         return False
-    if type(one) is dict:
-        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
-    if type(one) is list:
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
+    if type(left) is dict:
+        return left.keys() == right.keys() and all(
+            json_equal(value, right[key]) for key, value in left.items()
+        )
+    if type(left) is list:
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    return bool(left == right)
 
 
-def shown(value: Any) -> str:
+def repr_of(value: Any) -> str:
     """Return a value as text for a finding."""
     text = repr(value)
     return text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
 
 
 # ------------------------------------------------------------------------------------------ compiling
-def compiled(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one for each kind)
+def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one for each kind)
     """Return a function that matches a value against ``pattern`` and raises :class:`Differs`."""
     match pattern:
         case str() if pattern.startswith("$"):
@@ -245,11 +247,11 @@ def compiled(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one for each 
         case Mapping():
             return _object(pattern)
         case list():
-            return _array([compiled(part) for part in pattern])
+            return _array([compile_pattern(part) for part in pattern])
         case Each():
             return _each(pattern)
         case OneOf():
-            return _one_of([compiled(part) for part in pattern.patterns])
+            return _one_of([compile_pattern(part) for part in pattern.patterns])
         case Derived():
             return _derived(pattern.make)
         case But():
@@ -262,10 +264,10 @@ def compiled(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one for each 
             return _exactly(pattern)
 
 
-def _exactly(due: Any) -> Matcher:
+def _exactly(expected: Any) -> Matcher:
     def match(value: Any, _: Scope) -> None:
-        if not same(value, due):
-            raise Differs(f"expected {shown(due)}, found {shown(value)}")
+        if not json_equal(value, expected):
+            raise Differs(f"expected {repr_of(expected)}, found {repr_of(value)}")
 
     return match
 
@@ -273,7 +275,7 @@ def _exactly(due: Any) -> Matcher:
 def _own(value: Any, scope: Scope) -> None:
     kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
     if value not in (f"{kind}-{sequence}-{scope.facts.mark}", f"{kind}#{sequence}"):
-        raise Differs(f"expected {kind}-{sequence}-{scope.facts.mark}, found {shown(value)}")
+        raise Differs(f"expected {kind}-{sequence}-{scope.facts.mark}, found {repr_of(value)}")
 
 
 def _named(text: str) -> Matcher:
@@ -283,11 +285,11 @@ def _named(text: str) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         if not (fits(value, scope) or (nullable and value is None)):
-            raise Differs(f"{shown(value)} is not a valid {kind}")
+            raise Differs(f"{repr_of(value)} is not a valid {kind}")
         if name:
             known = scope.names.setdefault(name, value)
-            if known is not value and not same(known, value):
-                raise Differs(f"expected {shown(known)}, found {shown(value)}")
+            if known is not value and not json_equal(known, value):
+                raise Differs(f"expected {repr_of(known)}, found {repr_of(value)}")
 
     return match
 
@@ -299,7 +301,7 @@ class Template:
         self.parts = re.split(r"\{(\w+(?::n)?)\}", text)
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
-    def filled(self, scope: Scope) -> str | None:
+    def fill(self, scope: Scope) -> str | None:
         """Return the text, or None if a name is not bound yet."""
         known = scope.names
         if any(name not in known for name in self.names):
@@ -308,78 +310,78 @@ class Template:
             part if n % 2 == 0 else str(known[part.partition(":")[0]]) for n, part in enumerate(self.parts)
         )
 
-    def found(self, value: object, scope: Scope) -> dict[str, Any] | None:
+    def bindings_for(self, value: object, scope: Scope) -> dict[str, Any] | None:
         """Return the values of unbound names with which ``value`` is the text, or None if it does not match."""
         if type(value) is not str:
             return None
-        made = ""
+        regex = ""
         for n, part in enumerate(self.parts):
             name, _, number = part.partition(":")
             if n % 2 == 0:
-                made += re.escape(part)
+                regex += re.escape(part)
             elif name in scope.names:
-                made += re.escape(str(scope.names[name]))
+                regex += re.escape(str(scope.names[name]))
             else:
-                made += f"(?P<{name}>{r'[0-9]+' if number else r'[^/]+'})"
-        found = re.fullmatch(made, value)
-        if found is None:
+                regex += f"(?P<{name}>{r'[0-9]+' if number else r'[^/]+'})"
+        matched = re.fullmatch(regex, value)
+        if matched is None:
             return None
         numbers = {part.partition(":")[0] for part in self.parts[1::2] if part.endswith(":n")}
-        return {name: int(text) if name in numbers else text for name, text in found.groupdict().items()}
+        return {name: int(text) if name in numbers else text for name, text in matched.groupdict().items()}
 
     def match(self, value: Any, scope: Scope) -> None:
         """Match a text against the template, and bind its names."""
-        due = self.filled(scope)
-        if due is not None:
-            if value != due:
-                raise Differs(f"expected {due!r}, found {shown(value)}")
+        expected = self.fill(scope)
+        if expected is not None:
+            if value != expected:
+                raise Differs(f"expected {expected!r}, found {repr_of(value)}")
             return
-        found = self.found(value, scope)
-        if found is None:
-            raise Differs(f"{shown(value)} does not have the expected form")
-        scope.names.update(found)
+        bindings = self.bindings_for(value, scope)
+        if bindings is None:
+            raise Differs(f"{repr_of(value)} does not have the expected form")
+        scope.names.update(bindings)
 
 
 def _object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop over one object)
     plain: dict[str, tuple[bool, Matcher]] = {}
-    made: list[tuple[Template, bool, Matcher]] = []
+    templates: list[tuple[Template, bool, Matcher]] = []
     for key, part in pattern.items():
         name, may_miss = key.removesuffix("?"), key.endswith("?")
         if "{" in name:
-            made.append((Template(name), may_miss, compiled(part)))
+            templates.append((Template(name), may_miss, compile_pattern(part)))
         else:
-            plain[name] = may_miss, compiled(part)
+            plain[name] = may_miss, compile_pattern(part)
 
-    def rest(value: Mapping[str, Any], scope: Scope) -> None:
-        left = [key for key in value if key not in plain]
-        for template, may_miss, matcher in made:
-            due = template.filled(scope)
-            fitting = [key for key in left if key == due] if due is not None else left
-            taken = []
+    def match_templates(value: Mapping[str, Any], scope: Scope) -> None:
+        remaining = [key for key in value if key not in plain]
+        for template, may_miss, matcher in templates:
+            expected = template.fill(scope)
+            fitting = [key for key in remaining if key == expected] if expected is not None else remaining
+            matched = []
             for key in fitting:
-                found = template.found(key, scope)
-                if found is None:
+                bindings = template.bindings_for(key, scope)
+                if bindings is None:
                     continue
                 if (
-                    may_miss and found
+                    may_miss and bindings
                 ):  # any number of such members: names bound by one are not visible to the others
-                    before = scope.names
-                    scope.names = {**before, **found}
+                    outer_names = scope.names
+                    scope.names = {**outer_names, **bindings}
                     _at(key, matcher, value[key], scope)
-                    scope.names = before
+                    scope.names = outer_names
                 else:
-                    scope.names.update(found)
+                    scope.names.update(bindings)
                     _at(key, matcher, value[key], scope)
-                taken.append(key)
-            if not taken and not may_miss:
-                raise Differs(f"{due or 'a member'} is missing")
-            left = [key for key in left if key not in taken]
-        if left:
-            raise Differs(f"{', '.join(map(shown, left))}: not expected here")
+                matched.append(key)
+            if not matched and not may_miss:
+                raise Differs(f"{expected or 'a member'} is missing")
+            remaining = [key for key in remaining if key not in matched]
+        if remaining:
+            raise Differs(f"{', '.join(map(repr_of, remaining))}: not expected here")
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{shown(value)} is not an object")
+            raise Differs(f"{repr_of(value)} is not an object")
         seen = 0
         for key, (may_miss, matcher) in plain.items():
             if key in value:
@@ -387,8 +389,8 @@ def _object(pattern: Mapping[str, Pattern]) -> Matcher:  # noqa: C901 (one loop 
                 _at(key, matcher, value[key], scope)
             elif not may_miss:
                 raise Differs(f"{key} is missing")
-        if made or seen != len(value):
-            rest(value, scope)
+        if templates or seen != len(value):
+            match_templates(value, scope)
 
     return match
 
@@ -404,40 +406,40 @@ def _at(key: str, matcher: Matcher, value: Any, scope: Scope) -> None:
 def _array(parts: Sequence[Matcher]) -> Matcher:
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not list or len(value) != len(parts):
-            raise Differs(f"{shown(value)}: expected {len(parts)} values")
-        for n, (part, each) in enumerate(zip(parts, value, strict=True)):
-            _at(str(n), part, each, scope)
+            raise Differs(f"{repr_of(value)}: expected {len(parts)} values")
+        for n, (part, item) in enumerate(zip(parts, value, strict=True)):
+            _at(str(n), part, item, scope)
 
     return match
 
 
 def _each(pattern: Each) -> Matcher:
-    part = compiled(pattern.pattern)
+    part = compile_pattern(pattern.pattern)
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not list or len(value) < pattern.least:
-            raise Differs(f"{shown(value)}: expected at least {pattern.least} values")
-        before = scope.names
-        for n, each in enumerate(value):
-            scope.names = dict(before)
-            _at(str(n), part, each, scope)
-        scope.names = before
+            raise Differs(f"{repr_of(value)}: expected at least {pattern.least} values")
+        outer_names = scope.names
+        for n, item in enumerate(value):
+            scope.names = dict(outer_names)
+            _at(str(n), part, item, scope)
+        scope.names = outer_names
 
     return match
 
 
 def _one_of(parts: Sequence[Matcher]) -> Matcher:
     def match(value: Any, scope: Scope) -> None:
-        before, why = scope.names, ""
+        outer_names, why = scope.names, ""
         for part in parts:
-            scope.names = dict(before)
+            scope.names = dict(outer_names)
             try:
                 part(value, scope)
             except Differs as differs:
                 why = str(differs)
                 continue
             return
-        scope.names = before
+        scope.names = outer_names
         raise Differs(why)
 
     return match
@@ -445,9 +447,9 @@ def _one_of(parts: Sequence[Matcher]) -> Matcher:
 
 def _derived(make: Callable[[Scope], Any]) -> Matcher:
     def match(value: Any, scope: Scope) -> None:
-        due = make(scope)
-        if not same(value, due):
-            raise Differs(f"expected {shown(due)}, found {shown(value)}")
+        expected = make(scope)
+        if not json_equal(value, expected):
+            raise Differs(f"expected {repr_of(expected)}, found {repr_of(value)}")
 
     return match
 
@@ -457,7 +459,7 @@ def _has(pattern: Has) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{shown(value)} is not an object")
+            raise Differs(f"{repr_of(value)} is not an object")
         scope.names[pattern.name] = value
         members({key: part for key, part in value.items() if key in pattern.members}, scope)
 
@@ -470,11 +472,11 @@ def _but(pattern: But) -> Matcher:
 
     def match(value: Any, scope: Scope) -> None:
         if type(value) is not dict:
-            raise Differs(f"{shown(value)} is not an object")
-        whole = scope.names[pattern.name]
-        due = {key: part for key, part in whole.items() if key not in names and key not in pattern.less}
-        if not same({key: part for key, part in value.items() if key not in names}, due):
-            raise Differs(f"expected {shown(due)} and the changes, found {shown(value)}")
+            raise Differs(f"{repr_of(value)} is not an object")
+        base = scope.names[pattern.name]
+        expected = {key: part for key, part in base.items() if key not in names and key not in pattern.less}
+        if not json_equal({key: part for key, part in value.items() if key not in names}, expected):
+            raise Differs(f"expected {repr_of(expected)} and the changes, found {repr_of(value)}")
         changed({key: part for key, part in value.items() if key in names}, scope)
 
     return match

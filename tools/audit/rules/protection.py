@@ -24,8 +24,8 @@ def _spent_cents(scope: Scope) -> int:
 
 
 def _limits(scope: Scope) -> Any:
-    told = scope.record
-    return {**(scope.value_before("limits") or {}), told["of"]: told["value"]}
+    record = scope.record
+    return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
 
 
 _NOTHING_OPEN: Final = {"game": None, "handpay": None, "pay_out": None}

@@ -12,7 +12,17 @@ from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Mark, Phase, Transfer
 from tools.audit.rules.facts import Facts
-from tools.audit.rules.pattern import OWN, Derived, Differs, Matcher, Pattern, Scope, compiled, place, shown
+from tools.audit.rules.pattern import (
+    OWN,
+    Derived,
+    Differs,
+    Matcher,
+    Pattern,
+    Scope,
+    compile_pattern,
+    repr_of,
+    storage_key,
+)
 from tools.audit.rules.states import is_within, state_of, was_idle
 
 Check: TypeAlias = Callable[[Scope], None]
@@ -76,7 +86,9 @@ class Rule:
         if transaction.phase is not self.phase:
             raise Differs(f"expected a {self.phase}, found a {transaction.phase}")
         if transaction.marks != self.marks:
-            raise Differs(f"expected the marks {shown([*self.marks])}, found {shown([*transaction.marks])}")
+            raise Differs(
+                f"expected the marks {repr_of([*self.marks])}, found {repr_of([*transaction.marks])}"
+            )
         scope = Scope(entry, ledger, facts)
         self._check_state(scope)
         if self.ends:
@@ -119,7 +131,7 @@ class Rule:
     def _reservation(self, scope: Scope) -> None:
         held = scope.ledger.pending.get(scope.entry.transaction.ref or "")
         if held is None:
-            raise Differs(f"there is no reservation {shown(scope.entry.transaction.ref)}")
+            raise Differs(f"there is no reservation {repr_of(scope.entry.transaction.ref)}")
         kind = scope.facts.reserved_as.get(held.id, held.kind)
         if kind not in self.ends:
             raise Differs(f"it ends a reservation of {kind}; it may end {', '.join(self.ends)}")
@@ -144,7 +156,7 @@ class Rule:
         bare = {}
         for key, value in state.items():
             name = key.removeprefix(mark)
-            if place(name, position) != key:
+            if storage_key(name, position) != key:
                 raise Differs(f"state.{key}: it does not belong to position {position}")
             bare[name] = value
         return bare
@@ -154,7 +166,7 @@ class Rule:
             wanted = [tuple(each) for each in self.moves.make(scope)]
             found = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if wanted != found or len(found) != len(transfers):
-                raise Differs(f"expected the transfers {shown(wanted)}")
+                raise Differs(f"expected the transfers {repr_of(wanted)}")
             return
         left = list(transfers)
         for move, matchers in self._moves:
@@ -179,46 +191,46 @@ class Rule:
             and "form" not in record
             and "slip" not in record
         ):
-            raise Differs(f"{shown(record['person'])} is not the first of {shown(persons)}")
+            raise Differs(f"{repr_of(record['person'])} is not the first of {repr_of(persons)}")
         if len(persons) < self.persons:
-            raise Differs(f"it names {shown(persons)}, but needs {self.persons} people")
+            raise Differs(f"it names {repr_of(persons)}, but needs {self.persons} people")
         for person in persons:
             if not scope.facts.may(person, self.may):
-                raise Differs(f"{shown(person)} lacks the permission {self.may}")
+                raise Differs(f"{repr_of(person)} lacks the permission {self.may}")
 
     # ------------------------------------------------------------------ compiled once
     @cached_property
     def _record(self) -> Matcher:
-        return compiled(self.record)
+        return compile_pattern(self.record)
 
     @cached_property
     def _id(self) -> Matcher:
-        return compiled(self.id)
+        return compile_pattern(self.id)
 
     @cached_property
     def _ref(self) -> Matcher:
-        return compiled(self.ref)
+        return compile_pattern(self.ref)
 
     @cached_property
     def _state(self) -> Matcher:
-        return compiled(self.state)
+        return compile_pattern(self.state)
 
     @cached_property
     def _counts(self) -> Matcher:
-        return compiled(self.counts)
+        return compile_pattern(self.counts)
 
     @cached_property
     def _dims(self) -> Matcher:
-        return compiled(self.dims)
+        return compile_pattern(self.dims)
 
     @cached_property
     def _before(self) -> list[tuple[str, Matcher]]:
-        return [(key, compiled(part)) for key, part in self.before.items()]
+        return [(key, compile_pattern(part)) for key, part in self.before.items()]
 
     @cached_property
     def _moves(self) -> list[tuple[Move, tuple[Matcher, ...]]]:
         moves = () if isinstance(self.moves, Derived) else self.moves
-        return [(m, tuple(map(compiled, (m.source, m.target, m.cents, m.dims)))) for m in moves]
+        return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
 
 
 def _at(name: str, matcher: Matcher, value: Any, scope: Scope) -> None:

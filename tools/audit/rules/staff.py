@@ -27,12 +27,12 @@ _CHANGE: Final = {
 
 
 def _next_change(scope: Scope) -> bool:
-    facts, kept, number = scope.facts, scope.value_before("staff"), scope["number"]
+    facts, roster, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest = scope.names.get("digest")
     due = number if digest is None else {"number": number, "digest": digest}
     first = not facts.people
     return (
-        number == int((kept["number"] if type(kept) is dict else kept) or 0) + 1
+        number == int((roster["number"] if type(roster) is dict else roster) or 0) + 1
         and scope.value_after("staff") == due
         and scope.entry.id == (f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}")
         and scope["role"] in set(Role)

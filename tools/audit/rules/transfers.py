@@ -18,7 +18,7 @@ from tools.audit.rules.parts import (
     sets,
     ticket_ledger_goes_on,
 )
-from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, same, shown
+from tools.audit.rules.pattern import But, Derived, Differs, Has, Scope, json_equal, repr_of
 from tools.audit.rules.rule import Move, Rule
 
 #: The size of the ring of transfers that the host may read back (egm.money.host.transfers).
@@ -50,7 +50,7 @@ def _ledger_contradicted(scope: Scope) -> None:
         )
 
 
-_ASKED: Final = {
+_HOST_TICKET: Final = {
     "id": "$id:text",
     "number": "$number:masked",
     "status": "$status:text",
@@ -63,7 +63,7 @@ _HOST_TICKETS: Final = (
     Rule(
         kind="voucher.refused",
         record={"id": "$id:text", "number": "$number:masked", "status": "$status:text", "reason": "$:text"},
-        state={"host_ticket?": _ASKED},
+        state={"host_ticket?": _HOST_TICKET},
         counts={"vouchers_refused": 1},
         also=(fresh("ticket"),),
     ),
@@ -159,7 +159,7 @@ def _transferred(scope: Scope) -> Any:
     """Return the transfers of a host's order, by kind of credit, from its recorded result."""
     way, cents = scope["way"], _result(scope).cents
     if way not in _WAYS:
-        raise Differs(f"{shown(way)} is not a valid transfer type")
+        raise Differs(f"{repr_of(way)} is not a valid transfer type")
     source, target = _WAYS[way]
     return sorted(
         (
@@ -172,17 +172,17 @@ def _transferred(scope: Scope) -> Any:
     )
 
 
-def _moves_as_told(scope: Scope) -> None:
+def _moves_match_result(scope: Scope) -> None:
     transfers = scope.entry.transfers
     found = sorted((t.source, t.target, t.amount_cents) for t in transfers)
     due = _transferred(scope)
     if found != due or any(t.dims for t in transfers):
-        raise Differs(f"it moves {shown(found)}, but its result states {shown(due)}")
-    total_cents, asked_cents = sum(cents for _, _, cents in found), scope["asked"]
-    status = "full" if total_cents == asked_cents else "partial"
-    if scope["status"] != status or total_cents > asked_cents:
+        raise Differs(f"it moves {repr_of(found)}, but its result states {repr_of(due)}")
+    total_cents, requested_cents = sum(cents for _, _, cents in found), scope["asked"]
+    status = "full" if total_cents == requested_cents else "partial"
+    if scope["status"] != status or total_cents > requested_cents:
         raise Differs(
-            f"{total_cents} cents of {asked_cents} moved, but its status is {shown(scope['status'])}"
+            f"{total_cents} cents of {requested_cents} moved, but its status is {repr_of(scope['status'])}"
         )
 
 
@@ -194,7 +194,7 @@ def _terms_of_restricted(scope: Scope) -> Any:
 
 _COUNTED: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
 _PLACE: Final = holds(
-    "its place in the history is not the next",
+    "its index in the history is not the next one",
     lambda scope: _result(scope).position == (scope.value_before("transfers") or 0) % _HISTORY + 1,
 )
 _DONE: Final = {**_RESULT, "position": "$:cents"}
@@ -211,10 +211,11 @@ _TRANSFERS: Final = (
         moves=(_ANYWHERE,),
         also=(
             holds(
-                "the stored value differs from the record", lambda scope: same(scope["kept"], scope.record)
+                "the stored value differs from the record",
+                lambda scope: json_equal(scope["kept"], scope.record),
             ),
             holds("a bonus paid by hand must be reserved", lambda scope: scope["way"] != "bonus_jackpot"),
-            _moves_as_told,
+            _moves_match_result,
             _PLACE,
             sets("restricted", _terms_of_restricted),
         ),
@@ -235,9 +236,10 @@ _TRANSFERS: Final = (
         also=(
             lambda scope: scope.names.update(way="bonus_jackpot"),
             holds(
-                "the stored value differs from the record", lambda scope: same(scope["kept"], scope.record)
+                "the stored value differs from the record",
+                lambda scope: json_equal(scope["kept"], scope.record),
             ),
-            _moves_as_told,
+            _moves_match_result,
             _PLACE,
         ),
     ),

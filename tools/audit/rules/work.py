@@ -12,7 +12,7 @@ from tools.audit.rules.parts import (
     in_the_menu,
     of_the_first,
 )
-from tools.audit.rules.pattern import But, Differs, Each, Has, OneOf, Scope, same
+from tools.audit.rules.pattern import But, Differs, Each, Has, OneOf, Scope, json_equal
 from tools.audit.rules.rule import Rule
 
 _NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
@@ -26,21 +26,21 @@ def _is_matrix(value: object) -> bool:
 
 def _as_installed(scope: Scope) -> None:
     before, now = scope["was"] or _NONE_INSTALLED, scope.value_after("software") or _NONE_INSTALLED
-    told = {name: scope.record[name] for name in ("version", "signer", "components")}
+    recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
     due = {name: [before[name], now[name]] for name in ("version", "signer")}
-    if not same(told, due | {"components": changes(before["components"], now["components"])}):
+    if not json_equal(recorded, due | {"components": changes(before["components"], now["components"])}):
         raise Differs("the recorded change differs from the actual one")
 
 
 def _is_changed(scope: Scope) -> bool:
     """Return whether the options after a change equal those before it except for the recorded change."""
-    told, before, after = scope.record, scope["before"], scope["after"]
-    option, game, on = told["option"], told.get("game"), told.get("on") == "yes"
+    record, before, after = scope.record, scope["before"], scope["after"]
+    option, game, on = record["option"], record.get("game"), record.get("on") == "yes"
     if option == "game":
         off = sorted({*before["off"]} - {game} if on else {*before["off"], game})
-        return same(after, {**before, "off": off})
+        return json_equal(after, {**before, "off": off})
     if option == "denomination":
-        chosen, cents = after["denominations_cents"].get(game), int(told["denomination_cents"])
+        chosen, cents = after["denominations_cents"].get(game), int(record["denomination_cents"])
         was = before["denominations_cents"].get(
             game
         )  # without an entry, all installed denominations were offered
@@ -50,10 +50,10 @@ def _is_changed(scope: Scope) -> bool:
             bool(chosen)
             and (cents in chosen) is on
             and chosen == due
-            and same(after, {**before, "denominations_cents": others})
+            and json_equal(after, {**before, "denominations_cents": others})
         )
     name = f"{option}_cents"
-    return name in told and same(after, {**before, name: told[name]})
+    return name in record and json_equal(after, {**before, name: record[name]})
 
 
 _WORK: Final = (

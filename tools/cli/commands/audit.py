@@ -88,7 +88,7 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
     "--games",
     multiple=True,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="A folder of game definitions, besides the library.",
+    help="A folder of game definitions, in addition to the library.",
 )
 @click.option("--fingerprint", help="The machine's key as its screen shows it; another is an error.")
 @click.option(
@@ -129,7 +129,9 @@ def verify(
     --after and --witness detect a journal that was rewritten with it.
     """
     if point is not None and (after is not None or witnesses):
-        raise click.UsageError("--after and --witness are held against the whole journal, --point goes on")
+        raise click.UsageError(
+            "--after and --witness need the whole journal and cannot be combined with --point"
+        )
     if point is not None:
         point = replaceable(point)
     shelf = Shelf(games)
@@ -196,8 +198,8 @@ def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
             whole = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set("0123456789abcdef")
             if not (counted and whole):
                 raise click.ClickException(
-                    f"{printable(line)!r} is no witness: it is SEQUENCE:HASH,"
-                    f" at least {_WITNESS_DIGITS} hexadecimal digits of it"
+                    f"{printable(line)!r} is not a witness: write SEQUENCE:HASH,"
+                    f" with at least {_WITNESS_DIGITS} hexadecimal digits"
                 )
             yield int(sequence), known
 
@@ -326,7 +328,7 @@ def readout(file: Path) -> None:
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     at = signed["readout"]["sequence"]
-    echo(f"{file}: entry {at}, machine key {fingerprint_of(key)}, signature right")
+    echo(f"{file}: entry {at}, machine key {fingerprint_of(key)}, valid signature")
 
 
 # ---------------------------------------------------------------------- recall and logs

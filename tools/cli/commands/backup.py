@@ -60,14 +60,16 @@ def show_(file: Path, *, form: Form) -> None:
         found = Backup.read(file)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    told = {
+    fields = {
         "machine": found.machine,
         "key": fingerprint(bytes.fromhex(found.public_key)),
         "made": found.at,
         "journal's entry then": found.sequence,
     }
     rows = [(name, len(data)) for name, data in found.files.items()]
-    show(form, facts(told.items()), Table(("file", "bytes"), rows), document={**told, "files": dict(rows)})
+    show(
+        form, facts(fields.items()), Table(("file", "bytes"), rows), document={**fields, "files": dict(rows)}
+    )
 
 
 @command.command("restore")
@@ -88,7 +90,7 @@ def restore(
     """
     folder = StateFolder(state or default_state_dir())
     if person == second_person:
-        raise click.ClickException("two different persons are wanted")
+        raise click.ClickException("two different people are needed")
     try:
         found = Backup.read(file)
         folder.prepare()
@@ -115,21 +117,21 @@ def _restored(
     used = Place(DiskStorage(), folder.root, second).used
     if used:
         _require_own(folder, found, second)
-    kept = _roster_in(folder, found)
-    roster = roster_of(folder.root, second) if used else kept
+    roster_of_backup = _roster_in(folder, found)
+    roster = roster_of(folder.root, second) if used else roster_of_backup
     people = [prove(roster, number, Permission.CONFIGURE) for number in numbers]
-    said = [_give_staff(folder, second, kept, used=used)]
+    done = [_give_staff(folder, second, roster_of_backup, used=used)]
     for name in LINK:
         if name in found.files and file.progressive_link is not None:
             path: Path = getattr(file.progressive_link, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_private(path, found.files[name])
-            said.append(f"{name} of the progressive link: {path}")
+            done.append(f"{name} of the progressive link: {path}")
     at = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(one.id for one in people)
     Signature(digest_of(text), persons, reason, at).write(folder.root / FILE_NAME)
     replace_private(cabinet, text)
-    return [*said, f"{cabinet}: given back, signed by {' and '.join(persons)}"]
+    return [*done, f"{cabinet}: given back, signed by {' and '.join(persons)}"]
 
 
 def _roster_in(folder: StateFolder, found: Backup) -> Roster:
@@ -149,25 +151,25 @@ def _require_own(folder: StateFolder, found: Backup, second: Path) -> None:
         sequence = view.sequence
         there = next(view.entries(since=found.sequence - 1, limit=1), None)
     if found.machine != machine:
-        raise OperatorError(f"the backup is of machine {found.machine}; this memory is of {machine}")
+        raise OperatorError(f"the backup belongs to machine {found.machine}, this memory to {machine}")
     if found.public_key != key_of(folder.root).public_key.hex():
-        raise OperatorError(f"the backup was made under another key of machine {machine} than is here")
+        raise OperatorError(f"the backup was made with another key of machine {machine} than the present one")
     if found.sequence > sequence:
         raise OperatorError(
-            f"the backup knows entry {found.sequence}, and this memory ends at {sequence}: an older memory "
-            "stands in the place of the one that played on"
+            f"the backup was made at entry {found.sequence}, but this memory ends at {sequence}: an older memory "
+            "has replaced the one that went on playing"
         )
     if there is not None and there.sequence == found.sequence and there.hash_hex != found.head:
-        raise OperatorError(f"entry {found.sequence} of this memory is another than the backup knows")
+        raise OperatorError(f"entry {found.sequence} of this memory is not the one in the backup")
 
 
-def _give_staff(folder: StateFolder, second: Path, kept: Roster, *, used: bool) -> str:
+def _give_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, used: bool) -> str:
     """Restore the backup's staff, unless the journal records others."""
     if used:
         try:
-            recorded_in(folder.root, second).vouch_for(kept)
+            recorded_in(folder.root, second).vouch_for(backup_roster)
         except RosterError as why:
             return f"staff: left as it is, for the backup's {str(why).rpartition(': ')[2]}"
     (second / folder.staff.name).unlink(missing_ok=True)
-    kept.written_to(folder.staff)
+    backup_roster.written_to(folder.staff)
     return "staff: given back"

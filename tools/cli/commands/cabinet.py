@@ -70,7 +70,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         with working("analysing its games", len(cabinet.games)) as done:
             games: list[str] = []
 
-            def doing(game: str) -> None:
+            def check_files(game: str) -> None:
                 done(len(games))
                 games.append(game)
 
@@ -78,7 +78,7 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
             folder = state or default_state_dir()
             remarks = _Remarks.on(cabinet, folder)
             with collector_paused():
-                faults = [*preflight(cabinet, doing, remarks.of_game), *shared_folders(cabinet, folder)]
+                faults = [*preflight(cabinet, check_files, remarks.of_game), *shared_folders(cabinet, folder)]
     elif not quick:
         faults += unknown_names(data)
     faults += examples_left(data)
@@ -92,8 +92,8 @@ def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
         Column("did you mean", "meant"),
         Column("there are", "allowed", most=_LIST_WIDE),
     )
-    said = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
-    show(form, Table(columns, rows, empty=f"{file}: {said}"))
+    empty_text = "nothing is wrong" if not quick else "it is a cabinet file; what it names was not looked at"
+    show(form, Table(columns, rows, empty=f"{file}: {empty_text}"))
     raise SystemExit(1 if any(not (fault.waits or fault.remark) for fault in faults) else 0)
 
 
@@ -134,14 +134,14 @@ class _Remarks:
             return
         for cents in slot.denominations_cents or game.denominations_cents:
             most_on = game.rules.most_on(self.limit_cents // cents)
-            said = [
+            reductions = [
                 f"{counted(most_on[spot.id], 'credit')} of {spot.most:,} on {spot.id}"
                 for spot in game.rules.layout()
                 if most_on.get(spot.id, spot.most) < spot.most
             ]
-            if said:
+            if reductions:
                 what = (
-                    f"at {cents:,} minor units a credit it takes at most {', '.join(said)}: "
+                    f"at {cents:,} minor units a credit it takes at most {', '.join(reductions)}: "
                     f"the limit of {self.limit_cents:,} is over all that a round may cost"
                 )
                 yield Fault(key, what, stops=False, remark=True)
@@ -174,7 +174,7 @@ def _game_names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     for value in values:
         if value not in shipped() and not value.endswith(".toml"):
             raise click.BadParameter(
-                f"{value!r}: no game of the library and no .toml file; see egm game list"
+                f"{value!r} is neither a game of the library nor a .toml file; see egm game list"
             )
     return values
 
@@ -184,7 +184,7 @@ def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     for value in values:
         protocol, _equals, port = value.partition("=")
         if protocol not in PROTOCOLS:
-            raise click.BadParameter(f"{protocol!r}: no protocol; {among(protocol, PROTOCOLS)}")
+            raise click.BadParameter(f"{protocol!r} is not a protocol; {among(protocol, PROTOCOLS)}")
         found.append((protocol, port or "bench"))
     return tuple(found)
 
@@ -194,7 +194,7 @@ def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
 @click.option("--profile", type=click.Choice(available()), help="The place's rules.")
 @click.option("--serial", help="The manufacturer's serial number.")
 @click.option("--number", help="The operator's number of the machine.")
-@click.option("--site", help="The house, as tickets say it.")
+@click.option("--site", help="The venue's name as printed on tickets.")
 @click.option("--licence-holder", help="Whose licence it is, where the place's tickets name one.")
 @click.option("--time-zone", help="An IANA name: America/Toronto.")
 @click.option("--game", "games", multiple=True, callback=_game_names, help="A game; repeat for more.")
@@ -222,10 +222,10 @@ def new(
     Values not given as options are asked for on a terminal; otherwise marked examples are written that must
     be changed: egm cabinet check reports them.
     """
-    from tools.cli.cabinet_file import Asked, written  # noqa: PLC0415 (drivers; `check` does without)
+    from tools.cli.cabinet_file import CabinetRequest, written  # noqa: PLC0415 (drivers; `check` does without)
 
     if file.exists():
-        raise click.ClickException(f"{file} exists; it is left alone")
+        raise click.ClickException(f"{file} exists and was not changed")
     asks = sys.stdin.isatty()
 
     def value(given: str | None, prompt: str, example: str = "") -> str:
@@ -238,7 +238,7 @@ def new(
         rules = load_profile(place)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    asked = Asked(
+    requested = CabinetRequest(
         profile=rules,
         serial=value(serial, "The manufacturer's serial number"),
         operator_number=value(number, "The operator's number of the machine"),
@@ -250,7 +250,7 @@ def new(
     )
     try:
         with working("looking which games the place admits"):
-            text = written(asked, file.parent)
+            text = written(requested, file.parent)
     except DefinitionError as error:
         raise click.ClickException(refusal(error)) from None
     cabinet, faults = read(text, CabinetFile)
@@ -282,7 +282,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
         Signature(digest_of(contents(file).decode()), persons, reason, at).write(folder / FILE_NAME)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{file} is signed by {', '.join(persons)}; it counts from the machine's next start")
+    echo(f"{file} is signed by {', '.join(persons)}; it takes effect at the machine's next start")
 
 
 @command.command("signed")
@@ -299,10 +299,12 @@ def signed(state: Path | None, *, whole: bool, form: Form) -> None:
         raise click.ClickException(str(error)) from error
     if whole:
         if last is None:
-            raise click.ClickException("no cabinet file was ever signed for this machine")
+            raise click.ClickException("no cabinet file has been signed for this machine")
         echo(last.text, nl=False)
         return
-    rows = [(at, told["digest"][:16], told["persons"], told["reason"]) for at, told in entries]
+    rows = [
+        (at, signature["digest"][:16], signature["persons"], signature["reason"]) for at, signature in entries
+    ]
     show(form, Table(("time", "file", "persons", "reason"), rows, empty="no cabinet file was ever signed"))
 
 

@@ -122,9 +122,9 @@ def command(
             _write(case, findings, out, signing)
         if submission:
             _submit(held, out, signing, battery)
-        echo(f"signed in {out}; `egm certify --verify {out}` holds all of it", err=True)
+        echo(f"signed in {out}; `egm certify --verify {out}` checks it", err=True)
     after = "\n".join(_concluded(*each) for each in held if _certified(each[1]))
-    show(form, *(_table(*each) for each in held), document=[_told(*each) for each in held], after=after)
+    show(form, *(_table(*each) for each in held), document=[_change_row(*each) for each in held], after=after)
     if failed := [case.game.id for case, findings in held if not _certified(findings)]:
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed)}")
 
@@ -142,7 +142,7 @@ def _key_of(named: Path | None, out: Path) -> Ed25519PrivateKey:
     try:
         path = bundle.key_path(named, out)
         if not path.exists():
-            echo(f"the laboratory's private key is made: {path}", err=True)
+            echo(f"the laboratory's private key was created: {path}", err=True)
         return bundle.laboratory_key(path)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
@@ -173,7 +173,7 @@ def _concluded(case: Case, findings: list[Finding]) -> str:
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{read}"
 
 
-def _told(case: Case, findings: list[Finding]) -> dict[str, object]:
+def _change_row(case: Case, findings: list[Finding]) -> dict[str, object]:
     rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
@@ -189,12 +189,12 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
     if against is None:
         return
     old = load(against)
-    told: list[dict[str, Any]] = []
+    changes_json: list[dict[str, Any]] = []
     tables = []
     for name in games:
         new = load(name)
         asks, found = changes(old, new)
-        told.append(
+        changes_json.append(
             {
                 "old": {"game": old.id, "version": old.version, "digest_sha256": old.digest},
                 "new": {"game": new.id, "version": new.version, "digest_sha256": new.digest},
@@ -207,7 +207,7 @@ def _compare(against: str | None, games: tuple[str, ...], form: Form) -> None:
         tables.append(
             Table(("game", "asks", "change", "before", "after"), rows, title=title, empty="no change")
         )
-    show(form, *tables, document=told)
+    show(form, *tables, document=changes_json)
 
 
 def _submit(
@@ -230,8 +230,8 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
     try:
         key = None if signer is None else bytes.fromhex(signer)
     except ValueError:
-        raise click.ClickException(f"--signer {signer}: no key in hex") from None
-    by = "by the key in the bundle itself" if key is None else "by the key named"
+        raise click.ClickException(f"--signer {signer}: not a key in hex") from None
+    by = "by the key in the bundle itself" if key is None else "by the key given with --signer"
     reports: list[dict[str, Any]] = []
     tables = []
     try:
@@ -246,28 +246,28 @@ def _verify(folders: tuple[Path, ...], signer: str | None, form: Form, *, reprod
                 made = list(reproduction.reproduce(folder, facts, command_reference())) if reproduce else []
         except bundle.BundleError as error:
             raise click.ClickException(str(error)) from None
-        said = f"{folder}: whole, and signed {by}; {_said(facts)}"
+        text = f"{folder}: intact, and signed {by}; {_summary(facts)}"
         reports.append({**facts, "signed": by, "reproduced": [asdict(each) for each in made]})
         rows = [(each.what, each.differs or "the same") for each in made]
         if form == "text":
-            echo(said)
+            echo(text)
         if reproduce:
             tables.append(Table(("made again", "result"), rows))
     if reproduce or form != "text":
         show(form, *tables, document=reports)
     other = [each["what"] for report in reports for each in report["reproduced"] if each["differs"]]
     if other:
-        raise click.ClickException(f"not what is made here again: {', '.join(other)}")
+        raise click.ClickException(f"not reproduced: {', '.join(other)}")
 
 
-def _said(facts: Mapping[str, Any]) -> str:
+def _summary(facts: Mapping[str, Any]) -> str:
     if "submission" in facts:
         return (
             f"{facts['submission']} with {counted(len(facts['games']), 'game')} for {facts['jurisdiction']}"
         )
-    said = "certified" if facts["certified"] else "NOT certified"
+    verdict = "certified" if facts["certified"] else "NOT certified"
     return (
-        f"{facts['game']} {facts['version']} is {said} for {facts['jurisdiction']}; "
+        f"{facts['game']} {facts['version']} is {verdict} for {facts['jurisdiction']}; "
         f"SHA-256 {facts['digest_sha256']}"
     )
 
@@ -288,7 +288,7 @@ def _write(case: Case, findings: list[Finding], out: Path, signing: Ed25519Priva
     data = sheet(case.game, case.analysis, rules)
     report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)
     if case.game.source is None:
-        raise click.ClickException(f"{case.game.id}: was not read from a file, and cannot be certified")
+        raise click.ClickException(f"{case.game.id}: was not read from a file and cannot be certified")
     files = {
         f"{case.game.id}.toml": case.game.source.data,
         **{name: source.data for name, source in case.game.assets.items()},

@@ -142,7 +142,7 @@ def _together(found: Found) -> str:
 def _meters(found: Found) -> Table:
     good = ((name, value, value, "good") for name, value in found.inspection.good.items() if value)
     suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.suspect.items())
-    standing = Column("", "standing", style=lambda said: GOOD if said == "good" else BAD)
+    standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
     columns: Columns = ("meter", whole("first copy"), whole("second copy"), standing)
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
@@ -159,10 +159,10 @@ def _main_meters(found: Found, money: _Money) -> Table:
     for name in names:
         meter = BY_NAME.get(name)
         text = money if meter is not None and meter.unit is Unit.CENTS else figure
-        said = name.replace("_", " ") if meter is None else meter.meaning
+        label = name.replace("_", " ") if meter is None else meter.meaning
         values = first.get(name), second.get(name)
-        rows.append((said, *map(text, values), _agreement(*values)))
-    standing = Column("", "standing", style=lambda said: GOOD if said == "good" else BAD)
+        rows.append((label, *map(text, values), _agreement(*values)))
+    standing = Column("", "standing", style=lambda label: GOOD if label == "good" else BAD)
     columns: Columns = (
         "meter",
         Column("first copy", right=True),
@@ -186,8 +186,8 @@ def _claims(proposals: tuple[Proposal, ...], money: _Money) -> Table:
             for name, value in each.proposed.says.items()
             if value not in ("", None, [], {})
         }
-        said = (each.proposed, *(each.copies.get(name) for name in ("first", "second")))
-        cents = (claim.amount if claim is not None and claim.is_readable else None for claim in said)
+        claims_shown = (each.proposed, *(each.copies.get(name) for name in ("first", "second")))
+        cents = (claim.amount if claim is not None and claim.is_readable else None for claim in claims_shown)
         rows.append((each.id, *cents, each.standing, says, list(each.acts)))
     columns: Columns = (
         "claim",
@@ -228,7 +228,7 @@ def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
         if not equals or act not in _ACTS or claim in decisions:
             raise click.BadParameter(f"{value!r}: once each CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended")
         if (act == "paid") != (len(paid) == 2 and paid[0].isdecimal()):
-            raise click.BadParameter(f"{value!r}: what was paid is CLAIM=paid:CENTS:WHO")
+            raise click.BadParameter(f"{value!r}: a payment is written as CLAIM=paid:CENTS:WHO")
         cents, by = (int(paid[0]), paid[1]) if paid else (None, "")
         decisions[claim] = Decision(act=_ACTS[act], amount_cents=cents, by=by, copy=copy)
     return decisions
@@ -316,7 +316,7 @@ def _proved(
     roster, wrong = _roster(folder, second, found)
     if wrong and not without_roster:
         raise click.ClickException(
-            f"{wrong}: nobody can prove who he is. Bring the roster back, or clear --without-roster,"
+            f"{wrong}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
             " which is recorded"
         )
     if wrong:

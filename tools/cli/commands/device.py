@@ -29,7 +29,7 @@ def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
     for word in words:
         key, sign, value = word.partition("=")
         if not sign or not key:
-            raise click.ClickException(f"{word!r}: a value is written key=value")
+            raise click.ClickException(f"{word!r}: write a value as key=value")
         # the leading zeros of a bar code belong to it
         values[key] = value if key == "barcode" else _value(value)
     return values
@@ -46,7 +46,7 @@ def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
 @click.option("--accept", default="", help="with --protocol: denominations in cents to accept, by commas")
 @click.option("--keep", is_flag=True, help="with --accept: keep what is offered instead of giving it back")
 @click.option("--bytes", "as_bytes", is_flag=True, help="with --protocol: print the line's bytes too")
-@click.option("--seconds", type=float, help="with --protocol: listen for so long (default: until Ctrl-C)")
+@click.option("--seconds", type=float, help="with --protocol: listen for this time (default: until Ctrl-C)")
 def command(
     name: str | None,
     action: str,
@@ -82,9 +82,9 @@ def command(
     if not reply.ok:
         raise click.ClickException(reply.text)
     if name is None:
-        told = ("kind", "status", "powered", "plugged")
-        rows = ((device, *(state.get(key) for key in told)) for device, state in reply.state.items())
-        show(form, Table(("device", *told), rows), document=reply.state)
+        columns = ("kind", "status", "powered", "plugged")
+        rows = ((device, *(state.get(key) for key in columns)) for device, state in reply.state.items())
+        show(form, Table(("device", *columns), rows), document=reply.state)
     elif form == "text" and action == "log":
         echo(reply.text)
     else:
@@ -102,7 +102,7 @@ def _listen(
     except ValueError:
         raise click.ClickException(f"--accept {accept!r}: whole cents, separated by commas") from None
 
-    def tell(event: DeviceEvent) -> None:
+    def print_event(event: DeviceEvent) -> None:
         fields = ", ".join(
             f"{key}={getattr(event, key)!r}" for key in event.__dataclass_fields__ if key != "device"
         )
@@ -111,7 +111,7 @@ def _listen(
     def tap(data: bytes, sent: bool) -> None:  # noqa: FBT001 (the line's signature)
         echo(f"{'>' if sent else '<'} {data.hex(' ')}")
 
-    listener = Listener(protocol, port, tell, accept=cents, keep=keep, tap=tap if as_bytes else None)
+    listener = Listener(protocol, port, print_event, accept=cents, keep=keep, tap=tap if as_bytes else None)
     try:
         asyncio.run(listener.run(seconds))
     except ListenError as error:

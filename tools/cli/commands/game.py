@@ -112,7 +112,7 @@ def check(file: str, jurisdiction: str | None) -> None:
             analysis = analyse(game, Depth.PRIZES)
     except AnalysisError as error:
         if jurisdiction is not None:
-            raise click.ClickException(f"{game.id}: no exact return to hold: {error}") from None
+            raise click.ClickException(f"{game.id}: no exact return to check: {error}") from None
         echo(estimated(file, game, str(error)))
     else:
         for bet in analysis.bets:
@@ -125,8 +125,8 @@ def check(file: str, jurisdiction: str | None) -> None:
         echo(f"warning: {warning.key}: {warning.text}")
     for name, source in sorted(game.assets.items()):
         echo(f"{name}: {len(source.data):,} bytes, SHA-256 {source.digest}")
-    said = f", with {counted(len(warnings), 'warning')}" if warnings else ""
-    echo(f"{game.id} {game.version} is valid{said}; SHA-256 {game.digest}")
+    notes = f", with {counted(len(warnings), 'warning')}" if warnings else ""
+    echo(f"{game.id} {game.version} is valid{notes}; SHA-256 {game.digest}")
 
 
 def _require_drawable(file: str, game: Game) -> None:
@@ -174,10 +174,12 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
     For a family without a template, its simplest game is copied.
     """
     if file.exists():
-        raise click.ClickException(f"{file} exists; it is left alone")
+        raise click.ClickException(f"{file} exists and was not changed")
     wanted = game_id or file.stem
     if not re.fullmatch(ID_PATTERN[1:-1], wanted):
-        raise click.ClickException(f"{wanted!r} is no id: letters and digits first, then also + . _ - (--id)")
+        raise click.ClickException(
+            f"{wanted!r} is not a valid id: letters and digits first, then also + . _ - (--id)"
+        )
     template = files("tools.lab").joinpath("templates", f"{family_name}.toml")
     if origin is None and not template.is_file():
         games = (name for name in shipped() if parse(source_of(name))["game"]["family"] == family_name)
@@ -270,7 +272,7 @@ def with_digest(schema: dict[str, Any]) -> dict[str, Any]:
 @click.option("--stage", default="base", show_default=True, help="whose strips")
 @click.option("--hit", metavar="SHARE", help="the hit frequency wanted as well; with --strips")
 @click.option(
-    "--bet", help="the bet the return is of (default: the lowest, and every one with pays of its own)"
+    "--bet", help="the bet with this return (default: the lowest, and every one with separate pays)"
 )
 @click.option("--write", "in_place", is_flag=True, help="write what was found into FILE")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="write it into another file")
@@ -293,13 +295,13 @@ def tune(
     target = _share(wanted, "--return")
     hits = None if hit is None else _share(hit, "--hit")
     if hits is not None and not strips:
-        raise click.UsageError("--hit is reached by changing strips: give --strips as well")
+        raise click.UsageError("--hit needs --strips, because only strips change the hit frequency")
     if strips and pays:
-        raise click.UsageError("--pay names pays; --strips changes strips: give one of them")
+        raise click.UsageError("--pay and --strips cannot be combined")
     if in_place and not file.endswith(".toml"):
         raise click.UsageError(f"{file} is a game of the library: give --out FILE, or see `game new --from`")
     if out is not None and out.exists():
-        raise click.ClickException(f"{out} exists; it is left alone")
+        raise click.ClickException(f"{out} exists and was not changed")
     load(file)  # reports file, line and key before the search starts
     try:
         source = source_of(named(file))
@@ -319,7 +321,7 @@ def tune(
         target_file = out or (source.path if in_place else None)
         if target_file is not None and not missed:
             target_file.write_text(rewritten(source.data.decode(), found, changed), encoding="utf-8")
-            echo(f"{target_file} written; give it another game.version before it is installed")
+            echo(f"{target_file} written; change its game.version before installing it")
     except (PaytableError, TuningError, RewriteError) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
@@ -333,7 +335,7 @@ def _share(text: str, option: str) -> Fraction:
     try:
         share = Fraction(text if _SHARE.fullmatch(text) else "")
     except (ValueError, ZeroDivisionError):
-        raise click.ClickException(f"{option}: {text!r} is no share: write it as 0.92 or 23/25") from None
+        raise click.ClickException(f"{option}: {text!r} is not a share: write it as 0.92 or 23/25") from None
     if share > 1:
         hint = f"; {text} per cent is {float(share) / 100:g}" if share > _RETURN_MOST else ""
         what = "the machine would lose in the long run" if option == "--return" else "no share is above 1"

@@ -43,14 +43,14 @@ class _Way:
         return Verifier(self._ctx.with_resource(line))
 
 
-def _on_port(asked: Callable[..., None]) -> Callable[..., None]:
+def _on_port(command_function: Callable[..., None]) -> Callable[..., None]:
     """Give a command ``--port`` and ``--state``, and pass it the port that they name."""
 
     @click.pass_context
     def with_way(ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object) -> None:
-        asked(_Way(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words)
+        command_function(_Way(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words)
 
-    return _PORT(_STATE(update_wrapper(with_way, asked)))
+    return _PORT(_STATE(update_wrapper(with_way, command_function)))
 
 
 @click.group()
@@ -74,14 +74,14 @@ def status(way: _Way, form: Form) -> None:
         now, (level, seconds) = way.verifier.status(), way.verifier.last()
     except GatError as error:
         raise click.ClickException(str(error)) from error
-    told = {
+    fields = {
         "version": now.version,
         "calculation": now.state,
         "results": "ready" if now.ready else "none",
         "formats": list(now.formats),
         "last": "never" if not level else f"level {level:02X}, {seconds} s ago",
     }
-    show(form, facts(told.items()), document=told)
+    show(form, facts(fields.items()), document=fields)
 
 
 @command.command()

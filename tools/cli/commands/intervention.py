@@ -52,7 +52,7 @@ def _find(found: list[Sheet], name: str) -> Sheet:
     sheet = next((sheet for sheet in found if sheet.id == name), None)
     if sheet is None:
         known = among(name, (sheet.id for sheet in found))
-        raise click.ClickException(f"no intervention is called {name!r}; {known}")
+        raise click.ClickException(f"there is no intervention {name!r}; {known}")
     return sheet
 
 

@@ -82,7 +82,7 @@ def house_(machines: tuple[Path, ...], *, form: Form) -> None:
         except JournalError as error:
             raise click.ClickException(str(error)) from error
         if not found[-1].entry:
-            raise click.ClickException(f"{path}: has recorded no inventory entry yet: start the machine once")
+            raise click.ClickException(f"{path}: no inventory entry is recorded yet: start the machine once")
     lines = sorted((each.line() for each in found), key=lambda line: (line["base_number"], line["serial"]))
     columns = [Column(name.replace("_", " "), name) for name in lines[0]]
     show_table(form, Table(columns, (line.values() for line in lines)))

@@ -41,8 +41,8 @@ def _selection(text: str, stakes: Sequence[int]) -> dict[str, Any]:
         staked = {str(int(spots)): int(stake) for spots, stake in pairs}
     except ValueError:
         raise click.BadParameter(f"{text!r}: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick)") from None
-    whole = sum(g if isinstance(g, int) else len(g) for g in groups)
-    return {"groups": groups, "stakes": staked or {str(whole): min(stakes)}}
+    spot_count = sum(g if isinstance(g, int) else len(g) for g in groups)
+    return {"groups": groups, "stakes": staked or {str(spot_count): min(stakes)}}
 
 
 def _figures(bet: BetAnalysis) -> dict[str, Any]:
@@ -133,12 +133,12 @@ def odds(
     try:
         _, rules = _keno(game)
         stakes = rules.definition.marks.stakes
-        asked: Mapping[str, Any] = {
+        options: Mapping[str, Any] = {
             "selections": [_selection(text, stakes) for text in selections],
             "draws": draws,
             "bonuses": list(bonuses),
         }
-        wager = rules.wager(rules.ticket(asked).cost, **asked)
+        wager = rules.wager(rules.ticket(options).cost, **options)
         with working(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)
     except PaytableError as error:
@@ -176,7 +176,13 @@ def odds(
 @click.option(
     "--language", type=click.Choice(sorted(SLIP)), default="en", show_default=True, help="Of the text."
 )
-@click.option("--selections", type=Whole(min=1), default=1, show_default=True, help="Room for so many.")
+@click.option(
+    "--selections",
+    type=Whole(min=1),
+    default=1,
+    show_default=True,
+    help="The number of selections with boxes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="What slip and point of play must show, as data.")
 def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     """Print the selection slip of GAME: its required text, and boxes to mark for each selection."""

@@ -24,12 +24,12 @@ def command(state: Path | None, *, form: Form) -> None:
     try:
         with open_view(state or default_state_dir()) as view:
             own = {
-                key.removeprefix("level:"): _own(view, key.removeprefix("level:"), kept)
-                for key, kept in sorted(view.states("level:").items(), key=_in_order)
+                key.removeprefix("level:"): _own(view, key.removeprefix("level:"), stored)
+                for key, stored in sorted(view.states("level:").items(), key=_in_order)
             }
             linked = {
-                key.removeprefix("link:"): {"contributions": kept, "claims": _claims(view, key[5:])}
-                for key, kept in sorted(view.states("link:").items(), key=_in_order)
+                key.removeprefix("link:"): {"contributions": stored, "claims": _claims(view, key[5:])}
+                for key, stored in sorted(view.states("link:").items(), key=_in_order)
             }
     except (JournalError, LocalError) as error:
         raise click.ClickException(str(error)) from None
@@ -44,15 +44,15 @@ def _in_order(entry: tuple[str, Any]) -> tuple[str, int, str]:
     return name, int(last) if last.isdecimal() else 0, last
 
 
-def _own(view: JournalView, pool: str, kept: Any) -> dict[str, Any]:
-    level = Level.from_json(kept)
+def _own(view: JournalView, pool: str, stored: Any) -> dict[str, Any]:
+    level = Level.from_json(stored)
     posting.compare(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}
 
 
 def _claims(view: JournalView, pool: str) -> list[Any]:
-    kept: dict[str, Any] = dict(view.states("claim:"))
-    return [{"claim": key[6:], **claim} for key, claim in sorted(kept.items()) if claim["pool"] == pool]
+    claims: dict[str, Any] = dict(view.states("claim:"))
+    return [{"claim": key[6:], **claim} for key, claim in sorted(claims.items()) if claim["pool"] == pool]
 
 
 def _amount(title: str, key: str) -> Column:
@@ -96,6 +96,6 @@ def _linked_table(linked: dict[str, Any]) -> Table | None:
     rows = []
     for pool, link in linked.items():
         made = link["contributions"]
-        told = (made["sequence"], made["counted"], made["shown_cents"], len(link["claims"]))
-        rows.append((pool, *told))
+        cells = (made["sequence"], made["counted"], made["shown_cents"], len(link["claims"]))
+        rows.append((pool, *cells))
     return Table(_LINKED, rows, title="levels of a controller, minor units", naming=1) if rows else None

@@ -83,12 +83,12 @@ def make(
         found = files(scope)
         if links := [name for name, path in found.items() if path.is_symlink()]:
             raise OperatorError(
-                f"{links[0]}: is a symbolic link. What it leads to could change and the link not: "
-                "put the file itself there"
+                f"{links[0]} is a symbolic link. Its target could change without the link: "
+                "replace it by the file itself"
             )
         if bytecode and (loose := uncompiled(found)):
             raise OperatorError(
-                f"{loose[0]}: is not compiled, and would be at first use. Run `python -m compileall "
+                f"{loose[0]} is not compiled, and would be compiled at first use. Run `python -m compileall "
                 "--invalidation-mode unchecked-hash` on the packages first, or give --no-bytecode"
             )
         manifest = Manifest(

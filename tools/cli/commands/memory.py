@@ -40,11 +40,11 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
         try:
             label = Label.read(storage, where)
             bare += [f"the {which} medium has no label: {where}"] if label is None else []
-            said = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
+            text = "no label" if label is None else f"{label.which} of machine {label.machine_id}, {label.id}"
             free = storage.free_bytes(where) >> 20
         except JournalError as why:
-            said = str(why)
-        rows.append((str(which), str(where), said, free))
+            text = str(why)
+        rows.append((str(which), str(where), text, free))
     wrong = ""
     try:
         found = pair(storage, folder, beside, "").missing
@@ -73,4 +73,4 @@ def replace(state: Path | None, second: Path | None, person: str, reason: str) -
         )
     except JournalError as why:
         raise click.ClickException(str(why)) from why
-    echo(f"medium {label.id} takes the second's place; start the machine again, and it is filled")
+    echo(f"medium {label.id} replaces the second one; restart the machine to fill it")

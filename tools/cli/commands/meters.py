@@ -31,12 +31,12 @@ def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
         key, equals, value = condition.partition("=")
         if not equals:
             raise click.BadParameter(f"{condition!r} must look like position=1", param_hint="--where")
-        _tell_of_nothing(reading, key, value)
+        _warn_of_empty_part(reading, key, value)
         dims[key] = value
     return reading.where(**dims) if dims else reading
 
 
-def _tell_of_nothing(reading: MeterReading, dimension: str, value: str | None = None) -> None:
+def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None = None) -> None:
     """Warn that no meter here belongs to the requested part, so that its zeros are not misread."""
     carried = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in carried:
@@ -116,26 +116,30 @@ def command(
     sign: bool,
 ) -> None:
     """Print the meters of a machine."""
-    asked = {"--sign": sign, "--since": since is not None, "--names": names is not None}
-    if by is not None and any(asked.values()):
-        with_it = " and ".join(option for option, given in asked.items() if given)
-        raise click.UsageError(f"--by splits every meter as it is now: it does not go with {with_it}")
+    options = {"--sign": sign, "--since": since is not None, "--names": names is not None}
+    if by is not None and any(options.values()):
+        with_it = " and ".join(option for option, given in options.items() if given)
+        raise click.UsageError(f"--by splits the present meters and cannot be combined with {with_it}")
     folder = state or default_state_dir()
     try:
         with open_view(folder) as view:
             reading = _select(view.meters(), where)
             if by is not None:
-                _tell_of_nothing(reading, by)
+                _warn_of_empty_part(reading, by)
                 _print_split(reading, by, _Shape(digits, credit_cents), form)
                 return
             values = named(reading, names) if names else reading.values
             if since is not None:
                 values = _difference(view, values, since)
             document = _document(view, values, where)
-            told = {name: value for name, value in values.items() if value or everything or names}
+            shown_values = {name: value for name, value in values.items() if value or everything or names}
             show(
                 form,
-                _table((), (((name,), value) for name, value in told.items()), _Shape(digits, credit_cents)),
+                _table(
+                    (),
+                    (((name,), value) for name, value in shown_values.items()),
+                    _Shape(digits, credit_cents),
+                ),
                 document=_signed(document, folder) if sign else document,
                 before=f"{SheetHead.of(view).text()}\n"
                 f"machine key {view.fingerprint}, head {view.head_hash[:16]}",

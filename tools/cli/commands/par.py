@@ -44,8 +44,8 @@ def load(name: str) -> Game:
 def say_what_is_carried(game: Game) -> None:
     """Print a note if the game's figures are claimed by its definition, because only a laboratory can compute them."""
     if getattr(getattr(game.rules, "definition", None), "proved", None):
-        said = "figures are what the definition carries as proved, not worked out here (`egm certify` does)"
-        echo(f"{game.id}: {said}")
+        text = "the figures are those stated in the definition, not computed here (`egm certify` checks them)"
+        echo(f"{game.id}: {text}")
 
 
 @click.command()
@@ -67,7 +67,7 @@ def say_what_is_carried(game: Game) -> None:
 @click.option(
     "--state",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="the levels' returns as they stand on the machine of this state folder",
+    help="the levels' present returns on the machine of this state folder",
 )
 def command(
     game: str,

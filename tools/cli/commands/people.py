@@ -53,7 +53,9 @@ def _authority(roster: Roster, by: str | None) -> str:
     if not roster.people:
         return ""
     if by is None:
-        raise click.ClickException("say who does this: --by NUMBER, of somebody who may enrol others")
+        raise click.ClickException(
+            "name the person who does this: --by NUMBER, of somebody who may enrol others"
+        )
     return prove(roster, by, Permission.ENROL).id
 
 
@@ -126,9 +128,9 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
     Nobody is left who could prove an identity: the journal records both names and the reason, and the machine
     shows a fault until a newly enrolled technician has cleared it.
     """
-    said = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
-    if not all(said.values()) or person.strip() == witness.strip():
-        raise click.ClickException("two different persons and a reason are wanted")
+    details = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
+    if not all(details.values()) or person.strip() == witness.strip():
+        raise click.ClickException("two different people and a reason are needed")
     folder = state or default_state_dir()
     try:
         second = load_cabinet(cabinet).memory.second_copy
@@ -138,9 +140,9 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
         try:
             load_recorded(path, spare, recorded)
         except RosterError:
-            renew_roster(folder, second, said)
+            renew_roster(folder, second, details)
         else:
-            raise click.ClickException("the roster is the one recorded: enrol with --by")
+            raise click.ClickException("the roster is intact: enrol with --by")
     except (OperatorError, JournalError, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo("the machine has no staff now; enrol a manager first")

@@ -122,8 +122,8 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
         device.write(request, answer)
         facts = answer.facts()
     except EnrolmentError as error:
-        said = Texts("en").say(f"notice.refused.{error.code}", **error.values)
-        raise click.ClickException(f"{stick}: {said}") from error
+        text = Texts("en").say(f"notice.refused.{error.code}", **error.values)
+        raise click.ClickException(f"{stick}: {text}") from error
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"machine {facts.serial}, key {facts.key}, until {facts.until:%Y-%m-%d}")
@@ -143,7 +143,7 @@ def revoke_(folder: Path, name: str) -> None:
         revoke(folder, name, datetime.now(UTC))
     except (*TOLD, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{name} is revoked; start the broker anew")
+    echo(f"{name} is revoked; restart the broker")
 
 
 @command.command()
@@ -190,7 +190,7 @@ def serve(
         key=folder / f"{CONTROLLER}.key",
     )
     if (manifest is None) != (key is None):
-        raise click.UsageError("--manifest and --key go together")
+        raise click.UsageError("--manifest and --key are only valid together")
     try:
         source = level_source(levels)
         definitions = levels_in(source)
@@ -270,15 +270,15 @@ async def _opened(store: str | None, ended: asyncio.Event, *, stand_by: bool, lo
     If ``stand_by``, wait while another controller uses it. If the store was ``lost``, also wait until its
     server is back; another controller may have taken over meanwhile.
     """
-    told = ""
+    last_message = ""
     while not ended.is_set():
         try:
             return open_store(store)
         except (OperatorError, StoreLostError) as error:
             if not lost and not (stand_by and isinstance(error, StoreBusyError)):
                 raise
-            if str(error) != told:
-                told = str(error)
+            if str(error) != last_message:
+                last_message = str(error)
                 echo(f"standing by: {error}")
             await asyncio.sleep(_STAND_BY_SECONDS)
     return None
@@ -398,7 +398,7 @@ def give_up(level: str, successor: str, store: str | None) -> None:
     """Close LEVEL: everything it holds goes to SUCCESSOR, exactly."""
     with controller_on(store) as controller:
         amount = controller.give_up(level, successor)
-    echo(f"{level}: {amount} minor units went to {successor}")
+    echo(f"{level}: {amount} minor units were transferred to {successor}")
 
 
 @command.command()

@@ -140,7 +140,7 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
     except JournalError as why:
         raise click.ClickException(str(why)) from why
     rows = _compared(folder, medium, promised)
-    standing = Column("record", style=lambda said: _STYLES.get(said, DOUBT))
+    standing = Column("record", style=lambda state_text: _STYLES.get(state_text, DOUBT))
     columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
     show(form, Table((*columns, standing), (row.values() for row in rows)))
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
@@ -149,9 +149,9 @@ def identities(*, state: Path | None, medium: Path | None, form: Form) -> None:
 def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
     """Compare each record with the journal's commitment: right, erased, altered, missing, or not committed to."""
     rows: list[dict[str, Any]] = []
-    kept = _open(folder, medium)
+    identities_store = _open(folder, medium)
     try:
-        for record in kept.records():
+        for record in identities_store.records():
             entry = promised.pop(record.commitment, None)
             state = "erased" if record.fields is None else "right" if record.agrees else "altered"
             rows.append(
@@ -164,7 +164,7 @@ def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> li
                 }
             )
     finally:
-        kept.close()
+        identities_store.close()
     missing = {"time_utc": "", "subject": "", "fields": None, "record": "missing"}
     return rows + [{"entry": entry, **missing} for entry in sorted(promised.values())]
 
@@ -177,11 +177,11 @@ def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> li
 )
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents whose retention time is over; the journal and its commitments stay intact."""
-    kept = _open(state or default_state_dir(), medium)
+    identities_store = _open(state or default_state_dir(), medium)
     try:
-        count = kept.erase_before(before.replace(tzinfo=UTC))
+        count = identities_store.erase_before(before.replace(tzinfo=UTC))
     finally:
-        kept.close()
+        identities_store.close()
     echo(f"{count} erased")
 
 

@@ -42,7 +42,7 @@ def selftest(*, form: Form) -> None:
         raise click.ClickException(str(error)) from error
     rows = [(name, "passed" if name in passed else "not run") for name in TESTS]
     rows += [(f"start-up of {source.name}", "passed") for source in rng.available_sources()]
-    result = Column("result", style=lambda said: GOOD if said == "passed" else None)
+    result = Column("result", style=lambda result_text: GOOD if result_text == "passed" else None)
     show(form, Table(("test", result), rows))
 
 
@@ -52,7 +52,7 @@ def selftest(*, form: Form) -> None:
 def raw(count: int | None, output: Path | None) -> None:
     """Write raw output, before any scaling."""
     if output is None and sys.stdout.isatty():
-        raise click.UsageError("raw bytes are for a file or a pipe, not for a terminal: give --output FILE")
+        raise click.UsageError("raw bytes are not written to a terminal: give --output FILE")
     try:
         service = start_service()
         if output is None:
@@ -67,7 +67,7 @@ def raw(count: int | None, output: Path | None) -> None:
 
 @command.command("outcomes")
 @click.option("--range", "bound", type=int, metavar="N", help="One number from 0 to N - 1 a play.")
-@click.option("--positions", type=int, help="With --range: so many numbers a play.  [default: 1]")
+@click.option("--positions", type=int, help="With --range: the count of numbers per play.  [default: 1]")
 @click.option("--keno", is_flag=True, help="20 of the numbers 1 to 80 a play, in the order drawn.")
 @click.option("--deck", type=int, metavar="D", help="A shuffled deck of the cards 0 to D - 1 a play.")
 @click.option(
@@ -95,7 +95,7 @@ def outcomes(  # one parameter per option
     if [bound is not None, keno, deck is not None, weights is not None].count(True) != 1:
         raise click.UsageError("name one of --range, --keno, --deck and --weights")
     if positions is not None and bound is None:
-        raise click.UsageError("--positions goes with --range only")
+        raise click.UsageError("--positions is only valid with --range")
     try:
         game: lab.Game
         if bound is not None:

@@ -60,7 +60,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command("battery")
 @click.option("--game", "names", multiple=True, type=click.Choice(GAME_NAMES), help="Only this; repeatable.")
-@click.option("--plays", type=Whole(min=1), help="Plays of each game, in place of its own number.")
+@click.option("--plays", type=Whole(min=1), help="Plays of each game, instead of its default.")
 @click.option(
     "--alpha", type=float, default=0.01, show_default=True, help="Level of a game's tests together."
 )
@@ -107,7 +107,7 @@ def battery(
         raise click.ClickException(str(error)) from error
     failed = [verdict.game for verdict in verdicts if not verdict.passed]
     if failed:
-        raise click.ClickException(f"findings stand in: {', '.join(failed)}")
+        raise click.ClickException(f"findings in: {', '.join(failed)}")
     console.print("no finding; this is a self-assessment, not a certificate")
 
 
@@ -124,7 +124,7 @@ def _write_report(
     def raw(count: int) -> bytes:
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
-    words = [*click.get_current_context().command_path.split(), *_asked()]
+    words = [*click.get_current_context().command_path.split(), *_given_options()]
     report = gather(verdicts, alpha=alpha, command=shlex.join(words), raw=raw, now=datetime.now(UTC))
     if json_file:
         write_result(json_file, to_json(report))
@@ -133,7 +133,7 @@ def _write_report(
     return [str(each["error"]) for each in report["scaling"] if each["error"]]
 
 
-def _asked() -> list[str]:
+def _given_options() -> list[str]:
     """Return the options that produced the outcomes, as typed on a command line."""
     words: list[str] = []
     for name, value in click.get_current_context().params.items():

@@ -90,7 +90,9 @@ def _door(name: str, port: int) -> tuple[int, int]:
         listening = socket.create_server((HOST, port)).detach()
     except OSError as error:
         why = f"port {port} on {HOST}: {os.strerror(error.errno or 0)}"
-        raise click.ClickException(f"{name}: {why}; --port names another, 0 any that is free") from error
+        raise click.ClickException(
+            f"{name}: {why}; choose another with --port, or 0 for any free one"
+        ) from error
     return listening, os.memfd_create(name)
 
 
@@ -254,9 +256,9 @@ class _Supervisor:
         stopped = asyncio.create_task(self._stop.wait())
         while not self._stop.is_set():
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
-            said = None if child.speaks else asyncio.subprocess.DEVNULL
+            text = None if child.speaks else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
-                *child.command, stdout=said, preexec_fn=_dies_with(os.getpid()), pass_fds=child.held
+                *child.command, stdout=text, preexec_fn=_dies_with(os.getpid()), pass_fds=child.held
             )
             ended = asyncio.create_task(process.wait())
             await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
@@ -348,7 +350,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 @click.option(
     "--stick",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="The stick by which the machine is enrolled with the floor, or a file that stands for one"
+    help="The stick by which the machine is enrolled with the floor, or a file that replaces it"
     " (default: what is plugged in as /dev/egm/stick).",
 )
 def command(
@@ -387,9 +389,9 @@ def command(
         stick=None if stick is None else stick.absolute(),
     )
     if first_start and cabinet is None:
-        raise click.UsageError("--first-start writes a cabinet file: say which, with --cabinet")
+        raise click.UsageError("--first-start writes a cabinet file: name it with --cabinet")
     if game is not None and cabinet is not None:
-        raise click.UsageError("--game makes a cabinet file of its own: give --game or --cabinet")
+        raise click.UsageError("--game writes its own cabinet file: give either --game or --cabinet")
     folder = StateFolder(state or (default_state_dir() if game is None else _state_of(game)))
     try:
         if not (
@@ -407,15 +409,15 @@ def command(
         raise click.ClickException(str(error)) from error
     status = _FILE_CHANGED
     while status == _FILE_CHANGED:
-        status = asyncio.run(_Supervisor(_begun(folder, cabinet, shown)).run())
+        status = asyncio.run(_Supervisor(_prepare_children(folder, cabinet, shown)).run())
     lock.release()
     sys.exit(status)
 
 
-def _begun(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
+def _prepare_children(folder: StateFolder, cabinet: Path | None, shown: _Shown) -> tuple[_Child, ...]:
     """Print the start information, and return what to run. Raises ClickException for an unusable file."""
     if _asks(cabinet, shown):
-        echo(f"egm: there is no {cabinet} yet: the screen asks for what it is to say")
+        echo(f"egm: {cabinet} does not exist yet: the screen asks for its contents")
         return _children(folder, cabinet, None, shown)
     try:
         file = load_cabinet(cabinet)

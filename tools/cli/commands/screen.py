@@ -70,11 +70,13 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 def address(state: Path | None, position: int, *, top: bool) -> None:
     """Print a fresh address of the browser screen, after the one printed at the start has been used."""
     if top and position > 1:
-        raise click.UsageError("--top is the whole machine's: give it or --position")
+        raise click.UsageError(
+            "--top and --position cannot be combined: the top display belongs to the machine"
+        )
     path = StateFolder(state or default_state_dir()).address_of(None if top else position)
     try:
         echo(path.read_text("utf-8").strip())
     except OSError as error:
         raise click.ClickException(
-            f"{path}: {error.strerror}; the first address stands where `egm run` was started"
+            f"{path}: {error.strerror}; the first address was printed where `egm run` was started"
         ) from error

@@ -146,7 +146,7 @@ def _compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
     from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
 
     if not isinstance(game.rules, ReelRules):
-        raise SimulationError(f"no compiled simulation of the family {game.family!r}")
+        raise SimulationError(f"there is no compiled simulation of the family {game.family!r}")
     stages = game.rules.stages[bet.bet]
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started = time.perf_counter()

@@ -62,8 +62,8 @@ _WORDS: Final = {
 }
 #: What to do about a damaged ledger.
 _REMEDY: Final = (
-    "start the machine, which makes a damaged copy again from a whole one; "
-    "where it says that neither is whole, two persons begin the ledger anew: egm ticket restore"
+    "start the machine, which rebuilds a damaged copy from an intact one; "
+    "if it reports that neither is intact, two people start a new ledger: egm ticket restore"
 )
 _WRITERS: Final = {".png": png, ".pdf": pdf}
 
@@ -76,7 +76,7 @@ def _digits(_: click.Context, __: click.Parameter, value: str) -> str:
 
 def _picture(_: click.Context, __: click.Parameter, value: Path) -> Path:
     if value.suffix not in _WRITERS:
-        raise click.BadParameter(f"{value}: a .png or .pdf is wanted")
+        raise click.BadParameter(f"{value}: must end in .png or .pdf")
     return value
 
 
@@ -95,7 +95,7 @@ _output = click.option(
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_reported() -> Iterator[None]:
     """Report every expected error in one line."""
     try:
         yield
@@ -104,9 +104,9 @@ def _told() -> Iterator[None]:
 
 
 @contextmanager
-def _ledger_told() -> Iterator[None]:
+def _ledger_errors_reported() -> Iterator[None]:
     """Report every expected error in one line, and for a damaged ledger also what to do."""
-    with _told():
+    with _errors_reported():
         try:
             yield
         except TicketLedgerDamaged as why:
@@ -118,7 +118,7 @@ def _ledger_told() -> Iterator[None]:
 @contextmanager
 def _reading(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
     """Open the ledger read-only: nothing is written, whatever is found."""
-    with _ledger_told(), open_beside(state or default_state_dir(), second=medium) as store:
+    with _ledger_errors_reported(), open_beside(state or default_state_dir(), second=medium) as store:
         yield store
 
 
@@ -126,7 +126,7 @@ def _reading(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
 def _cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[Cage]:
     """Open the ledger for enrolled staff, each of whom enters a PIN now."""
     with (
-        _ledger_told(),
+        _ledger_errors_reported(),
         open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage,
     ):
         yield cage
@@ -145,8 +145,8 @@ def _at_the_cage(act: Callable[..., str]) -> Callable[..., None]:
         number: str, *, state: Path | None, medium: Path | None, person: str, second: str, **more: Any
     ) -> None:
         with _cage(state, medium, person, second) as cage:
-            said = act(cage, number, **more)
-        echo(said)
+            text = act(cage, number, **more)
+        echo(text)
 
     return done
 
@@ -339,22 +339,20 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     Cage payments are only in the ledger: if it is lost, look into the cage's own records.
     """
     folder = state or default_state_dir()
-    with _told():
+    with _errors_reported():
         key = machine_key(folder, medium).derive(NUMBERS)
         answers, unread = ask_all(folder, medium, lambda view: list(read_proofs(view, key, number)))
     proof = combine_proofs(proof for answer in answers for proof in answer)
     missing = "".join(f"; this journal cannot be read: {why}" for why in unread)
     if proof is None:
-        raise click.ClickException(f"no journal of this machine knows a ticket of this number{missing}")
+        raise click.ClickException(f"no journal of this machine has a ticket with this number{missing}")
     money = f"{counted(proof.amount_cents, 'cent')} {proof.kind}"
     echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
     if proof.taken:
-        raise click.ClickException(f"a machine took it in again: {proof.taken}")
+        raise click.ClickException(f"a machine has redeemed it: {proof.taken}")
     if unread:
-        raise click.ClickException(f"it is not known whether a machine took it in again{missing}")
-    echo(
-        "no machine took it in again; a payment at the cage is not in the journals: look into the cage's book"
-    )
+        raise click.ClickException(f"it is not known whether a machine has redeemed it{missing}")
+    echo("no machine has redeemed it; cage payments are not in the journals: look into the cage's records")
 
 
 # ---------------------------------------------------------------- acting
@@ -420,7 +418,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
     old files are kept under another name.
     """
     folder = state or default_state_dir()
-    with _told():
+    with _errors_reported():
         roster = roster_of(folder, medium)
         for number in (person, second):
             prove(roster, number, Permission.CLEAR_MEMORY)
@@ -436,7 +434,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             at=at,
             taken=lambda number: taken.get(commitment(numbers, number)),
         )
-    echo(f"the ticket ledger begins anew with {counted(moves, 'move')}; what vouches for them: {vouches}")
+    echo(f"a new ticket ledger starts with {counted(moves, 'move')}; their source: {vouches}")
 
 
 # ---------------------------------------------------------------- pictures
@@ -452,7 +450,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
 @_output
 def render_(name: str, file: Path | None, language: str, output: Path) -> None:
     """Draw a sample ticket with a template. It is in no ledger: nobody pays it."""
-    with _told():
+    with _errors_reported():
         template = load_template(Path(name) if name.endswith(".toml") else name)
         ticket = _specimen(template) if file is None else Ticket.from_json(contents(file).decode())
         _draw(ticket, template, language, output)

@@ -85,7 +85,7 @@ def make_link(
 def make_authority(folder: Path, now: datetime) -> None:
     """Create the link's authority in ``folder``. Raises OperatorError if there is one already."""
     if (folder / f"{AUTHORITY}.crt").exists():
-        raise OperatorError(f"{folder}: there is an authority already")
+        raise OperatorError(f"{folder} already has an authority")
     folder.mkdir(parents=True, exist_ok=True)
     key = _key(folder, AUTHORITY)
     name = _name("open-egm progressive link")
@@ -128,7 +128,7 @@ def answer_request(folder: Path, request: str, key: str, now: datetime, broker: 
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
     serial, public = read_request(request)
     if key.replace("-", "").lower() != key_digest(public).replace("-", ""):
-        raise OperatorError(f"the request is of the key {key_digest(public)}, not of {key}")
+        raise OperatorError(f"the request has the key {key_digest(public)}, not {key}")
     _require_machine(serial)
     authority, signer = _authority(folder, now)
     known = _standing(folder, serial)
@@ -175,11 +175,11 @@ def revoke(folder: Path, name: str, now: datetime) -> None:
     """
     certificate = folder / f"{name}.crt"
     if certificate.parent != folder:
-        raise OperatorError(f"{name!r} names no certificate of {folder}")
+        raise OperatorError(f"{name!r} is not the name of a certificate in {folder}")
     if name in {AUTHORITY, BROKER}:
-        raise OperatorError(f"{name}: no list revokes it: make a new folder of certificates")
+        raise OperatorError(f"{name} cannot be revoked by a list: make a new folder of certificates")
     if not certificate.exists():
-        raise OperatorError(f"{certificate}: no certificate to revoke")
+        raise OperatorError(f"{certificate}: there is no certificate to revoke")
     serial = _read(certificate).serial_number
     write_revocations(folder, now, serial)
     _put_aside(folder, name, serial)
@@ -222,7 +222,7 @@ def _listed(folder: Path) -> dict[int, x509.RevokedCertificate]:
     except (OSError, ValueError) as error:
         raise OperatorError(
             f"{path}: not a list of revoked certificates: {error}: remove it and run `egm progressive "
-            "certificates`: it is made anew of the revoked certificates beside it"
+            "certificates`: it is created again from the revoked certificates in its folder"
         ) from error
     return {revoked.serial_number: revoked for revoked in known}
 
@@ -237,7 +237,7 @@ def _aside(folder: Path) -> set[int]:
             found.add(int(path.stem.partition(_ASIDE)[2], 16))
         except ValueError:
             raise OperatorError(
-                f"{path}: its name has no certificate's serial number: give it back the name it had, or take "
+                f"{path}: its name does not contain a certificate's serial number: restore its name, or take "
                 "it out of this folder"
             ) from None
     return found
@@ -284,8 +284,8 @@ def _untimely(certificate: x509.Certificate, now: datetime) -> str:
     since, until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if since <= now <= until:
         return ""
-    first, last, told = (f"{each:%Y-%m-%d %H:%M}" for each in (since, until, now))
-    return f"is valid from {first} to {last} UTC, and this computer's clock says {told}"
+    first, last, today = (f"{each:%Y-%m-%d %H:%M}" for each in (since, until, now))
+    return f"is valid from {first} to {last} UTC, and this computer's clock says {today}"
 
 
 def _read(path: Path) -> x509.Certificate:
@@ -293,13 +293,13 @@ def _read(path: Path) -> x509.Certificate:
         data = path.read_bytes()
         if not data.strip():
             raise OperatorError(
-                f"{path}: is empty, as a power cut leaves it: remove it, and make it again by what made it "
-                "(`egm progressive certificates`, or `enrol` for a machine with a key of its own)"
+                f"{path} is empty, as after a power loss: remove it, and create it again with the same command "
+                "(`egm progressive certificates`, or `enrol` for a machine that created its own key)"
             )
         with reading():
             return x509.load_pem_x509_certificate(data)
     except (OSError, ValueError) as error:
-        raise OperatorError(f"{path}: no certificate: {error}") from error
+        raise OperatorError(f"{path}: not a certificate: {error}") from error
 
 
 def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519PrivateKey]:
@@ -316,7 +316,7 @@ def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25519Pr
     except (OSError, ValueError) as error:
         raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
     if not isinstance(signer, Ed25519PrivateKey):
-        raise OperatorError(f"{folder}: the authority's key is no Ed25519 key")
+        raise OperatorError(f"{folder}: the authority's key is not an Ed25519 key")
     if fault := _untimely(authority, now):
         raise OperatorError(
             f"{folder}: the authority {fault}: set the clock right; if it is right, make a new folder"
@@ -372,7 +372,7 @@ def _key(folder: Path, name: str) -> Ed25519PrivateKey:
             return known  # otherwise its revocation was interrupted
     if name == AUTHORITY and (signed := sorted(folder.glob("*.crt"))):
         raise OperatorError(
-            f"{path}: no key, and {signed[0].name} is signed already: put the authority's files back from a "
+            f"{path}: there is no key, but {signed[0].name} is already signed: restore the authority's files from a "
             "copy, or make a new folder of certificates"
         )
     key = Ed25519PrivateKey.generate()

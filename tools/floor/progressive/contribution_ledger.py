@@ -105,7 +105,7 @@ class ContributionLedger:
         """Return to the level what a void game had won."""
         record = session.level(hit.level)
         if record is None:
-            raise ContributionLedgerError(f"level {hit.level}: it has a hit and no record")
+            raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
         session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
         returned = record.level.give_back(hit.amount_cents)
         if not record.successor:
@@ -124,7 +124,7 @@ class ContributionLedger:
         """
         record, paid_cents = session.level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:
-            raise ContributionLedgerError(f"level {hit.level}: it has a hit and no record")
+            raise ContributionLedgerError(f"level {hit.level} has a hit but no record")
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
         session.note(self._at(), "paid_otherwise", claim=hit.claim, **amounts)
         if record.level.terms.mystery:
@@ -160,7 +160,7 @@ class ContributionLedger:
         while heir is not None and heir.successor:
             heir = session.level(heir.successor)
         if heir is None:
-            raise ContributionLedgerError(f"level {level}: there is none to take {amount} minor units over")
+            raise ContributionLedgerError(f"level {level}: there is no level to receive {amount} minor units")
         session.put_level(replace(heir, level=heir.level.receive(amount)))
         self._lifted(session, heir, amount)
 

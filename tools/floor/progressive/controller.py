@@ -393,10 +393,14 @@ class Controller:
 
     def _changed(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
         if record.successor:
-            raise ControllerError(f"level {record.id}: it was given up; {record.successor} has what it held")
+            raise ControllerError(
+                f"level {record.id}: it was closed; {record.successor} received what it held"
+            )
         chance = definition.chance
         if definition.terms.mystery != record.level.terms.mystery:
-            raise ControllerError(f"level {record.id}: who decides a hit never changes: open another level")
+            raise ControllerError(
+                f"level {record.id}: whether machine or controller decides a hit cannot change: open another level"
+            )
         same = (chance.stake_cents, chance.odds, shares_of(definition))
         if (record.stake_cents, record.odds, dict(record.shares)) != same:
             raise ControllerError(
@@ -427,7 +431,7 @@ class Controller:
         """Stop a machine from enrolling; its contributions stay in its levels (I-12)."""
         with self._store.transaction() as session:
             if not session.knows(machine):
-                raise ControllerError(f"machine {machine}: it is not in this link's list")
+                raise ControllerError(f"machine {machine} is not on this link's list")
             session.remove_machine(machine)
             session.note(self._at(), "dismissed", machine=machine)
 
@@ -436,9 +440,9 @@ class Controller:
         with self._store.transaction() as session:
             record, heir = session.level(level), session.level(successor)
             if record is None or record.successor:
-                raise ControllerError(f"level {level}: there is no open level of that id")
+                raise ControllerError(f"there is no open level {level}")
             if heir is None or heir.successor or level == successor:
-                raise ControllerError(f"level {successor}: it cannot take over what {level} holds")
+                raise ControllerError(f"level {successor} cannot take over what {level} holds")
             amount = self._books.give_up(session, record, successor)
             session.note(self._at(), "given_up", level=level, successor=successor, amount=amount)
         return amount
@@ -458,7 +462,7 @@ class Controller:
         """Remove a sign from the list of signs that must report."""
         with self._store.transaction() as session:
             if sign not in {name for name, _ in session.signs()}:
-                raise ControllerError(f"sign {sign}: it is not on the list")
+                raise ControllerError(f"sign {sign} is not on the list")
             session.remove_sign(sign)
             session.note(self._at(), "sign_forgotten", sign=sign)
 

@@ -73,11 +73,11 @@ def rule(
     """
     known = session.held(claim)
     if known is None or known.ruling:
-        raise RulingError(f"claim {claim}: it does not wait for a ruling")
+        raise RulingError(f"claim {claim} is not waiting for a ruling")
     if ruling not in {AWARD, DECLINE}:
         raise RulingError(f"claim {claim}: a ruling is {AWARD} or {DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _PERSONS or not reason.strip():
-        raise RulingError(f"claim {claim}: a ruling takes two persons and a reason")
+        raise RulingError(f"claim {claim}: a ruling needs two people and a reason")
     if len(reason) > REASON_MAX:
         raise RulingError(f"claim {claim}: the reason has {len(reason)} characters; at most {REASON_MAX}")
     ruled = replace(known, ruling=ruling, persons=persons, reason=reason, ruled_at=at)

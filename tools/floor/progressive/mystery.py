@@ -134,7 +134,7 @@ def prove(session: Session, record: LevelRecord) -> None:
     due = last.start + last.lifted + turns * record.stake_cents * terms.increment
     if terms.ceiling_cents is not None and record.level.current != min(due, terms.ceiling_cents):
         shows = record.level.current
-        raise MysteryError(f"level {record.id}: {turns} turns carry it to {due}; it shows {shows}")
+        raise MysteryError(f"level {record.id}: {turns} contributions take it to {due}, but it shows {shows}")
 
 
 def _prove_prize(session: Session, prize: PrizeRecord) -> None:
@@ -145,16 +145,16 @@ def _prove_prize(session: Session, prize: PrizeRecord) -> None:
         trigger = Trigger.from_json(prize.trigger)
     except TriggerError as error:
         raise MysteryError(f"{what}: {error}") from None
-    told = (trigger.commitment, trigger.level, trigger.number, trigger.start)
-    if told != (prize.commitment, prize.level, prize.number, prize.start):
-        raise MysteryError(f"{what}: its secret is not the one that was committed to")
+    disclosed = (trigger.commitment, trigger.level, trigger.number, trigger.start)
+    if disclosed != (prize.commitment, prize.level, prize.number, prize.start):
+        raise MysteryError(f"{what}: its secret does not match the commitment")
     if not prize.claim:
         return
     turns = prize.turns - prize.turns_before
     reached = prize.start + prize.lifted + turns * trigger.step
     before = not prize.lifted and turns > 1 and reached - trigger.step >= trigger.amount
     if reached < trigger.amount or before:
-        raise MysteryError(f"{what}: {trigger.amount} was not reached first by turn {turns}")
+        raise MysteryError(f"{what}: {trigger.amount} was not first reached by contribution {turns}")
     hit = session.claim(prize.claim)
     if hit is None or session.turn(prize.level, prize.turns) != (hit.machine, hit.after):
-        raise MysteryError(f"{what}: turn {turns} was not that of the hit on record")
+        raise MysteryError(f"{what}: contribution {turns} is not the recorded winner's")

@@ -17,7 +17,7 @@ _LOCK_MS: Final = 30_000
 #: for hours.
 _SILENT_MS: Final = 30_000
 #: The time within which both ends detect that the other's computer is gone.
-_GONE_SECONDS: Final = 15
+_CONNECTION_TIMEOUT_SECONDS: Final = 15
 _KEEPALIVES: Final = 3
 #: The first server version that ends a silent session.
 _ENDS_SILENCE: Final = 140_000
@@ -35,14 +35,14 @@ class PostgresReader(Store):
             self._base = psycopg.connect(
                 dsn,
                 autocommit=True,
-                connect_timeout=_GONE_SECONDS,
-                keepalives_idle=_GONE_SECONDS // _KEEPALIVES,
-                keepalives_interval=_GONE_SECONDS // _KEEPALIVES,
+                connect_timeout=_CONNECTION_TIMEOUT_SECONDS,
+                keepalives_idle=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVES,
+                keepalives_interval=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVES,
                 keepalives_count=_KEEPALIVES,
-                tcp_user_timeout=_GONE_SECONDS * 1000,
+                tcp_user_timeout=_CONNECTION_TIMEOUT_SECONDS * 1000,
             )
         except psycopg.Error as error:
-            raise OperatorError(_told(error)) from None
+            raise OperatorError(_error_line(error)) from None
 
     def _hold_office(self) -> None:
         """Do nothing: a reader needs no term."""
@@ -53,7 +53,7 @@ class PostgresReader(Store):
             cursor = self._base.execute(sql.replace("?", "%s").encode(), values or None)
             return list(cursor.fetchall()) if cursor.description else []
         except (psycopg.OperationalError, psycopg.InternalError, psycopg.InterfaceError) as error:
-            raise StoreLostError(_told(error)) from None
+            raise StoreLostError(_error_line(error)) from None
 
     def rollback(self) -> None:
         """Undo the transaction; see :meth:`Store.rollback`."""
@@ -88,8 +88,8 @@ class PostgresStore(PostgresReader):
         limits = {
             "lock_timeout": _LOCK_MS,
             "idle_in_transaction_session_timeout": _SILENT_MS,
-            "tcp_keepalives_idle": _GONE_SECONDS // _KEEPALIVES,
-            "tcp_keepalives_interval": _GONE_SECONDS // _KEEPALIVES,
+            "tcp_keepalives_idle": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVES,
+            "tcp_keepalives_interval": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVES,
             "tcp_keepalives_count": _KEEPALIVES,
         }
         if self._base.info.server_version >= _ENDS_SILENCE:
@@ -98,6 +98,6 @@ class PostgresStore(PostgresReader):
             self.run("SELECT set_config(?, ?, false)", name, str(limit))
 
 
-def _told(error: psycopg.Error) -> str:
+def _error_line(error: psycopg.Error) -> str:
     """Return the server's message in one line."""
     return f"PostgreSQL: {type(error).__name__}: {str(error).splitlines()[0]}"

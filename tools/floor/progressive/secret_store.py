@@ -49,9 +49,11 @@ def read_key(folder: Path) -> bytes:
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:
-        raise OperatorError(f"{path}: no key for the secrets of mystery levels: {error}: {_MENDS}") from None
+        raise OperatorError(
+            f"{path}: not a key for the secrets of mystery levels: {error}: {_MENDS}"
+        ) from None
     if len(key) != _KEY_BYTES:
-        raise OperatorError(f"{path}: a key of {len(key)} bytes; it has {_KEY_BYTES}: {_MENDS}")
+        raise OperatorError(f"{path}: the key has {len(key)} bytes instead of {_KEY_BYTES}: {_MENDS}")
     return key
 
 
@@ -102,7 +104,7 @@ class SecretStore:
         except (InvalidTag, ValueError) as error:
             raise SecretError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None
         if found.commitment != commitment:
-            raise SecretError(f"level {found.level}: its secret amount is not the one that was committed to")
+            raise SecretError(f"level {found.level}: its secret amount does not match the commitment")
         return found
 
 

@@ -170,9 +170,9 @@ async def listen(
 
     async def live(line: Line) -> None:
         while True:
-            told = beat(now_ns())
-            if told is not None:
-                await line.publish(topics.beat(name), told, AT_MOST_ONCE)
+            heartbeat = beat(now_ns())
+            if heartbeat is not None:
+                await line.publish(topics.beat(name), heartbeat, AT_MOST_ONCE)
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def hear(line: Line) -> None:

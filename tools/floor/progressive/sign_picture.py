@@ -33,7 +33,7 @@ class SignPicture(Picture):
         seconds = now_ns / 1e9
         form = both[int(seconds / _FORM_SECONDS) % len(both)]
         stage = Stage(self.painter, form, self.layout, View(now=seconds))
-        surface.blit(backdrop(stage, _said(both, "progressive.sign")), (0, 0))
+        surface.blit(backdrop(stage, _text(both, "progressive.sign")), (0, 0))
         rect = x, y, w, h = board(self.layout)
         bulbs(stage, rect, "idle")
         if not plates:
@@ -48,7 +48,7 @@ class SignPicture(Picture):
         _beat(stage, plates)
 
 
-def _said(both: tuple[Texts, ...], key: str) -> str:
+def _text(both: tuple[Texts, ...], key: str) -> str:
     return _BETWEEN.join(texts.say(key) for texts in both)
 
 

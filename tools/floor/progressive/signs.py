@@ -73,9 +73,9 @@ class SignBook:
         if changed or (found and now_ns - self._written_ns >= _WRITTEN_NS):
             self._written_ns = now_ns
             with self._store.transaction() as session:
-                kept = {record.id for record in read_signs(session)}
+                listed = {record.id for record in read_signs(session)}
                 for name, sign in found.items():
-                    if name in self._known and name not in kept:
+                    if name in self._known and name not in listed:
                         del self._heard_ns[
                             name
                         ]  # removed from the list; its next heartbeat makes it a new sign

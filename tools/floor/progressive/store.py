@@ -374,8 +374,8 @@ class Store(ABC):
         missing = [name for name in names if not self.run(self.looks_for, name)[0][0]]
         if missing:
             raise OperatorError(
-                f"the controller's store has no table {', '.join(missing)}: it is of an earlier version;"
-                " `egm progressive serve` on it makes what is missing"
+                f"the controller's store has no table {', '.join(missing)}: it was written by an earlier version;"
+                " run `egm progressive serve` on it to create them"
             )
 
     def _take_over(self, integer: str) -> None:
@@ -397,7 +397,7 @@ class SqliteReader(Store):
         """Open the file. Raises OperatorError if there is none."""
         if not path.exists():
             raise OperatorError(
-                f"{path}: no controller's store is there; `egm progressive serve` makes one, --store names it"
+                f"{path}: there is no controller store; `egm progressive serve` creates one, --store names another"
             )
         try:
             self._base = sqlite3.connect(
@@ -405,7 +405,7 @@ class SqliteReader(Store):
             )
             self.run("SELECT term FROM office")
         except sqlite3.DatabaseError as error:
-            raise OperatorError(f"{path}: is no controller's store: {error}") from error
+            raise OperatorError(f"{path} is not a controller store: {error}") from error
 
     def _hold_office(self) -> None:
         """Do nothing: a reader needs no term."""

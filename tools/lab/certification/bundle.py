@@ -44,7 +44,7 @@ def key_path(named: Path | None, out: Path) -> Path:
     for inside in (path, out / _KEY_NAME):
         if inside.resolve().is_relative_to(out.resolve()) and (inside is path or inside.exists()):
             raise BundleError(
-                f"{inside}: the laboratory's private key may not lie within {out}, which is handed over; "
+                f"{inside}: the laboratory's private key must not be in {out}, which is handed over; "
                 "keep it elsewhere and name it with --key"
             )
     return path
@@ -64,7 +64,7 @@ def laboratory_key(path: Path) -> Ed25519PrivateKey:
     except OperatorError as error:
         raise BundleError(str(error)) from None
     except ValueError as error:
-        raise BundleError(f"{path}: no signing key of 32 bytes in hex: {error}") from None
+        raise BundleError(f"{path}: not a signing key of 32 bytes in hex: {error}") from None
 
 
 def bundles(folder: Path) -> tuple[Path, ...]:
@@ -76,7 +76,7 @@ def bundles(folder: Path) -> tuple[Path, ...]:
         return (folder,)
     found = tuple(sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")))
     if not found:
-        raise BundleError(f"{folder}: no bundle: it has no {MANIFEST}, nor has any folder in it")
+        raise BundleError(f"{folder} is not a bundle: neither it nor any folder in it has a {MANIFEST}")
     return found
 
 
@@ -86,7 +86,7 @@ def refuse_unsigned(folder: Path, facts: Mapping[str, object]) -> None:
     known = {MANIFEST, SIGNATURE, SIGNER, *(listed if isinstance(listed, Mapping) else ())}
     lying = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
     if unsigned := sorted(set(lying) - known):
-        raise BundleError(f"{folder}: not signed, and lies in the bundle: {', '.join(unsigned)}")
+        raise BundleError(f"{folder}: in the bundle, but not signed: {', '.join(unsigned)}")
 
 
 def write(

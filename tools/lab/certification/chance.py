@@ -42,23 +42,25 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
     """Check that something is drawn before there is a result, however the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
     for name, option in WAYS.items() if bets else ():
-        asked = 0
+        decisions = 0
         for bet in bets:
             for _ in range(_GAMES):
-                decided, drawn = _played(case, bet, option, asked)
-                asked += decided
+                decided, drawn = _played(case, bet, option, decisions)
+                decisions += decided
                 if not drawn:
                     yield Finding(
                         "draw-on-every-path", ("B-01",), Status.FAIL, f"bet {bet.bet}, {name}: nothing drawn"
                     )
                     return
-        words = f"{name}: {counted(_GAMES * len(bets), 'game')}, {counted(asked, 'decision')}"
+        words = f"{name}: {counted(_GAMES * len(bets), 'game')}, {counted(decisions, 'decision')}"
         yield Finding("draw-on-every-path", ("B-01",), Status.PASS, words)
-        if not asked:
+        if not decisions:
             return
 
 
-def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], asked: int) -> tuple[int, bool]:
+def _played(
+    case: Case, bet: BetAnalysis, option: Callable[[int, int], int], earlier_decisions: int
+) -> tuple[int, bool]:
     """Play a game; return the number of decisions, and whether any draw had more than one outcome."""
     draw = RecordingDraw(case.draw)
     game, decided = case.game.at(bet.table), 0
@@ -67,7 +69,7 @@ def _played(case: Case, bet: BetAnalysis, option: Callable[[int, int], int], ask
     def choose(decision: Decision) -> Choice:
         nonlocal decided
         decided += 1
-        return Choice(decision.options[option(asked + decided - 1, len(decision.options))])
+        return Choice(decision.options[option(earlier_decisions + decided - 1, len(decision.options))])
 
     play_with_answers(game.play(wager, draw), wager, choose)
     return decided, any(bound > 1 for bound, _, _ in draw.records)
@@ -135,9 +137,7 @@ def _first_win(case: Case, bet: BetAnalysis) -> int:
     game = case.game.at(bet.table)
     for n in range(1, _GAMES_OF_WIN + 1):
         wager = wager_of(game, bet)
-        outcome = play_with_answers(
-            game.play(wager, case.draw), wager, lambda asked: policy(asked, case.draw)
-        )
+        outcome = play_with_answers(game.play(wager, case.draw), wager, lambda decision: policy(decision, case.draw))
         if any(
             each.credits > each.staked and each.spot in bet.options.get("bets", {each.spot})
             for each in outcome.settlements

@@ -35,8 +35,8 @@ from tools.lab.certification.finding import Case, Finding, Status, passed
 _REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
 #: Decision policies: the option taken, given the number of earlier decisions and the number of options.
 WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
-    "always the first option": lambda _asked, _options: 0,
-    "always the last": lambda _asked, options: options - 1,
+    "always the first option": lambda _decisions, _options: 0,
+    "always the last": lambda _decisions, options: options - 1,
     "by turns": lambda asked, options: asked % options,
 }
 #: The number of different cards in a pack that has not 52.
@@ -59,8 +59,8 @@ class Real:
 
     def could_be_left(self, bound: int, earlier: Collection[int]) -> bool:
         """Return whether ``bound`` pieces may be left after draws below the ``earlier`` bounds."""
-        whole = sum(self.pieces)
-        if bound == whole or (self.packs and bound % whole == 0):
+        total = sum(self.pieces)
+        if bound == total or (self.packs and bound % total == 0):
             return True
         return not self.returned and bound + 1 in earlier
 
@@ -183,17 +183,17 @@ def _courses(case: Case) -> Iterator[_Course]:
         wager = wager_of(game, bet)
         for way in WAYS.values():
             draw = RecordingDraw(case.draw)
-            play, answer, asked = game.play(wager, draw), None, 0
+            play, answer, decisions = game.play(wager, draw), None, 0
             try:
                 while True:
                     step = play.send(answer)
                     answer = None
                     if isinstance(step, Decision):
-                        answer = Choice(step.options[way(asked, len(step.options))])
-                        asked += 1
+                        answer = Choice(step.options[way(decisions, len(step.options))])
+                        decisions += 1
             except StopIteration:
                 yield _Course(game, wager, way, draw.records)
-            if not asked:
+            if not decisions:
                 break
 
 

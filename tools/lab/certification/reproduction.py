@@ -61,7 +61,7 @@ def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator
         else:
             yield from _certificate(folder, facts)
     except (OperatorError, PaytableError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
-        raise BundleError(f"{folder}: cannot be made again: {error}") from None
+        raise BundleError(f"{folder} cannot be reproduced: {error}") from None
 
 
 # ------------------------------------------------------------------ a game's certificate

@@ -258,15 +258,15 @@ def odds_text(case: Case) -> Iterator[Finding]:
     rules = case.profile.awards
     for bet in case.analysis.bets:
         found = awards(bet)
-        told = longer(found, rules.top_told_one_in, rules.other_told_one_in)
+        long_odds = longer(found, rules.top_told_one_in, rules.other_told_one_in)
         if not found:
             yield Finding("odds-told", ("C-23",), Status.NOTHING, _no_award(bet))
             continue
-        if told:
-            words = "told to the player: " + ", ".join(_named(award) for award in told)
+        if long_odds:
+            words = "told to the player: " + ", ".join(_named(award) for award in long_odds)
         else:
             words = "no award has odds so long that they must be told"
-        status = Status.NOTED if told else Status.PASS
+        status = Status.NOTED if long_odds else Status.PASS
         yield Finding("odds-told", ("C-23",), status, f"bet {bet.bet}: {words}")
 
 

@@ -25,19 +25,18 @@ def commit_of(root: Path, out: Path) -> str:
         commit = _git(root, "rev-parse", "--verify", "HEAD").decode().strip()
     except OperatorError as error:
         raise OperatorError(
-            f"{root}: is no checkout of a version control that names a commit, which a submission is made "
-            f"from: {error}"
+            f"{root} is not a version control checkout with a commit, which a submission needs: {error}"
         ) from None
     if top.resolve() != root.resolve():
-        raise OperatorError(f"{root}: is no checkout of its own, but a folder of {top}")
+        raise OperatorError(f"{root} is not a checkout itself, but a folder of {top}")
     paths = ["."]
     if out.resolve().is_relative_to(root.resolve()):
         paths.append(f":(exclude){out.resolve().relative_to(root.resolve())}")
-    said = _git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
-    if changed := [line[3:] for line in said.split("\0") if line]:
+    status = _git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths).decode()
+    if changed := [line[3:] for line in status.split("\0") if line]:
         more = f" and {len(changed) - _SHOWN} more" if changed[_SHOWN:] else ""
         raise OperatorError(
-            f"{root}: {', '.join(changed[:_SHOWN])}{more}: in no commit, and a submission is of one; commit, "
+            f"{root}: {', '.join(changed[:_SHOWN])}{more}: not committed; a submission is made of a commit. Commit, "
             "stash or remove what has changed since"
         )
     return commit
@@ -53,9 +52,9 @@ def _archive(root: Path, commit: str) -> bytes:
     return _git(root, "archive", "--format=tar", commit)
 
 
-def _git(root: Path, *asked: str) -> bytes:
+def _git(root: Path, *arguments: str) -> bytes:
     try:
-        done = subprocess.run(["git", "-C", str(root), *asked], capture_output=True, check=False)
+        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
     except OSError as error:
         raise OperatorError(f"git: {error}") from None
     if done.returncode:
@@ -76,7 +75,7 @@ def refuse_key(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
     for name, data in _all_of(files):
         if any(form in data for form in forms):
             raise OperatorError(
-                f"{name}: holds the private key that signs; it may not be handed over, nor lie in the source"
+                f"{name}: contains the private signing key, which must not be handed over or be in the source"
             )
 
 

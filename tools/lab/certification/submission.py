@@ -101,8 +101,8 @@ def submitted(
         found = {**built(source), **pages(source)}
     found |= {**written(games, profile, commands), SOFTWARE: software(key)}
     for case, findings in held:
-        said = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
-        found[f"{case.game.id}{FINDINGS}"] = said.encode()
+        text = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
+        found[f"{case.game.id}{FINDINGS}"] = text.encode()
     missing = [f"{BATTERY}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
     if battery is not None:
         found[BATTERY], missing = battery, []
@@ -125,7 +125,7 @@ def _facts(held: Held) -> dict[str, object]:
 def built(root: Path, target: str = "") -> dict[str, bytes]:
     """Return what hatchling builds from the source below ``root``: its archive and the wheel, or one ``target``."""
     if not (root / "pyproject.toml").exists():
-        raise OperatorError(f"{root}: is not the source, which a submission is made from")
+        raise OperatorError(f"{root} is not a source checkout, which a submission needs")
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "hatchling", "build", "-d", folder]
         command += ["-t", target] if target else []
@@ -165,7 +165,7 @@ def written(games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: 
         found[f"{game.id}.toml"] = _source(game.id, game.source)
         for name, asset in game.assets.items():
             if found.setdefault(name, asset.data) != asset.data:
-                raise OperatorError(f"{game.id}: its {name} is another file than that of a game before it")
+                raise OperatorError(f"{game.id}: its {name} differs from that of an earlier game")
         data = json.dumps(sheet(game, analysis, profile.awards), indent=2, ensure_ascii=False)
         found[f"{game.id}.par.json"] = data.encode()
         found[f"{game.id}.par.csv"] = to_csv(game, analysis, profile.awards).encode()
@@ -185,7 +185,7 @@ def written(games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: 
 
 def _source(of: str, source: Source | None) -> bytes:
     if source is None:
-        raise OperatorError(f"{of}: was not read from a file, and cannot be submitted")
+        raise OperatorError(f"{of}: was not read from a file and cannot be submitted")
     return source.data
 
 

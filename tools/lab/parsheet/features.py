@@ -58,8 +58,13 @@ def feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
 
 
 def _sheet(name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()) -> Sheet:
-    told = [[label, value] for label, value in facts if value not in (None, "", ())]
-    return {"sheet": name, "facts": told, "columns": list(columns), "rows": [list(row) for row in rows]}
+    shown_facts = [[label, value] for label, value in facts if value not in (None, "", ())]
+    return {
+        "sheet": name,
+        "facts": shown_facts,
+        "columns": list(columns),
+        "rows": [list(row) for row in rows],
+    }
 
 
 # ---------------------------------------------------------------- Keno

@@ -22,8 +22,8 @@ def one_in(odds: Fraction | None) -> str:
     n = 1 / odds
     if n < 10**15:
         return f"1 in {float(n):,.2f}"
-    whole = str(n.numerator // n.denominator)
-    return f"1 in {whole[0]}.{whole[1:3]}e{len(whole) - 1}"
+    digits = str(n.numerator // n.denominator)
+    return f"1 in {digits[0]}.{digits[1:3]}e{len(digits) - 1}"
 
 
 def decimal(value: Fraction) -> float | None:
@@ -36,18 +36,18 @@ def decimal(value: Fraction) -> float | None:
 
 def notes_of(bet: BetAnalysis) -> tuple[str, ...]:
     """Return the notes on a bet's figures: its own, and those that follow from the figures."""
-    said = list(bet.notes)
+    notes = list(bet.notes)
     if bet.multiplied:
-        said.append(
+        notes.append(
             "a prize's credits are of a win that nothing multiplies; its mean credits and its return count"
             " wins as they are paid: multiplied by symbols, free games, falls, spins again or bonuses"
         )
     if bet.raised_credits:
-        said.append(
+        notes.append(
             f"a round adds {float(bet.raised_credits):.4f} credits to the bet on average (doubles, splits,"
             " raises): every win here, the highest too, is what comes back less what was added"
         )
-    return tuple(said)
+    return tuple(notes)
 
 
 def exact(value: Fraction | None) -> dict[str, Any] | None:

@@ -36,9 +36,11 @@ def to_csv(game: Game, analysis: Analysis, rules: Awards | None = None) -> str:
             writer.writerow(["", "count", name, symbol, count, ""])
     for bet in data["bets"]:
         _csv_bet(writer, bet)
-    for told in data["awards"]:
-        for award in told["told_to_the_player"]:
-            _csv_row(writer, told["bet"], "told to the player", f"{award['stage']} {award['award']}", award)
+    for bet_awards in data["awards"]:
+        for award in bet_awards["told_to_the_player"]:
+            _csv_row(
+                writer, bet_awards["bet"], "told to the player", f"{award['stage']} {award['award']}", award
+            )
     for feature in data["feature_sheets"]:
         _csv_feature(writer, feature)
     return out.getvalue()

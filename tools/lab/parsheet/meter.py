@@ -40,9 +40,11 @@ def asked(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing]:
     known = {share.level for bet in analysis.bets for share in bet.progressives}
     for level, credits_ in meters.items():
         if level not in known:
-            raise MeterError(f"no level {level!r}; the game has {', '.join(sorted(known)) or 'none'}")
+            raise MeterError(
+                f"there is no level {level!r}; the game has {', '.join(sorted(known)) or 'none'}"
+            )
         if credits_ < 0:
-            raise MeterError(f"{level}: a meter of {counted(credits_, 'credit')}")
+            raise MeterError(f"{level}: the meter cannot be {counted(credits_, 'credit')}")
     return [
         Standing(
             bet=bet.bet,

@@ -156,7 +156,7 @@ def _when_always_doubled(bet: BetAnalysis) -> dict[str, Any]:
 def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
     """Return the rarest award of a bet, its top awards, and those with long odds to display (Ontario 10.1)."""
     found = awards(bet)
-    told = longer(found, rules.top_told_one_in, rules.other_told_one_in)
+    long_odds = longer(found, rules.top_told_one_in, rules.other_told_one_in)
 
     def rows(some: list[Any]) -> list[dict[str, Any]]:
         return [
@@ -167,7 +167,7 @@ def award_sheet(bet: BetAnalysis, rules: Awards) -> dict[str, Any]:
         "bet": bet.bet,
         "rarest": rows(found[:1]),
         "top": rows([a for a in found if a.top]),
-        "told_to_the_player": rows(told),
+        "told_to_the_player": rows(long_odds),
     }
 
 

@@ -43,21 +43,21 @@ class Result:
 
 def joined(observed: Sequence[float] | Ints, expected: Sequence[float] | Floats) -> tuple[Floats, Floats]:
     """Return both, with neighbouring cells merged until each is expected :data:`EXPECTED_MIN` times."""
-    kept: list[tuple[float, float]] = []
+    cells: list[tuple[float, float]] = []
     seen = wanted = 0.0
     for o, e in zip(observed, expected, strict=True):
         seen += float(o)
         wanted += float(e)
         if wanted >= EXPECTED_MIN:
-            kept.append((seen, wanted))
+            cells.append((seen, wanted))
             seen = wanted = 0.0
-    if kept:
-        kept[-1] = (kept[-1][0] + seen, kept[-1][1] + wanted)
-    if len(kept) < 2:
+    if cells:
+        cells[-1] = (cells[-1][0] + seen, cells[-1][1] + wanted)
+    if len(cells) < 2:
         raise TooFewOutcomes(
-            f"{sum(expected):.0f} observations fill {len(kept)} cells; a test needs 2 or more"
+            f"{sum(expected):.0f} observations fill {len(cells)} cells; a test needs 2 or more"
         )
-    pairs = np.array(kept)
+    pairs = np.array(cells)
     return pairs[:, 0], pairs[:, 1]
 
 
