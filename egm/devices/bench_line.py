@@ -1,9 +1,9 @@
-"""Bench line: a simulated device proves whose line it is before a byte is written to it.
+"""Bench line: a simulated device proves that it owns a line before the machine writes to it.
 
-The name of a pseudo-terminal (``/dev/pts/4``) is given to whoever asks next once its owner is dead, so a link
-to it may lead to another program, or to another cabinet's printer. The bench therefore holds a lock, beside
-each link, for as long as it has the line, and says in the locked file which terminal it means. The kernel
-lets go of the lock when the bench dies, however it dies; a link without it leads nowhere.
+After its owner has died, the name of a pseudo-terminal (``/dev/pts/4``) is reused for the next one that is
+opened, so a link to it may lead to another program, or to another cabinet's printer. The bench therefore
+holds a lock beside each link for as long as it has the line, and names its terminal in the locked file. The
+kernel releases the lock when the bench dies, for whatever reason. A link without a lock is not used.
 """
 
 import fcntl
@@ -17,7 +17,7 @@ _TEXT_BYTES = 256
 
 
 def owner_of(link: Path) -> Path:
-    """The file that proves the owner of a link."""
+    """Return the lock file that proves the owner of a link."""
     return link.with_name(f".{link.name}.owner")
 
 
@@ -33,7 +33,7 @@ def claim(link: Path, terminal: str) -> int:
 
 
 def proven_terminal(link: Path) -> str | None:
-    """The terminal a living owner means by ``link``; None where nobody owns it, or it leads elsewhere."""
+    """Return the terminal that a running owner names for ``link``, or None if it has no owner or leads elsewhere."""
     try:
         descriptor = os.open(owner_of(link), os.O_RDONLY | os.O_CLOEXEC)
         leads_to = str(link.readlink())
@@ -50,9 +50,9 @@ def proven_terminal(link: Path) -> str | None:
 
 
 def open_bench_line(path: str, settings: LineSettings) -> Handle:
-    """Open a bench's line. Raises :class:`LineLostError` where no running bench owns it.
+    """Open a bench's line. Raises :class:`LineLostError` if no running bench owns it.
 
-    Asked again once it is open: what is open then is the owner's, who still lives, and stays so.
+    The owner is checked again once the line is open: the open line then belongs to a running owner.
     """
     link = Path(path)
     terminal = proven_terminal(link)

@@ -1,13 +1,13 @@
-"""Bill acceptor drivers' common part: the offer in escrow, its answer, and what became of it.
+"""The common part of bill acceptor drivers: the offer in escrow, the answer to it, and its final disposition.
 
-A protocol's driver translates its statuses into a handful of calls here (``_offered``, ``_box_has_it``,
-``_clear``, ...) and asks :meth:`BillDriver._answer` what to tell the device. The money rule itself is
+A protocol's driver translates its statuses into a few calls here (``_offered``, ``_box_has_it``, ``_clear``,
+...) and calls :meth:`BillDriver._answer` for the command to send. The money rule itself is
 :mod:`egm.devices.escrow`.
 
-An order to stack ends within a bound. An acceptor that leaves the paper in escrow for
-:data:`REFUSED_SECONDS` is told to return it; one that has not said after
-:data:`~egm.devices.driver.ORDER_SECONDS` what became of it leaves a disputed amount. A jam, a full box and
-every other fault that a person must clear stops that clock: the acceptor reports the paper once it is clear.
+An order to stack ends within a time limit. An acceptor that leaves the paper in escrow for
+:data:`REFUSED_SECONDS` is ordered to return it. If it has not reported the outcome after
+:data:`~egm.devices.driver.ORDER_SECONDS`, the amount is disputed. A jam, a full box and every other fault
+that a person must clear stops that clock: the acceptor reports the paper once the fault is cleared.
 """
 
 import asyncio
@@ -37,9 +37,9 @@ from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 from egm.devices.worth import DOLLARS, ReportedWorth, Worth
 
-#: A machine that has not answered an escrow by then gets the note sent back to the player.
+#: If the machine has not answered an escrow after this time, the note is returned to the player.
 ANSWER_SECONDS = 5.0
-#: How long an acceptor that answers may leave a paper in escrow that it was told to stack.
+#: How long a responsive acceptor may leave a paper in escrow after an order to stack it.
 REFUSED_SECONDS = 10.0
 #: An acceptor that gives one paper back and draws another in is busy for longer than this.
 FRESH_SECONDS = 1.0
@@ -56,7 +56,7 @@ _HOLDING_FAULTS: Final = frozenset(
 
 
 class Answer(StrEnum):
-    """What to tell the acceptor about the content in escrow."""
+    """The command for the acceptor about the content in escrow."""
 
     UNDECIDED = "undecided"
     STACK = "stack"
@@ -66,7 +66,7 @@ class Answer(StrEnum):
 
 @dataclass(slots=True)
 class _Offer:
-    """What is in escrow now; ``number`` tells it from every other offer of this run."""
+    """The content in escrow; ``number`` is unique among the offers of this run."""
 
     number: int
     content: Content | None
@@ -77,7 +77,7 @@ class _Offer:
 
 
 def ticket_of(text: str) -> Barcode | None:
-    """Return the ticket of a bar code as read; None, which goes back, where it is anything but digits."""
+    """Return the ticket of a bar code as read, or None, so that it is returned, unless it is all digits."""
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
@@ -96,7 +96,7 @@ class BillDriver(LineDriver[M]):
         notes: Mapping[int, int],
         currencies: frozenset[str] = DOLLARS,
     ) -> None:
-        """``notes`` maps the protocol's note codes to minor units of one of ``currencies``."""
+        """Create the driver; ``notes`` maps the protocol's note codes to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, cutter, protocol)
         self._escrow = Escrow(ledger)
         self._notes = dict(notes)
@@ -117,7 +117,7 @@ class BillDriver(LineDriver[M]):
     # ------------------------------------------------------------ the machine's side
     @property
     def values_cents(self) -> frozenset[int]:
-        """The notes it can name, in minor units."""
+        """Return the notes that the acceptor can report, in minor units."""
         return frozenset(self._notes.values())
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
@@ -158,12 +158,12 @@ class BillDriver(LineDriver[M]):
     # ------------------------------------------------------------ the device's side
     @property
     def _wanted(self) -> bool:
-        """Whether anything at all is to be accepted."""
+        """Return whether anything at all is to be accepted."""
         return bool(self._wanted_notes) or self._wants_tickets
 
     @property
     def _wanted_notes(self) -> list[int]:
-        """The codes of the notes to accept."""
+        """Return the codes of the notes to accept."""
         if self._worth.differs:
             return []
         return [code for code, cents in self._notes.items() if cents in self._denominations]
@@ -193,9 +193,9 @@ class BillDriver(LineDriver[M]):
             self._emit(Ready(device=self.name, accepting=accepting))
 
     def _offered(self, content: Content | None, code: bytes) -> None:
-        """The device holds ``content`` in escrow (None: something called ``code`` that our table has not).
+        """Handle a report that the device holds ``content`` in escrow (None: a ``code`` that our table lacks).
 
-        Nothing is decided about it before the device has been asked what its channels take.
+        No decision is made about it before the device has been queried for the values of its channels.
         """
         self._in_escrow = code
         if not self._worth.is_known:
@@ -203,11 +203,11 @@ class BillDriver(LineDriver[M]):
         if self._offer is not None and self._offer.code == code:
             return
         if self._escrow.is_ordered() and not self._doubted:
-            self._doubted = True  # perhaps a late answer from before the order: believe it the second time
+            self._doubted = True  # This may be a late answer from before the order; accept the second one.
             return
         ours = self._left
         if ours is not None and (ours.content, ours.code) == (content, code) and self._is_kept(ours):
-            self._offer, self._left = ours, None  # the line was silent, and the paper has stayed
+            self._offer, self._left = ours, None  # The line was silent, and the paper is still there.
             return
         # A record still open here is not being stacked: nothing could be in escrow otherwise.
         known = self._escrow.content or (None if ours is None else ours.content)
@@ -229,17 +229,17 @@ class BillDriver(LineDriver[M]):
             offer.reason = ReturnReason.NOT_ENABLED
 
     def _is_kept(self, offer: _Offer) -> bool:
-        """Whether the answer given to an offer of the last session still holds: not one to stack it."""
+        """Return whether the answer to an offer of the last session still applies; an order to stack never does."""
         return offer.answer in {Answer.HOLD, Answer.RETURN} and not self._escrow.is_ordered()
 
     def _answer(self, mark: int = 0) -> Answer:
-        """What to tell the device about its escrow.
+        """Return the command to send about the content in escrow.
 
-        An order to stack names no paper: whatever lies in escrow when it arrives is taken. So the order is
-        recorded in one cycle, and given in a later one, right after the device has said once more that this
-        very paper is still there, in answer to a question asked too lately for another to be in its place.
-        However long the recording took, or the computer let nobody run, no other paper is taken. Where the
-        machine has stopped since it decided (a door, a tilt, a hand-pay), the paper goes back.
+        An order to stack names no paper: it takes whatever is in escrow when it arrives. So the order is
+        recorded in one cycle and sent in a later one, right after the device has reported once more that this
+        same paper is still there, in reply to a query sent too recently for another paper to have replaced
+        it. So no other paper is taken, however long the recording took or this process did not run. If the
+        machine has stopped since its decision (a door, a tilt, a hand-pay), the paper is returned.
         """
         offer = self._offer
         if offer is None or offer.code != self._in_escrow:
@@ -258,7 +258,7 @@ class BillDriver(LineDriver[M]):
         if offer.answer is Answer.STACK and self._timer.seconds > REFUSED_SECONDS:
             return Answer.RETURN
         if offer.answer is Answer.STACK and self._since_asked() > FRESH_SECONDS:
-            self._wake.set()  # nobody has let this machine run since: it asks once more
+            self._wake.set()  # This process has not run since: query the device once more.
             return Answer.UNDECIDED
         return offer.answer
 
@@ -274,7 +274,7 @@ class BillDriver(LineDriver[M]):
             self._emit(Disputed(device=self.name, text=text))
 
     def _box_has_it(self) -> None:
-        """The device says: irrevocably in the box. Acknowledge after this returns."""
+        """Handle a report that the paper is irrevocably in the box. Acknowledge it after this returns."""
         if self._given_up and self._escrow.content is None:
             self._given_up = False
             self._emit(Disputed(device=self.name, text="the disputed note or ticket is in the box"))
@@ -285,15 +285,15 @@ class BillDriver(LineDriver[M]):
             self._offer = self._left = None
             self._emit(Stacked(device=self.name, content=content))
         elif verdict is Verdict.CONTRADICTION and not self._contradicted:
-            self._contradicted = True  # said once, though the device repeats itself
+            self._contradicted = True  # Reported once, although the device repeats it.
             text = "a note is said to be stacked that was never ordered"
             self._escrow.contradicted(text, max(self._notes.values(), default=0))
             self._emit(Disputed(device=self.name, text=text))
 
     def _clear(self, why: str, *, quiet: bool = False) -> None:
-        """The device's path is clear: nothing is on its way, nothing waits for our acknowledgement.
+        """Handle a report that the path is clear: nothing is moving, and no acknowledgement is pending.
 
-        ``quiet`` when the content of an open record is still there, so that nothing was returned.
+        ``quiet`` means that the content of an open record is still there, so that nothing was returned.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content

@@ -1,8 +1,8 @@
-"""Simulated bill acceptors' common mechanics: head, escrow, point of no return, box, and hands on it.
+"""The common mechanics of simulated bill acceptors: head, escrow, point of no return, box, and manual actions.
 
-A protocol's twin shows the :class:`Phase` in its own bytes, and turns its commands into ``order_stack``,
-``order_return``, ``order_hold`` and ``acknowledge``. What a real acceptor keeps without power is kept: the
-paper where it was, and whether its stacking was acknowledged.
+A protocol's twin encodes the :class:`Phase` in its own bytes, and translates its commands into
+``order_stack``, ``order_return``, ``order_hold`` and ``acknowledge``. As in a real acceptor, a power loss
+keeps the paper where it was, and whether its stacking was acknowledged.
 """
 
 from abc import abstractmethod
@@ -22,7 +22,7 @@ REJECT_SECONDS: Final = 0.6
 
 
 class Phase(StrEnum):
-    """What the acceptor is doing."""
+    """The acceptor's current activity."""
 
     STARTING = "starting"
     READY = "ready"
@@ -34,13 +34,13 @@ class Phase(StrEnum):
     SETTLING = "settling"  # stacked and acknowledged
     REJECTING = "rejecting"
     RETURNING = "returning"
-    # what a hand must mend
+    # Faults that need manual repair.
     JAM = "jam"
     STACKER_JAM = "stacker_jam"
     FULL = "full"
     BOX_OUT = "box_out"
     FAILED = "failed"
-    # what the acceptor gets over by itself or with a reset
+    # Faults that end by themselves or with a reset.
     CHEATED = "cheated"
 
 
@@ -55,9 +55,9 @@ class Paper:
 
 
 class BillTwin(Twin[M]):
-    """See the module."""
+    """The common base of simulated bill acceptors; see the module."""
 
-    #: After so long an escrow that nobody answers is given back; None for never.
+    #: An unanswered escrow is returned after this time; None for never.
     escrow_seconds: float | None = 10.0
     #: How long a paper is on its way back to the player.
     return_seconds: float = RETURN_SECONDS
@@ -65,7 +65,7 @@ class BillTwin(Twin[M]):
     def __init__(
         self, name: str, port: Port, cutter: Cutter[M], notes: Mapping[int, int], speed: float = 1.0
     ) -> None:
-        """``notes`` maps the protocol's note codes to minor units."""
+        """Create the twin; ``notes`` maps the protocol's note codes to minor units."""
         super().__init__(name, port, cutter, speed)
         self._codes = {cents: code for code, cents in notes.items()}
         self._phase = Phase.STARTING
@@ -89,11 +89,11 @@ class BillTwin(Twin[M]):
         """Whether the machine lets anything in at all."""
 
     def _entered(self, phase: Phase) -> None:
-        """Called after each change of phase, for protocols that report events rather than states."""
+        """Report a change of phase, in protocols that report events rather than states."""
 
     # ------------------------------------------------------------ what a protocol may order
     def order_stack(self) -> bool:
-        """Move the paper in escrow to the box; False when there is none."""
+        """Move the paper in escrow to the box; return False if there is no paper."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
@@ -102,7 +102,7 @@ class BillTwin(Twin[M]):
         return True
 
     def order_return(self) -> bool:
-        """Move the paper in escrow back out; False when there is none."""
+        """Return the paper in escrow to the player; return False if there is no paper."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
@@ -110,7 +110,7 @@ class BillTwin(Twin[M]):
         return True
 
     def order_hold(self) -> bool:
-        """Keep the paper in escrow for longer; False when there is none."""
+        """Keep the paper in escrow for longer; return False if there is no paper."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
@@ -120,7 +120,7 @@ class BillTwin(Twin[M]):
         return True
 
     def acknowledge(self) -> None:
-        """The machine has heard that the paper is in the box."""
+        """Note that the machine has acknowledged the paper in the box."""
         if self._phase is Phase.IN_BOX:
             self._boxed()
             self._go(Phase.SETTLING)
@@ -187,7 +187,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Hands: see each method."""
+        """Return the manual actions; see each method."""
         return {
             "insert": self._insert,
             "insert_ticket": self._insert_ticket,
@@ -202,7 +202,7 @@ class BillTwin(Twin[M]):
         }
 
     def _worth_of(self, code: int) -> int:
-        """What a note code says it takes, in minor units; 0 for one that takes nothing."""
+        """Return the reported value of a note code, in minor units; 0 for a code that takes nothing."""
         cents = next((cents for cents, known in self._codes.items() if known == code), 0)
         return self._other_worth.get(code, cents)
 
@@ -239,7 +239,7 @@ class BillTwin(Twin[M]):
         return self._push(Paper(0, digits), f"ticket {digits}")
 
     def _jam(self, _: Values) -> str:
-        """The paper under way, or the next one, jams."""
+        """Jam the moving paper, or the next one."""
         if self._phase in {Phase.ACCEPTING, Phase.ESCROW, Phase.HELD}:
             self._stick(Phase.JAM)
             return "jammed"
@@ -247,7 +247,7 @@ class BillTwin(Twin[M]):
         return "the next paper jams"
 
     def _clear(self, _: Values) -> str:
-        """A technician mends what is wrong; paper that can still come out goes back to the player."""
+        """Repair all faults, as a technician; paper that can still come out is returned to the player."""
         self._stop_timers()
         self._jam_next = self._full_next = False
         self._stuck = None
@@ -265,7 +265,7 @@ class BillTwin(Twin[M]):
         return "box out"
 
     def _fill(self, _: Values) -> str:
-        """The box is full, at the latest after the note under way."""
+        """Fill the box, at the latest after the moving note."""
         if self._paper is None:
             self._stick(Phase.FULL)
         else:
@@ -279,18 +279,18 @@ class BillTwin(Twin[M]):
         return "cheated"
 
     def _fail(self, _: Values) -> str:
-        """The head breaks."""
+        """Break the head."""
         self._stick(Phase.FAILED)
         return "failed"
 
     def _lie(self, _: Values) -> str:
-        """It claims to have stacked a note there never was."""
+        """Report a note as stacked that never existed."""
         self._stop_timers()
         self._go(Phase.IN_BOX)
         return "lying"
 
     def memory(self) -> dict[str, object]:
-        """The paper where it is, what ails it, the box's contents and the sums."""
+        """Return what survives a power loss: the paper, the faults, the box's contents and the totals."""
         paper = self._paper
         return {
             "paper": None if paper is None else asdict(paper),

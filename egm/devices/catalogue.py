@@ -1,7 +1,7 @@
-"""Protocols the cabinet can be told to use: the line, the twin and the kind of device of each.
+"""The protocols that a cabinet file can name: line settings, twin and kind of device of each.
 
-A cabinet file names a device, its protocol and its port; the bench and ``egm device`` look the rest up here.
-Drivers differ in what they must be given (ledgers, note tables), so the machine makes those itself.
+A cabinet file names a device, its protocol and its port; the bench and ``egm device`` look up the other data
+here. Drivers need different arguments (ledgers, note tables), so the machine creates them itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,17 +38,17 @@ class Entry:
     line: LineSettings
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
-    """The protocol's code of the first kind of money; None where nothing it says is worth anything."""
+    """The protocol's code of the first kind of money; None if the device does not handle money."""
     channels: int = 0
-    """How many kinds of money it can tell apart."""
+    """The number of kinds of money that it can distinguish."""
     is_bus: bool = False
-    """Whether several devices share a line, each with an address of its own."""
+    """Whether several devices share a line, each with its own address."""
 
     def table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
-        """Code -> minor units, of a device whose channels are worth ``values_cents``; 0 is left out.
+        """Return code -> minor units of a device with channels of ``values_cents``; a value of 0 is left out.
 
-        Raises :class:`OperatorError` where the protocol has no such thing, or not so many, where a value
-        comes twice, or there is none.
+        Raises :class:`OperatorError` if the protocol has no channels, or too few, if a value occurs twice, or
+        if there is no value.
         """
         if self.first_channel is None:
             raise OperatorError(f"devices.{name}.values_cents: a {self.kind} names no money")

@@ -1,7 +1,8 @@
-"""Drivers' common part: owning a line, asking and listening, telling silence from speech.
+"""The common part of drivers: owning a line, sending queries, receiving replies, and detecting lost devices.
 
-A driver is a loop of *cycles*. One cycle asks the device how it is and moves it one step towards what the
-machine wishes. Whatever happens to the line, the next session starts by asking, never by assuming.
+A driver is a loop of *cycles*. One cycle queries the device's status and moves the device one step towards
+the state that the machine has requested. Whatever happens to the line, each new session starts with a query,
+never with an assumption.
 """
 
 import asyncio
@@ -32,14 +33,14 @@ _TURN_SECONDS_MAX = 5.0
 
 @dataclass(slots=True)
 class Exchanges:
-    """How the questions to a device went, since the machine started: for monitoring."""
+    """Counts of the exchanges with a device since the machine started, for monitoring."""
 
     answered: int = 0
     unanswered: int = 0
     refused: int = 0
-    """Messages of the device that were none."""
+    """Invalid messages received."""
     answer_seconds: float = 0.0
-    """From each question to its answer, added up."""
+    """Total time from each query to its reply."""
 
 
 class OrderTimer:
@@ -67,7 +68,7 @@ class LineDriver(ABC, Generic[M]):
 
     #: Seconds between cycles when there is nothing to do.
     poll_seconds: float = 0.2
-    #: Seconds to wait for an answer.
+    #: Seconds to wait for a reply.
     reply_seconds: float = 0.15
 
     def __init__(
@@ -92,20 +93,20 @@ class LineDriver(ABC, Generic[M]):
         self._unreadable_since = 0.0
         self.exchanges = Exchanges()
         self.turns = 0
-        """How often its loop came round: a driver that lives goes on turning, whatever its device does."""
+        """Number of loop iterations: a running driver continues to count, whatever its device does."""
 
     @property
     def name(self) -> str:
-        """Its name in the cabinet file."""
+        """Return the device's name in the cabinet file."""
         return self._name
 
     @property
     def up(self) -> bool:
-        """Whether the device answers."""
+        """Return whether the device answers."""
         return self._up is True
 
     def stood(self, codes: frozenset[FaultCode]) -> None:
-        """The faults it had when the machine was last up: each is cleared once the device has it no more."""
+        """Restore the faults that were active when the machine last ran; each is cleared once it no longer applies."""
         self._faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
 
     # ------------------------------------------------------------ the loop
@@ -133,23 +134,23 @@ class LineDriver(ABC, Generic[M]):
 
     @abstractmethod
     def _session_begins(self) -> None:
-        """Forget what was believed of the device: it may have been anywhere meanwhile."""
+        """Discard the assumed state of the device, which may have changed since the last session."""
 
     @abstractmethod
     async def _cycle(self) -> None:
-        """Ask, act, pause."""
+        """Query, act, pause."""
 
     def _without_line(self) -> None:
-        """Called now and then while there is no line: for what must not wait for ever."""
+        """Handle time limits while there is no line; called now and then."""
 
     def _end_overdue_order(self) -> None:
         """End an order that is without progress for too long; called after each cycle and without a line."""
 
     # ------------------------------------------------------------ the line
     async def _exchange(self, request: bytes) -> list[M]:
-        """Send ``request`` and return what the device said by the time its first message is whole.
+        """Send ``request`` and return the device's messages, as soon as the first one is complete.
 
-        An empty list means silence, which is counted; refused bytes are reported.
+        An empty list means that there was no reply, which is counted; refused bytes are reported.
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
@@ -160,10 +161,10 @@ class LineDriver(ABC, Generic[M]):
         return messages
 
     async def _hear(self) -> list[M]:
-        """What the device says within ``reply_seconds``, by the time its first message is whole.
+        """Return the messages received within ``reply_seconds``, as soon as the first one is complete.
 
-        An empty list means silence, which is counted. However late this driver's own process was woken, it
-        looks once more at what has arrived meanwhile before it says so.
+        An empty list means that there was no reply, which is counted. However late this process was
+        scheduled, it reads what has arrived meanwhile before it reports that.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.reply_seconds
@@ -182,7 +183,7 @@ class LineDriver(ABC, Generic[M]):
         return []
 
     def _since_asked(self) -> float:
-        """Seconds since the last question was sent: no answer to it can be older."""
+        """Return the seconds since the last query was sent: no reply to it can be older."""
         return asyncio.get_running_loop().time() - self._asked
 
     def _sorted_out(self, items: list[M | ProtocolError]) -> list[M]:
@@ -195,7 +196,7 @@ class LineDriver(ABC, Generic[M]):
         return messages
 
     def _is_for_us(self, message: M) -> bool:  # noqa: ARG002 (for buses)
-        """Whether a message is an answer at all: on a bus everybody hears everything."""
+        """Return whether a message is a reply to this driver; on a bus every driver receives all messages."""
         return True
 
     def _count_refused(self, error: ProtocolError) -> None:
@@ -229,7 +230,7 @@ class LineDriver(ABC, Generic[M]):
             self._came_up()
 
     async def _pause(self) -> None:
-        """Wait for the next cycle; a new wish cuts the wait short."""
+        """Wait for the next cycle; a new command ends the wait early."""
         try:
             async with asyncio.timeout(self.poll_seconds):
                 await self._wake.wait()
@@ -256,7 +257,7 @@ class LineDriver(ABC, Generic[M]):
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:
             self._silence, self._silent_at = 0.0, now - self.reply_seconds
-        # What a late process slept beyond its own waits is not the device's silence.
+        # Do not count time in which this process did not run as the device's silence.
         self._silence += min(now - self._silent_at, self.reply_seconds + self.poll_seconds)
         self._silent_at = now
         self._silent_questions += 1
@@ -266,13 +267,13 @@ class LineDriver(ABC, Generic[M]):
             self._session_begins()
 
     def _lost(self, why: str) -> None:
-        self._found.clear()  # shown until the device answers again
+        self._found.clear()  # Not restored until the device answers again.
         if self._up is not False:
             self._up = False
             self._emit(CommLost(device=self._name, why=why))
 
     def _set_found(self, code: FaultCode, detail: str | None) -> None:
-        """Raise a fault that the driver has found by itself, or clear it with None."""
+        """Raise a fault that the driver has found itself, or clear it with None."""
         if detail is None:
             if self._found.pop(code, None) is None:
                 return
@@ -289,10 +290,7 @@ class LineDriver(ABC, Generic[M]):
                 self._set_found(code, worth.faults.get(code))
 
     def _show_faults(self, reported: dict[FaultCode, str]) -> None:
-        """Make what the device has ``reported`` its faults, with those that the driver has found itself.
-
-        What is new is raised, what is missing is cleared.
-        """
+        """Raise and clear faults so that they equal those ``reported``, plus those that the driver has found itself."""
         self._reported = reported
         present = reported | self._found
         for code in [code for code in self._faults if code not in present]:

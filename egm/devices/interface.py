@@ -1,11 +1,11 @@
-"""Device interfaces: what the machine sees of its peripherals, one small interface a kind, and typed events.
+"""Device interfaces: the machine's view of its peripherals, one small interface for each kind, and typed events.
 
-A driver owns its line: :meth:`Device.run` opens it, keeps it, recovers it, and ends only when cancelled.
-Commands state a wish (``enable``, ``lamps``) which the driver makes so, again after every loss of the line.
-Events go to an :data:`EventSink`, called on the loop, in the order of the line.
+A driver owns its line: :meth:`Device.run` opens it, keeps it open, recovers it, and ends only when cancelled.
+Commands set a requested state (``enable``, ``lamps``), which the driver establishes again after every loss of
+the line. Events go to an :data:`EventSink`, called on the event loop, in the order of the line.
 
-Money does not travel in events. What must happen exactly once passes through a *ledger* the machine supplies
-(:mod:`egm.devices.ledgers`); the events here tell screens, state table and log about it afterwards.
+Events do not transfer money. What must happen exactly once passes through a *ledger* supplied by the machine
+(:mod:`egm.devices.ledgers`); the events here inform screens, state table and log about it afterwards.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from egm.errors import InvariantError
 
 
 class FaultCode(StrEnum):
-    """What can be wrong with a device. Each is raised and cleared by a :class:`Fault` event."""
+    """The possible faults of a device. Each is raised and cleared by a :class:`Fault` event."""
 
     COMMUNICATION = "communication"  # silent, or bytes that are no protocol
     FAILURE = "failure"  # the device says it is broken
@@ -90,14 +90,14 @@ class CommLost(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identified(DeviceEvent):
-    """What the device says it is: free text of its maker, for the inventory and the software page."""
+    """The device's identification of itself: free text of its manufacturer, for the inventory and the software page."""
 
     identity: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault(DeviceEvent):
-    """A fault begins (``active``) or has gone. ``detail`` adds the device's own words."""
+    """A fault was raised (``active``) or cleared. ``detail`` has the device's own text."""
 
     code: FaultCode
     active: bool
@@ -114,7 +114,7 @@ class LineError(DeviceEvent):
 # ---------------------------------------------------------------- bill acceptor
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready(DeviceEvent):
-    """The acceptor now takes (``accepting``) or refuses what is offered: the wish has become true."""
+    """The acceptor now takes (``accepting``) or refuses what is offered: the requested state is reached."""
 
     accepting: bool
 
@@ -145,7 +145,7 @@ class ReturnReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned(DeviceEvent):
-    """An escrowed content went back to the player. ``content`` is None when the driver never saw it."""
+    """An escrowed content was returned to the player. ``content`` is None if the driver never identified it."""
 
     content: Content | None
     reason: ReturnReason
@@ -160,7 +160,7 @@ class Rejected(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disputed(DeviceEvent):
-    """The bytes cannot tell who owes whom: nothing was credited, and the ledger keeps it for a person."""
+    """An outcome that the device's data cannot settle: nothing was credited, and the ledger holds it for a person."""
 
     text: str
 
@@ -193,9 +193,9 @@ class PayoutFinished(DeviceEvent):
 
 # ---------------------------------------------------------------- printer
 class PrintState(StrEnum):
-    """The life of one printed ticket, the same for every printer.
+    """The states of a printed ticket, the same for every printer.
 
-    DISPUTED: nobody can tell whether it came out whole.
+    DISPUTED means that nobody knows whether it was printed completely.
     """
 
     PENDING = "pending"
@@ -246,14 +246,14 @@ class KeyTurned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButtonPressed(DeviceEvent):
-    """A button went down. A press nobody was listening to is never reported: it is no wish any more."""
+    """A button was pressed. A press while no machine was listening is never reported, because it is out of date."""
 
     button: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputsKnown(DeviceEvent):
-    """The board's whole state, at start and after every loss of the line: doors open and keys on, by name."""
+    """The board's complete state, at start and after every loss of the line: doors open and keys on, by name."""
 
     doors_open: frozenset[str]
     keys_on: frozenset[str]
@@ -261,7 +261,7 @@ class InputsKnown(DeviceEvent):
 
 # ---------------------------------------------------------------- wheel
 class WheelPhase(StrEnum):
-    """Where the game of a real wheel stands."""
+    """The phase of a game on a real wheel."""
 
     WAITING = "waiting"
     BETTING = "betting"
@@ -272,10 +272,11 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelTurned(DeviceEvent):
-    """A wheel has come to another phase of its game ``spin``, or something is wrong with it.
+    """A wheel has reached another phase of its game ``spin``, or has a fault.
 
-    ``number`` is the pocket, where the ball came to rest and the spin is valid. ``void``: this spin counts
-    for nothing, and the ball is launched again. Validity is the wheel's own: it counts the turns.
+    ``number`` is the pocket, if the ball has stopped and the spin is valid. ``void`` means that this spin
+    does not count, and the ball is launched again. The wheel itself decides whether a spin is valid: it
+    counts the turns.
     """
 
     phase: WheelPhase
@@ -289,21 +290,21 @@ EventSink = Callable[[DeviceEvent], None]
 
 # ---------------------------------------------------------------- the interfaces
 class Device(Protocol):
-    """What every driver is."""
+    """The interface of every driver."""
 
     @property
     def name(self) -> str:
-        """Its name in the cabinet file."""
+        """Return the device's name in the cabinet file."""
 
     def stood(self, codes: frozenset[FaultCode]) -> None:
-        """The faults it had when the machine was last up: each is cleared once the device has it no more."""
+        """Restore the faults that were active when the machine last ran; each is cleared once it no longer applies."""
 
     async def run(self) -> None:
         """Own the line until cancelled: open, poll, recover, reopen. Only a ledger that fails ends it."""
 
 
 class BillAcceptor(Device, Protocol):
-    """Takes notes and tickets into escrow, and stacks or returns them as told."""
+    """A bill acceptor: takes notes and tickets into escrow, and stacks or returns them on command."""
 
     def enable(self, denominations_cents: frozenset[int], *, barcodes: bool = False) -> None:
         """Accept these notes as far as the acceptor knows them, and tickets if ``barcodes``."""
@@ -322,7 +323,7 @@ class BillAcceptor(Device, Protocol):
 
 
 class CoinAcceptor(Device, Protocol):
-    """Takes coins; there is no escrow, a coin that passed is in."""
+    """A coin acceptor. It has no escrow: a coin that passed is accepted."""
 
     def enable(self, denominations_cents: frozenset[int]) -> None:
         """Accept these coins, as far as the acceptor has a slot for them."""
@@ -331,11 +332,11 @@ class CoinAcceptor(Device, Protocol):
         """Accept none: coins fall through to the tray."""
 
     def divert(self, *, to_hopper: bool) -> None:
-        """Where accepted coins go: the hopper, or the drop box in the base."""
+        """Route accepted coins to the hopper, or to the drop box in the base."""
 
 
 class Hopper(Device, Protocol):
-    """Pays coins of one denomination."""
+    """A hopper that pays coins of one denomination."""
 
     def pay(self, payout_id: str, coins: int) -> None:
         """Pay ``coins``; exactly once per ``payout_id`` (the ledger remembers). Refused while one is open."""
@@ -345,14 +346,14 @@ class Hopper(Device, Protocol):
 
 
 class TicketPrinter(Device, Protocol):
-    """Prints one ticket at a time."""
+    """A printer of one ticket at a time."""
 
     def print_ticket(self, job: TicketJob) -> None:
         """Print; exactly once per ``job_id``. Raises ValueError while the last ticket is not finished."""
 
 
 class IoBoard(Device, Protocol):
-    """Doors, key switches, buttons, lamps, tower light and bell."""
+    """An I/O board: doors, key switches, buttons, lamps, tower light and bell."""
 
     def lamps(self, lit: frozenset[str]) -> None:
         """Light exactly these button lamps."""
@@ -361,16 +362,16 @@ class IoBoard(Device, Protocol):
         """Light exactly these tower elements."""
 
     def bell(self, *, on: bool) -> None:
-        """The alarm that does not need the screen's loudspeaker."""
+        """Switch the alarm that does not depend on the screen's loudspeaker."""
         ...
 
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
-        """The pulses each hard meter was given since the board was fitted; None until the board has said."""
+        """Return the pulses that each hard meter has received since the board was fitted, or None if not yet known."""
         ...
 
     def watch_hard_meters(self) -> None:
-        """This board drives hard meters: ask it where they are."""
+        """Query this board's hard meters from now on."""
         ...
 
     def hard_meters(self, totals: tuple[int, ...]) -> None:
@@ -387,7 +388,7 @@ class Devices:
 
     @property
     def the_acceptor(self) -> BillAcceptor:
-        """The bill acceptor, where one must be."""
+        """Return the bill acceptor, which must exist."""
         if self.acceptor is None:
             raise InvariantError("a paper without an acceptor")
         return self.acceptor

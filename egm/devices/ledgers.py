@@ -1,11 +1,11 @@
-"""Device ledger interfaces: what must be remembered so that money in a device counts exactly once.
+"""Device ledger interfaces: what must be stored so that money in a device counts exactly once.
 
-The drivers write nothing to disk. The machine hands each driver a ledger, and every method of a ledger that
+The drivers write nothing to disk. The machine passes each driver a ledger, and every method of a ledger that
 changes it **returns only when the change is durable**. If a method raises, the driver sends nothing and its
-``run`` ends with that error: a machine that cannot remember must not go on.
+``run`` ends with that error: a machine that cannot record must not continue.
 
-Where the bytes cannot tell who owes whom, the ledger opens a *disputed amount*: a person decides it, between
-the bounds the driver knows.
+If the device's data cannot show who owes whom, the ledger opens a *disputed amount*: a person decides it,
+between the bounds that the driver knows.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ from egm.devices.interface import Content, PrintState, TicketJob
 
 
 class LedgerOrderError(Exception):
-    """A ledger was told a step out of order: says which step, and what is open."""
+    """A ledger step was out of order; the message says which step, and what is open."""
 
 
 # ---------------------------------------------------------------- notes and tickets
 class EscrowPhase(StrEnum):
-    """How far the machine knows an ordered stacking to have come."""
+    """The last recorded step of an ordered stacking."""
 
     ORDERED = "ordered"  # we have decided to keep it; nothing is credited
     VENDED = "vended"  # it is in the box and credited; the acceptor may not know that we know
@@ -42,19 +42,19 @@ class EscrowRecord:
 
 
 class EscrowLedger(Protocol):
-    """The machine's durable memory of the note or ticket being stacked. At most one is open."""
+    """The machine's durable record of the note or ticket being stacked. At most one is open."""
 
     def pending(self) -> EscrowRecord | None:
-        """The open record, as it survived."""
+        """Return the open record, as it survived a restart."""
 
     def may_order(self) -> bool:
         """Return whether the machine still takes what is in escrow: it may have stopped since it decided."""
 
     def stack_ordered(self, content: Content, mark: int) -> None:
-        """Open a record in phase ORDERED: written before the acceptor is told to stack."""
+        """Open a record in phase ORDERED; this is written before the order to stack is sent."""
 
     def vended(self) -> None:
-        """The open record's content is in the box: credit it and set phase VENDED, in one transaction."""
+        """Credit the open record's content, which is in the box, and set phase VENDED, in one transaction."""
 
     def vend_confirmed(self) -> None:
         """Close a VENDED record: the acceptor will not report this content again."""
@@ -69,31 +69,31 @@ class EscrowLedger(Protocol):
         """Open a disputed amount of up to ``most_cents``: the acceptor has taken what was never ordered."""
 
     def moving(self, *, outward: bool) -> None:
-        """Keep with the open ORDERED record whether the acceptor says that it gives the content back."""
+        """Store with the open ORDERED record whether the acceptor reports that it returns the content."""
 
     def set_mark(self, mark: int) -> None:
-        """Keep the driver's place in the line protocol with the open record (its meaning is the driver's)."""
+        """Store the driver's position in the line protocol with the open record; its meaning is the driver's."""
 
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """Coins have no escrow; their acceptor numbers its events, and the ledger keeps the last number seen."""
+    """The ledger of coins. Coins have no escrow; their acceptor numbers its events, and the last number is stored."""
 
     def position(self) -> int | None:
-        """How far the acceptor's events are recorded (its meaning is the driver's); None before the first."""
+        """Return the last recorded event of the acceptor (its meaning is the driver's); None before the first."""
 
     def coins_in(
         self, coins: tuple[tuple[int, bool], ...], position: int, doubt: "CoinDoubt | None" = None
     ) -> None:
         """Credit ``(amount_cents, to_hopper)`` for each coin and move the position, in one transaction.
 
-        It opens a disputed amount too, where there is a ``doubt``.
+        If there is a ``doubt``, open a disputed amount too.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinDoubt:
-    """Coins nobody can credit: why, and between which amounts they are worth."""
+    """Coins that cannot be credited: why, and the bounds of their value."""
 
     why: str
     least_cents: int
@@ -117,28 +117,28 @@ class PayoutRecord:
 
 
 class PayoutLedger(Protocol):
-    """The machine's durable memory of the payout under way. At most one is open."""
+    """The machine's durable record of the payout in progress. At most one is open."""
 
     def pending(self) -> PayoutRecord | None:
-        """The open payout, as it survived."""
+        """Return the open payout, as it survived a restart."""
 
     def ordered(self, record: PayoutRecord) -> None:
-        """Open a payout: written before the hopper is told to pay."""
+        """Open a payout; this is written before the order to pay is sent."""
 
     def progressed(self, payout_id: str, paid_coins: int) -> None:
-        """So many of its coins have been seen to leave."""
+        """Record how many of its coins have been seen to leave."""
 
     def finished(self, payout_id: str, paid_coins: int, doubt: str = "") -> None:
-        """Close it with the coins the hopper counted out; the money leaves the credit meter here.
+        """Close it with the coins that the hopper counted out; the money leaves the credit meter here.
 
-        ``doubt``: why nobody knows what became of the rest, which is then a disputed amount.
+        ``doubt`` is why the outcome of the other coins is unknown; they become a disputed amount.
         """
 
     def not_ordered(self, payout_id: str) -> None:
-        """Close a payout that was asked for and never ordered: the hopper was not told, and paid nothing."""
+        """Close a payout that was requested and never ordered: the hopper received no command, and paid nothing."""
 
     def strayed(self, coins: int, why: str) -> None:
-        """Coins left the hopper that nobody ordered."""
+        """Record coins that left the hopper without an order."""
 
 
 # ---------------------------------------------------------------- tickets out
@@ -164,10 +164,10 @@ class PrintRecord:
 
 
 class PrintLedger(Protocol):
-    """The machine's durable memory of the ticket being printed. At most one is open."""
+    """The machine's durable record of the ticket being printed. At most one is open."""
 
     def pending(self) -> PrintRecord | None:
-        """The open ticket (PENDING, PRINTING or BARCODE_DONE), as it survived."""
+        """Return the open ticket (PENDING, PRINTING or BARCODE_DONE), as it survived a restart."""
 
     def opened(self, job: TicketJob) -> None:
         """Open a ticket as PENDING."""
