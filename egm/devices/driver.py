@@ -267,7 +267,7 @@ class LineDriver(ABC, Generic[M]):
             self._session_begins()
 
     def _lost(self, why: str) -> None:
-        self._found.clear()  # Not restored until the device answers again.
+        self._found.clear()  # The faults remain shown until the device answers again.
         if self._up is not False:
             self._up = False
             self._emit(CommLost(device=self._name, why=why))

@@ -1,16 +1,16 @@
-"""Escrow rule: what a bill acceptor reports becomes exactly one credit or none.
+"""Escrow rule: a bill acceptor's reports become exactly one credit or none.
 
-The trouble. The acceptor says "stacked" until it is told we heard; the machine may be killed, and either may
+The problem: the acceptor repeats "stacked" until it is acknowledged; the machine may be killed, and either may
 lose power, between any two steps. A report may thus be new, or the repeat of one already credited, and the
 bytes are the same.
 
-The rule. The machine keeps one durable record (:class:`~egm.devices.ledgers.EscrowLedger`), written in this
+The rule: the machine stores one durable record (:class:`~egm.devices.ledgers.EscrowLedger`), written in this
 order around the line:
 
 1. decide to keep the note -> record ORDERED, unless the machine has stopped since -> only then send the
    stack command;
 2. "stacked" arrives -> credit and phase VENDED in one transaction -> only then acknowledge;
-3. the acceptor shows it has heard (any status that means its path is clear) -> record closed.
+3. the acceptor shows that it has received this (any status that means its path is clear) -> record closed.
 
 Every interruption is then decidable when the machine or the device comes back:
 
@@ -45,32 +45,32 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 
 
 class Verdict(StrEnum):
-    """What a report meant."""
+    """The meaning of a report."""
 
-    CREDITED = "credited"  # this very report became the credit
-    REPEAT = "repeat"  # credited before; acknowledge again
-    CONTRADICTION = "contradiction"  # no order of ours explains it; nothing credited
-    CONFIRMED = "confirmed"  # a credited record is closed
-    NOT_STACKED = "not_stacked"  # an ordered record is closed without credit
-    LOST_TRACK = "lost_track"  # the same, and nothing says where the note went: disputed
-    NOTHING = "nothing"  # nothing was open
+    CREDITED = "credited"  # This report produced the credit.
+    REPEAT = "repeat"  # Credited before; acknowledge again.
+    CONTRADICTION = "contradiction"  # No order of ours explains it; nothing is credited.
+    CONFIRMED = "confirmed"  # A credited record is closed.
+    NOT_STACKED = "not_stacked"  # An ordered record is closed without credit.
+    LOST_TRACK = "lost_track"  # the same, and the note's destination is unknown: disputed
+    NOTHING = "nothing"  # Nothing was open.
 
 
 class Escrow:
-    """Applies the rule for one acceptor. It has no memory of money: the ledger is asked each time."""
+    """The rule for one acceptor. It stores nothing about money: it reads the ledger each time."""
 
     def __init__(self, ledger: EscrowLedger) -> None:
         self._ledger = ledger
 
     @property
     def content(self) -> Content | None:
-        """What the open record is about."""
+        """Return the content of the open record, or None."""
         record = self._ledger.pending()
         return None if record is None else record.content
 
     @property
     def mark(self) -> int | None:
-        """The driver's mark in the open record; None without one."""
+        """Return the driver's mark in the open record, or None without one."""
         record = self._ledger.pending()
         return None if record is None else record.mark
 
@@ -83,18 +83,18 @@ class Escrow:
         self._ledger.stack_ordered(content, mark)
 
     def is_ordered(self) -> bool:
-        """Whether a stacking is ordered and not yet credited."""
+        """Return whether a stacking is ordered and not yet credited."""
         record = self._ledger.pending()
         return record is not None and record.phase is EscrowPhase.ORDERED
 
     def moving(self, *, to_box: bool) -> None:
-        """The acceptor says which way an ordered note moves."""
+        """Record which way the acceptor moves an ordered note."""
         record = self._ledger.pending()
         if record is not None and record.phase is EscrowPhase.ORDERED and record.outward is to_box:
             self._ledger.moving(outward=not to_box)
 
     def stacked(self) -> Verdict:
-        """The acceptor says the note is irrevocably in the box; acknowledge after this returns."""
+        """Handle a report that the note is irrevocably in the box; acknowledge it after this returns."""
         record = self._ledger.pending()
         if record is None:
             return Verdict.CONTRADICTION
@@ -104,17 +104,17 @@ class Escrow:
         return Verdict.CREDITED
 
     def contradicted(self, text: str, most_cents: int) -> None:
-        """The acceptor says what no order of ours explains: a person decides about up to ``most_cents``."""
+        """Record a report that no order of ours explains: a person decides about up to ``most_cents``."""
         self._ledger.contradicted(text, most_cents)
 
     def give_up(self, why: str) -> None:
-        """End an ordered stacking of which the acceptor has said nothing for too long: a person decides."""
+        """End an ordered stacking whose outcome was not reported in time: a person decides."""
         self._ledger.lost_track(why)
 
     def path_clear(self, why: str, *, in_escrow: bool = False) -> Verdict:
-        """The acceptor shows that no note is on its way and no "stacked" is waiting for us.
+        """Handle a report that no note is moving and no "stacked" is waiting for our acknowledgement.
 
-        ``in_escrow``: the ordered content is seen to lie in escrow still.
+        ``in_escrow`` means that the ordered content is still in escrow.
         """
         record = self._ledger.pending()
         if record is None:
@@ -129,6 +129,6 @@ class Escrow:
         return Verdict.LOST_TRACK
 
     def set_mark(self, mark: int) -> None:
-        """Keep the driver's place in the line protocol with the record, where one is open and differs."""
+        """Store the driver's position in the line protocol with the record, if one is open and differs."""
         if self.mark not in {None, mark}:
             self._ledger.set_mark(mark)

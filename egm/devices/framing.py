@@ -1,9 +1,9 @@
-"""Frame reader: cuts a stream of bytes into frames, the one mechanism under every codec.
+"""Frame reader: cuts a stream of bytes into frames, the common mechanism under every codec.
 
-A codec supplies a *cutter*: given the bytes at hand (never empty) it answers with a :class:`Cut` (so many
-bytes were a message, or were refused with a :class:`ProtocolError`), or None when more bytes are needed.
-:class:`FrameReader` does the rest. Its promise, whatever arrives and however it is split: every byte ends in
-a message, in a named error, or is still waiting; nothing is ever raised.
+A codec supplies a *cutter*: given the bytes received so far (never empty) it returns a :class:`Cut` (the
+number of bytes that were a message, or were refused with a :class:`ProtocolError`), or None if more bytes are
+needed. :class:`FrameReader` does everything else. It guarantees, whatever arrives and however it is split:
+every byte becomes part of a message, or of a named error, or is still waiting; no exception is raised.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ProtocolError(PeerError):
-    """Bytes that are no message of the protocol: says what was wrong and quotes the bytes.
+    """Bytes that are not a valid message of the protocol; the message says what was wrong and quotes the bytes.
 
     ``protocol`` names the codec, ``reason`` says why, ``data`` is what was refused.
     """
@@ -30,7 +30,7 @@ class ProtocolError(PeerError):
 
 @dataclass(frozen=True, slots=True)
 class Cut(Generic[T]):
-    """The first ``size`` bytes of the buffer are done with: they were ``item``."""
+    """The first ``size`` bytes of the buffer, and the message or error that they were."""
 
     size: int
     item: T | ProtocolError
@@ -40,14 +40,17 @@ Cutter = Callable[[bytes], Cut[T] | None]
 
 
 class FrameReader(Generic[T]):
-    """Collects bytes and hands out messages and errors in the order of the line."""
+    """A buffer of received bytes that returns messages and errors in the order of the line."""
 
     def __init__(self, cutter: Cutter[T]) -> None:
         self._cutter = cutter
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[T | ProtocolError]:
-        """Everything that ``data`` completes, in order. Adjacent refused bytes are one error each cut."""
+        """Return every message and error that ``data`` completes, in order.
+
+        Adjacent refused bytes are one error for each cut.
+        """
         self._buffer += data
         items: list[T | ProtocolError] = []
         while self._buffer:
@@ -59,7 +62,7 @@ class FrameReader(Generic[T]):
         return items
 
     def flush(self, protocol: str) -> list[T | ProtocolError]:
-        """The line fell silent: a message begun and not finished is refused, whole."""
+        """Refuse an incomplete message after the line has fallen silent, in one piece."""
         rest, self._buffer = self._buffer, b""
         return [ProtocolError(protocol, "message broken off", rest)] if rest else []
 

@@ -1,8 +1,8 @@
 """Serial line for asyncio: open a path, write bytes, read with a time limit.
 
-The path is a real port or a pseudo-terminal; nothing here or above knows which. Losing the line (unplugged,
-hung up, taken by another process) is a :class:`LineLostError`; whoever owns the line closes it and opens it
-again when it is back.
+The path is a real port or a pseudo-terminal; no code here or above depends on which. The loss of the line
+(unplugged, hung up, taken by another process) is a :class:`LineLostError`; the owner of the line closes it
+and opens it again when it is back.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _PTY_MAJORS = range(136, 144)
 
 
 class LineLostError(PeerError):
-    """The line cannot be used: which path, and why."""
+    """The line cannot be used; the message says which path, and why."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -34,7 +34,7 @@ class LineLostError(PeerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineSettings:
-    """How a protocol wants its UART."""
+    """The UART settings of a protocol."""
 
     baud: int = 9600
     bits: Literal[7, 8] = 8
@@ -43,34 +43,34 @@ class LineSettings:
 
     @property
     def character_seconds(self) -> float:
-        """Time one character takes on the wire: start, data, parity and stop bits."""
+        """Return the time of one character on the wire: start, data, parity and stop bits."""
         return (1 + self.bits + (self.parity != "N") + self.stop_bits) / self.baud
 
 
 class Handle(Protocol):
-    """An open port: what :class:`SerialLine` needs of one (``serial.Serial`` is one)."""
+    """An open port, as :class:`SerialLine` uses it (``serial.Serial`` is one)."""
 
     def fileno(self) -> int:
-        """The descriptor, in non-blocking mode."""
+        """Return the descriptor, in non-blocking mode."""
 
     def close(self) -> None:
-        """Give the port back."""
+        """Release the port."""
 
 
 Opener = Callable[[str, LineSettings], Handle]
-"""Opens a port by its path. Raises :class:`LineLostError` where it cannot be had."""
+"""A function that opens a port by its path. Raises :class:`LineLostError` if it cannot."""
 
 
 def is_pseudo_terminal(path: str) -> bool:
-    """Whether ``path`` is the slave of one, and has no parity. Raises OSError where nothing is there."""
+    """Return whether ``path`` is a pseudo-terminal's slave, which has no parity. Raises OSError if missing."""
     return os.major(Path(path).stat().st_rdev) in _PTY_MAJORS
 
 
 def open_port(path: str, settings: LineSettings) -> Handle:
-    """Open a serial port for this process alone. Raises :class:`LineLostError` where it cannot be had.
+    """Open a serial port for this process alone. Raises :class:`LineLostError` if it cannot be opened.
 
     A pseudo-terminal has neither parity nor a character size to set, and the kernel refuses (EINVAL) a
-    request that differs from what is in force by nothing else; it is asked for none.
+    request that would change nothing else, so none is requested.
     """
     try:
         pseudo = is_pseudo_terminal(path)
@@ -88,10 +88,10 @@ def open_port(path: str, settings: LineSettings) -> Handle:
 
 
 class SerialLine:
-    """A line that may come and go. One driver owns it, or several share it as a bus.
+    """A line that may be lost and reopened. One driver owns it, or several share it as a bus.
 
-    On a bus each takes its ``turn`` for one question and its answer; whoever finds the line lost closes it
-    for all, and the first to come back opens it.
+    On a bus each takes its ``turn`` for one query and its reply. The driver that finds the line lost closes
+    it for all, and the first one to try again opens it.
     """
 
     def __init__(self, path: str, settings: LineSettings, opener: Opener = open_port) -> None:
@@ -103,11 +103,11 @@ class SerialLine:
         self._lost: str | None = None
         self._arrived = asyncio.Event()
         self.turn = asyncio.Lock()
-        #: Told every portion of bytes, and whether it was sent: for whoever must see the line itself.
+        #: Called with every portion of bytes, and whether it was sent, to observe the line itself.
         self.tap: Callable[[bytes, bool], None] = lambda _data, _sent: None
 
     def open(self) -> None:
-        """Open the port and begin to listen; an open port stays so. Raises :class:`LineLostError`."""
+        """Open the port and begin to listen, unless it is open. Raises :class:`LineLostError`."""
         if self._handle is not None and self._lost is None:
             return
         self.close()
@@ -119,14 +119,14 @@ class SerialLine:
         asyncio.get_running_loop().add_reader(handle.fileno(), self._readable)
 
     def close(self) -> None:
-        """Give the port back; closing a closed line is nothing."""
+        """Release the port; a closed line stays closed."""
         handle, self._handle = self._handle, None
         if handle is not None:
             asyncio.get_running_loop().remove_reader(handle.fileno())
             handle.close()
 
     def write(self, data: bytes) -> None:
-        """Send all of ``data``. Raises :class:`LineLostError` when the line is gone or takes no more."""
+        """Send all of ``data``. Raises :class:`LineLostError` if the line is gone or accepts no more."""
         try:
             taken = os.write(self._fileno(), data)
         except OSError as error:
@@ -136,9 +136,9 @@ class SerialLine:
         self.tap(data, True)
 
     async def read(self, seconds: float) -> bytes:
-        """What has arrived, waiting for the first byte at most ``seconds``; empty when nothing came.
+        """Return the received bytes, waiting at most ``seconds`` for the first; empty if none came.
 
-        Raises :class:`LineLostError` when the line is gone.
+        Raises :class:`LineLostError` if the line is gone.
         """
         self._fileno()
         if not self._received and self._lost is None:
@@ -166,7 +166,7 @@ class SerialLine:
             return
         except OSError as error:
             data, why = b"", f"cannot be read: {error}"
-        if not data:  # a hung-up line stays readable for ever: stop listening, the owner will reopen
+        if not data:  # A hung-up line stays readable for ever: stop listening; the owner will reopen it.
             self._lost = why
             asyncio.get_running_loop().remove_reader(fileno)
         else:

@@ -50,7 +50,7 @@ _FAULTS: Final = {
 
 
 class PrinterDriver(LineDriver[M]):
-    """The contract, for any protocol that can say a :class:`PrinterStatus`."""
+    """The printer contract, for any protocol that can report a :class:`PrinterStatus`."""
 
     def __init__(
         self,
@@ -64,21 +64,23 @@ class PrinterDriver(LineDriver[M]):
     ) -> None:
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
-        self._since: float | None = None  # when the present state began, in this run
-        self._answered_at: float | None = None  # the last of unbroken answers since the order to print
+        self._since: float | None = None  # When the present state began, in this run.
+        self._answered_at: float | None = (
+            None  # The last of an unbroken series of replies since the order to print.
+        )
 
     # ------------------------------------------------------------ what a protocol supplies
     @abstractmethod
     def _print_command(self, job: TicketJob) -> bytes:
-        """The bytes that print ``job``. Raises ValueError for what the printer cannot print."""
+        """Return the bytes that print ``job``. Raises ValueError for what the printer cannot print."""
 
     @abstractmethod
     async def _ask_status(self) -> PrinterStatus | None:
-        """Ask once; None for silence or nonsense."""
+        """Query once; return None for no reply or an invalid one."""
 
     @abstractmethod
     async def _ready_again(self) -> None:
-        """Throw away any job in the printer, and forget that a bar code was done."""
+        """Cancel any job in the printer, and reset its report of a finished bar code."""
 
     # ------------------------------------------------------------ the machine's side
     def print_ticket(self, job: TicketJob) -> None:
@@ -96,7 +98,7 @@ class PrinterDriver(LineDriver[M]):
 
     # ------------------------------------------------------------ the cycle
     def _session_begins(self) -> None:
-        """Nothing is believed of a printer: every cycle asks."""
+        """Assume nothing about the printer: every cycle queries it."""
 
     async def _cycle(self) -> None:
         first = await self._ask_status()
@@ -116,7 +118,7 @@ class PrinterDriver(LineDriver[M]):
         await self._pause()
 
     def _hold_against_power(self, *, answered: bool) -> None:
-        """Note whether the printer can have been without power since the order to print."""
+        """Note whether the printer may have lost power since the order to print."""
         now = asyncio.get_running_loop().time()
         last = self._answered_at
         unbroken = answered and last is not None and now - last <= _RESTART_SECONDS
@@ -129,7 +131,7 @@ class PrinterDriver(LineDriver[M]):
             self._unknown(record)
 
     def _waited(self) -> float:
-        """Seconds since the open ticket came to its present state, as far as this run knows."""
+        """Return the seconds since the open ticket reached its present state, as far as this run knows."""
         now = asyncio.get_running_loop().time()
         if self._since is None:
             self._since = now
@@ -141,7 +143,7 @@ class PrinterDriver(LineDriver[M]):
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _unknown(self, record: PrintRecord) -> None:
-        """The printer does not say how it is: wait for it, not for ever."""
+        """Wait a limited time for a printer that does not report its status."""
         limits = {
             PrintState.PENDING: (PENDING_SECONDS, PrintState.FAILED),
             PrintState.PRINTING: (SILENT_SECONDS, PrintState.DISPUTED),
@@ -161,7 +163,7 @@ class PrinterDriver(LineDriver[M]):
             case PrintState.BARCODE_DONE:
                 if not status.busy and not status.ticket_in_path:
                     self._move(record, PrintState.TAKEN)
-                    await self._ready_again()  # so that the next ticket need not wait for it
+                    await self._ready_again()  # So that the next ticket need not wait for it.
             case PrintState.TAKEN | PrintState.FAILED | PrintState.DISPUTED:
                 pass
 
@@ -180,7 +182,7 @@ class PrinterDriver(LineDriver[M]):
             self._move(record, PrintState.PRINTING)
             command = self._print_command(record.job)
             self._line.write(command)
-            # A question behind a ticket still on the wire would be answered too late.
+            # A query sent behind a ticket still on the wire would be answered too late.
             await asyncio.sleep(len(command) * self._line.settings.character_seconds)
             self._answered_at = asyncio.get_running_loop().time()
 

@@ -1,11 +1,11 @@
-"""Printer status: what every ticket printer can say of itself. Pure: codecs use it."""
+"""Printer status: what every ticket printer can report. Pure; codecs use it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrinterStatus:
-    """What every printer can say. ``barcode_done`` holds from the end of the bar code until it is cleared."""
+    """The status that every printer can report. ``barcode_done`` is set from the end of the bar code until cleared."""
 
     busy: bool = False
     ticket_in_path: bool = False
@@ -19,6 +19,6 @@ class PrinterStatus:
 
     @property
     def stops_printing(self) -> str:
-        """The fault that stops printing, in words; empty when there is none."""
+        """Return the text of the fault that stops printing, or "" if there is none."""
         names = ("paper_out", "jam", "head_up", "chassis_open", "failure")
         return next((name.replace("_", " ") for name in names if getattr(self, name)), "")

@@ -1,7 +1,7 @@
-"""Simulated ticket printers' common mechanics: paper, head, bar code, path, and hands on them.
+"""The common mechanics of simulated ticket printers: paper, head, bar code, path, and manual actions.
 
-A printed ticket stays in the path until somebody takes it; unless told to ``hold``, somebody does, soon.
-Without power a printer forgets its job and whether the bar code was done; paper stays where it is.
+A printed ticket stays in the path until it is taken, which happens soon unless ``hold`` is set. On a power
+loss a printer loses its job and whether the bar code was done; paper stays where it is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ _REMEMBERED_TICKETS: Final = 50
 
 
 class PrinterTwin(Twin[M]):
-    """See the module."""
+    """The common base of simulated ticket printers; see the module."""
 
     def __init__(self, name: str, port: Port, cutter: Cutter[M], speed: float = 1.0) -> None:
         super().__init__(name, port, cutter, speed)
@@ -51,9 +51,9 @@ class PrinterTwin(Twin[M]):
 
     # ------------------------------------------------------------ the mechanics
     def _print(self, lines: Sequence[str], barcode: str) -> None:
-        """Begin a ticket; a printer that cannot print, or is printing, throws the job away.
+        """Begin a ticket; a printer that cannot print, or is printing, discards the job.
 
-        ``barcode``: the digits in its bars; empty where it has none.
+        ``barcode`` has the digits in its bars; empty if it has none.
         """
         if self._busy or self._in_path or self._status().stops_printing:
             return
@@ -83,7 +83,7 @@ class PrinterTwin(Twin[M]):
             self._after(_TAKE_SECONDS, self._taken)
 
     def _cancel(self) -> None:
-        """Throw the job away and forget the bar code."""
+        """Discard the job and reset the report of a finished bar code."""
         self._stop_timers()
         self._busy = self._barcode_done = False
         if self._in_path and not self._hold:
@@ -93,14 +93,14 @@ class PrinterTwin(Twin[M]):
         self._in_path = False
 
     def power_lost(self) -> None:
-        """The job is gone, half-printed paper is in the path."""
+        """Lose the job; half-printed paper stays in the path."""
         self._in_path = self._in_path or self._busy
         if self._busy and not self._barcode_done:
             self.printed.append({**self._job, "barcode_complete": False})
         self._busy = self._barcode_done = False
 
     def memory(self) -> dict[str, object]:
-        """The paper, and the last tickets that came out."""
+        """Return what survives a power loss: the paper, and the last tickets that came out."""
         return {
             "paper_tickets": self.paper_tickets,
             "in_path": self._in_path or self._busy,
@@ -114,13 +114,13 @@ class PrinterTwin(Twin[M]):
         self.power_restored()
 
     def power_restored(self) -> None:
-        """Somebody takes what is in the path."""
+        """Take what is in the path."""
         if self._in_path and not self._hold:
             self._after(_TAKE_SECONDS, self._taken)
 
     # ------------------------------------------------------------ hands on it
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """Hands: see each method."""
+        """Return the manual actions; see each method."""
         return {
             "take": self._take,
             "hold": self._set_hold,
@@ -142,17 +142,17 @@ class PrinterTwin(Twin[M]):
         return "ticket taken" if was else "no ticket to take"
 
     def _set_hold(self, values: Values) -> str:
-        """``on``: nobody takes tickets until told to."""
+        """Leave tickets in the path while ``on`` is set."""
         self._hold = flag(values, "on", default=True)
         return "tickets stay in the bezel" if self._hold else "tickets are taken"
 
     def _jam_next_ticket(self, _: Values) -> str:
-        """The next ticket jams before its bar code is done."""
+        """Jam the next ticket before its bar code is done."""
         self._jam_next = True
         return "the next ticket jams"
 
     def _clear(self, _: Values) -> str:
-        """A technician pulls the paper out and mends whatever was wrong."""
+        """Remove the paper and repair all faults, as a technician."""
         self._stop_timers()
         self._jam = self._jam_next = self._failure = self._head_up = self._chassis_open = False
         self._busy = self._in_path = False
@@ -174,22 +174,22 @@ class PrinterTwin(Twin[M]):
         return "chassis open" if self._chassis_open else "chassis closed"
 
     def _fail(self, _: Values) -> str:
-        """The electronics break."""
+        """Break the electronics."""
         self._failure = True
         return "failed"
 
     def _lie(self, _: Values) -> str:
-        """It claims a bar code that was never printed."""
+        """Report a bar code that was never printed."""
         self._barcode_done = True
         return "lying"
 
     def _forget_barcode(self, _: Values) -> str:
-        """It prints the next ticket whole, and does not say so."""
+        """Print the next ticket completely without reporting its bar code."""
         self._forgets = True
         return "the next ticket will be forgotten"
 
     def state(self) -> dict[str, Any]:
-        """Paper, path, and every ticket that came out: its lines, its bar code, whether that is whole."""
+        """Return paper, path, and every ticket that came out: its lines, its bar code, whether that is complete."""
         status = self._status()
         return {
             "status": status.stops_printing or ("printing" if self._busy else "idle"),

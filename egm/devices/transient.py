@@ -1,6 +1,6 @@
 """Ledgers in memory, for a bench or a service terminal that drives a device without a machine.
 
-They keep the order of steps that the machine's durable ledgers keep, and refuse any other.
+They enforce the same order of steps as the machine's durable ledgers.
 """
 
 from dataclasses import replace
@@ -19,9 +19,10 @@ from egm.devices.ledgers import (
 
 
 class TransientEscrowLedger:
-    """``credited`` lists, in order, what it was told to credit; ``refused`` why others were not.
+    """An escrow ledger in memory. ``credited`` lists the credits in order; ``refused`` why others were not made.
 
-    ``disputed`` lists what nobody knows the way of, ``contradictions`` what was taken without an order.
+    ``disputed`` lists content whose destination is unknown, ``contradictions`` what was taken without an
+    order.
     """
 
     def __init__(self) -> None:
@@ -88,7 +89,7 @@ class TransientEscrowLedger:
 
 
 class TransientCoinLedger:
-    """``coins`` lists, what it was told to credit and where each coin went, ``doubts`` the rest."""
+    """A coin ledger in memory. ``coins`` lists each credit and where the coin went; ``doubts`` the doubtful ones."""
 
     def __init__(self) -> None:
         self._position: int | None = None
@@ -109,7 +110,7 @@ class TransientCoinLedger:
 
 
 class TransientPayoutLedger:
-    """``paid`` maps finished payouts to the coins counted out, ``disputed`` to those nobody knows of."""
+    """A payout ledger in memory: ``paid`` maps finished payouts to the coins paid, ``disputed`` to unknown ones."""
 
     def __init__(self) -> None:
         self._record: PayoutRecord | None = None
@@ -155,7 +156,7 @@ class TransientPayoutLedger:
 
 
 class TransientPrintLedger:
-    """``history`` lists each ticket's states in order."""
+    """A print ledger in memory; ``history`` lists each ticket's states in order."""
 
     def __init__(self) -> None:
         self._record: PrintRecord | None = None

@@ -1,9 +1,9 @@
-"""Simulated devices' common half: a device with a plug, a power switch and a mind of its own.
+"""The common base of simulated devices: a device with a cable, a power switch and its own behaviour.
 
-A twin is a state machine on the bench's loop. It hears bytes, answers through its :class:`Port`, and lets
-time pass with :meth:`Twin._after`; its mechanics keep going while no machine listens, as a real device's do.
-The port is the cable: every fault of a line (silence, delay, corruption, one byte at a time, pulled out)
-happens there, so that every twin has them all.
+A twin is a state machine on the bench's event loop. It receives bytes, replies through its :class:`Port`, and
+schedules its mechanics with :meth:`Twin._after`; they continue while no machine listens, as in a real device.
+The port is the cable: every fault of a line (silence, delay, corruption, one byte at a time, pulled out) is
+simulated there, so that every twin supports all of them.
 """
 
 import asyncio
@@ -23,27 +23,27 @@ from egm.devices.framing import Cutter, FrameReader, ProtocolError
 M = TypeVar("M")
 
 _READ_BYTES: Final = 4096
-#: How far back a device's log goes.
+#: Lines of a device's log.
 _LOG_LINES: Final = 200
-#: A line that is among so many last ones already is polling, and left out.
+#: A line that equals one of this many last lines is repeated polling, and is left out.
 _LOG_REPEATS: Final = 8
-#: A pause this long ends a message, whole or not.
+#: A pause of this length ends a message, complete or not.
 _GAP_SECONDS: Final = 0.05
 #: Between the bytes of a split answer.
 _SPLIT_SECONDS: Final = 0.001
 
 Values = Mapping[str, int | str | bool]
 
-#: The most of anything that a command may name: what a device keeps in four bytes.
+#: The largest number that a command may give: what a device stores in four bytes.
 NUMBER_MAX: Final = 0xFFFF_FFFF
 
 
 class ActionError(Exception):
-    """A hand on the bench asked for what this device cannot do: says what it was, and what there is."""
+    """A bench action that this device cannot perform; the message says what it was, and what is possible."""
 
 
 def make_pair(link: Path) -> tuple[int, int]:
-    """Make the two ends of a line, and give the second its name: a link that replaces any other at once."""
+    """Create the two ends of a line; ``link`` names the second, replacing any other link atomically."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ class Port:
         self._heard_until = 0.0
         self._inbox: deque[bytes] = deque()
         self._outbox: deque[tuple[bytes, int]] = deque()
-        self.echoes = False  # one wire for both directions: whoever sends hears itself
+        self.echoes = False  # One wire for both directions: every sender receives its own bytes.
         self.silent = False
         self.late_seconds = 0.0
         self.split = False
@@ -82,11 +82,11 @@ class Port:
 
     @property
     def plugged(self) -> bool:
-        """Whether the cable is in."""
+        """Return whether the cable is plugged in."""
         return self._master >= 0
 
     def connect(self, heard: Callable[[bytes], None]) -> None:
-        """Say who listens on the twin's side; on a bus, one more."""
+        """Add a receiver on the twin's side; a bus has several."""
         self._listeners.append(heard)
 
     def plug(self) -> None:
@@ -133,7 +133,7 @@ class Port:
         self.hear(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def hear(self, data: bytes) -> None:
-        """Bytes from the machine have come through the cable."""
+        """Receive bytes from the machine through the cable."""
         if self.silent:
             return
         if self.echoes:
@@ -145,7 +145,7 @@ class Port:
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
-        """Put an answer on the line, with whatever the cable does to it."""
+        """Send a reply on the line, with the simulated faults of the cable."""
         if self.silent or not self.plugged:
             return
         if self.drop_next:
@@ -173,9 +173,9 @@ class Port:
 
 
 class Twin(ABC, Generic[M]):
-    """A simulated peripheral that hears messages of type ``M``.
+    """A simulated peripheral that receives messages of type ``M``.
 
-    ``kind`` names it for people; :meth:`actions` is what a hand can do to it.
+    ``kind`` is its name for people; :meth:`actions` are its manual actions.
     """
 
     kind: str = ""
@@ -200,21 +200,21 @@ class Twin(ABC, Generic[M]):
     # ------------------------------------------------------------ for the device
     @abstractmethod
     def received(self, message: M) -> None:
-        """Take a good message from the machine. A damaged one is met with silence, as real devices do."""
+        """Handle a valid message from the machine. Damaged ones get no reply, as in real devices."""
 
     @abstractmethod
     def power_lost(self) -> None:
-        """The supply is gone: only what the real device keeps without it remains."""
+        """Lose power: only what the real device retains without it remains."""
 
     @abstractmethod
     def power_restored(self) -> None:
-        """The supply is back."""
+        """Restore power."""
 
     def begin(self) -> None:
-        """It stands on a bench that runs: what a device does that nobody asks begins here."""
+        """Start activity that the device begins by itself, once the bench runs."""
 
     def memory(self) -> dict[str, object]:
-        """What the device keeps without power, as JSON can hold it."""
+        """Return what the device retains without power, as JSON values."""
         return {}
 
     def recall(self, memory: Mapping[str, object]) -> None:
@@ -222,18 +222,18 @@ class Twin(ABC, Generic[M]):
 
     @abstractmethod
     def state(self) -> dict[str, object]:
-        """The device's own description of itself: what a person beside it could see or open it to find."""
+        """Return the device's state as a person could see it, or find it by opening the device."""
 
     @abstractmethod
     def actions(self) -> dict[str, Callable[[Values], str]]:
-        """What a hand can do to this device: name of the action -> what does it and says so."""
+        """Return the manual actions: the name of each, and the function that performs and describes it."""
 
     def _heard(self, data: bytes) -> None:
         if not self.powered:
             return
         now = asyncio.get_running_loop().time()
         if now - self._heard_at > _GAP_SECONDS:
-            self._reader = FrameReader(self._cutter)  # a message broken off is forgotten
+            self._reader = FrameReader(self._cutter)  # An interrupted message is discarded.
         self._heard_at = now
         self.note(f"heard {data.hex(' ')}")
         for item in self._reader.feed(data):
@@ -253,7 +253,7 @@ class Twin(ABC, Generic[M]):
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
 
     def _after(self, seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
-        """Let the mechanics do something later; a power loss forgets it."""
+        """Schedule a mechanical action; a power loss cancels it."""
 
         def fire() -> None:
             self._timers.discard(timer)
@@ -271,7 +271,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the bench
     def halt(self) -> None:
-        """Stop where it stands, for good: what it keeps is as if the power went now."""
+        """Stop for good, with the memory of a power loss at this moment."""
         self.powered = False
         self._stop_timers()
         self.changed()
@@ -279,7 +279,7 @@ class Twin(ABC, Generic[M]):
         self.port.unplug()
 
     def act(self, action: str, values: Values) -> str:
-        """Do ``action`` and say what was done. Raises :class:`ActionError`."""
+        """Perform ``action`` and return what was done. Raises :class:`ActionError`."""
         table = {**self._line_actions(), **self.actions()}
         if action not in table:
             raise ActionError(f"{self.name}: no action {action!r}; there are {', '.join(sorted(table))}")
@@ -293,7 +293,7 @@ class Twin(ABC, Generic[M]):
         return done
 
     def describe(self) -> dict[str, object]:
-        """:meth:`state`, with plug and power."""
+        """Return :meth:`state`, with plug and power."""
         return {"kind": self.kind, "powered": self.powered, "plugged": self.port.plugged, **self.state()}
 
     def _line_actions(self) -> dict[str, Callable[[Values], str]]:
@@ -362,7 +362,7 @@ class Twin(ABC, Generic[M]):
 
 
 class _Given(UserDict[str, int | str | bool]):
-    """The values of a command, and which of them the action asked for."""
+    """The values of a command, which records those that the action has read."""
 
     def __init__(self, values: Values) -> None:
         super().__init__(values)
@@ -374,14 +374,14 @@ class _Given(UserDict[str, int | str | bool]):
 
 
 def _needs(key: str, value: object, kind: str) -> str:
-    """What to say of a value that is missing, or another thing than its key wants."""
+    """Return the error text for a value that is missing, or not of the required kind."""
     return f"{key}=... is missing: {kind}" if value is None else f"{key}: {kind} is needed, not {value!r}"
 
 
 def number(values: Values, key: str, *, default: int | None = None) -> int:
-    """How many of something, of a command: 0 to :data:`NUMBER_MAX`.
+    """Return a count from a command's values: 0 to :data:`NUMBER_MAX`.
 
-    Raises :class:`ActionError` naming it when it is missing, another thing, or out of these bounds.
+    Raises :class:`ActionError` naming it if it is missing, of another kind, or out of these bounds.
     """
     value = values.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool):
@@ -392,7 +392,7 @@ def number(values: Values, key: str, *, default: int | None = None) -> int:
 
 
 def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
-    """A yes or no of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
+    """Return a boolean from a command's values. Raises :class:`ActionError` naming it if missing or invalid."""
     value = values.get(key, default)
     if not isinstance(value, bool):
         raise ActionError(_needs(key, value, "true or false"))
@@ -400,7 +400,7 @@ def flag(values: Values, key: str, *, default: bool | None = None) -> bool:
 
 
 def word(values: Values, key: str) -> str:
-    """A text of a command. Raises :class:`ActionError` naming it when it is missing or another thing."""
+    """Return a text from a command's values. Raises :class:`ActionError` naming it if missing or invalid."""
     value = values.get(key)
     if not isinstance(value, str):
         raise ActionError(_needs(key, value, "a text"))

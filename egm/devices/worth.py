@@ -1,8 +1,9 @@
-"""Channel worth: what an acceptor says its channels take, held against the cabinet file.
+"""Channel values: what an acceptor reports that its channels take, compared with the cabinet file.
 
-Each channel is asked about, in every protocol that can say it. Where one takes another value, another
-currency or nothing, no money is taken in any: the machine would make money up, or lose it. A channel of which
-no worth is known is reported and taken as the cabinet file says; it keeps no other from being compared.
+Each channel is queried, in every protocol that can report its value. If one takes another value, another
+currency or nothing, no money is accepted in any channel: the machine would create money, or lose it. A
+channel without a known value is reported and taken as the cabinet file says; the other channels are compared
+all the same.
 """
 
 from collections.abc import Mapping
@@ -14,19 +15,19 @@ from babel.numbers import get_currency_precision, get_territory_currencies
 
 from egm.devices.interface import FaultCode
 
-#: Currencies that a device may be programmed for where no profile says which: dollars are taken for granted.
+#: Currencies that a device may be programmed for if no profile names one: dollars are assumed.
 DOLLARS: Final = frozenset({"USD", "CAD"})
 WORTH_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNTOLD)
-#: No country: what ccTalk devices call a token.
+#: Not a country: the code that ccTalk devices use for a token.
 _TOKENS: Final = "TK"
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedWorth:
-    """What a device says that a channel takes.
+    """The reported value of a channel.
 
-    ``text``: its own words. ``amount_cents``: 0 for nothing, None where no amount can be made of it.
-    ``currencies``: those it may be, empty where it is not said or not known.
+    ``text`` is the device's own. ``amount_cents`` is 0 for nothing, and None if no amount can be derived.
+    ``currencies`` are the possible ones, empty if not reported or not known.
     """
 
     text: str
@@ -35,10 +36,10 @@ class ReportedWorth:
 
 
 class Worth:
-    """What an acceptor has said so far of its channels."""
+    """The values that an acceptor has reported so far for its channels."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLARS) -> None:
-        """``channels`` maps each to what it is worth here, in minor units of one of ``currencies``."""
+        """Create the comparison; ``channels`` maps each channel to its value in minor units of one of ``currencies``."""
         self._channels = dict(channels)
         self._currencies = currencies
         self._unasked = list(channels)
@@ -47,28 +48,28 @@ class Worth:
 
     @property
     def next_channel(self) -> int | None:
-        """The next channel to ask about; None once all are known."""
+        """Return the next channel to query, or None once all are known."""
         return self._unasked[0] if self._unasked else None
 
     @property
     def is_known(self) -> bool:
-        """Whether every channel has been asked about."""
+        """Return whether every channel has been queried."""
         return not self._unasked
 
     @property
     def differs(self) -> bool:
-        """Whether a channel takes other money than the cabinet file says."""
+        """Return whether a channel takes other money than the cabinet file says."""
         return bool(self._differs)
 
     @property
     def faults(self) -> dict[FaultCode, str]:
-        """The faults to show."""
+        """Return the faults to raise."""
         if self._differs:
             return {FaultCode.WRONG_VALUES: "; ".join(self._differs)}
         return {FaultCode.VALUES_UNTOLD: _channels(self._untold)} if self._untold else {}
 
     def note(self, channel: int, reported: ReportedWorth | None) -> None:
-        """Note what is said of a channel; None where the device does not answer."""
+        """Record the reported value of a channel; None if the device does not answer."""
         if channel not in self._unasked:
             return
         self._unasked.remove(channel)
@@ -98,7 +99,7 @@ def currencies_of_country(country: str) -> frozenset[str]:
 
 
 def minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
-    """Return ``base`` times ten to ``exponent`` major units as minor units; None where it is not whole."""
+    """Return ``base`` times ten to ``exponent`` major units as minor units, or None if the result is not an integer."""
     places = exponent + get_currency_precision(currency)
     if places >= 0:
         return int(base * 10**places)
