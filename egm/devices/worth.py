@@ -39,7 +39,7 @@ class Worth:
     """The values that an acceptor has reported so far for its channels."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLARS) -> None:
-        """Create the comparison; ``channels`` maps each channel to its value in minor units of one of ``currencies``."""
+        """Create the comparison; ``channels`` maps each one to its value in minor units of one of ``currencies``."""
         self._channels = dict(channels)
         self._currencies = currencies
         self._unasked = list(channels)
