@@ -46,7 +46,9 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
     idle_view = at_rest((view_of,), view_of, "en", denomination_cents=unit_cents(view_of))
     for _ in range(_TRIES):
         wager = game.wager(bet)
-        outcome = play_with_answers(game.play(wager, draw), wager, lambda decision: Choice(decision.options[0]))
+        outcome = play_with_answers(
+            game.play(wager, draw), wager, lambda decision: Choice(decision.options[0])
+        )
         if theme.celebration(outcome.win_credits, bet) < 2:
             continue
         line = times(told(idle_view, view_of, outcome), theme)

@@ -137,7 +137,9 @@ def _first_win(case: Case, bet: BetAnalysis) -> int:
     game = case.game.at(bet.table)
     for n in range(1, _GAMES_OF_WIN + 1):
         wager = wager_of(game, bet)
-        outcome = play_with_answers(game.play(wager, case.draw), wager, lambda decision: policy(decision, case.draw))
+        outcome = play_with_answers(
+            game.play(wager, case.draw), wager, lambda decision: policy(decision, case.draw)
+        )
         if any(
             each.credits > each.staked and each.spot in bet.options.get("bets", {each.spot})
             for each in outcome.settlements
