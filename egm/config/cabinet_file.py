@@ -447,9 +447,9 @@ class StateFolder:
         """Return the names of files that only a machine with a journal writes here: ledgers, registers, cursors."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         found = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
-        return [*found, *([self.staff.name] if self._is_staff_sealed() else ())]
+        return [*found, *([self.staff.name] if self._has_staff_seal() else ())]
 
-    def _is_staff_sealed(self) -> bool:
+    def _has_staff_seal(self) -> bool:
         """Return whether the roster was written beside a machine key; before the first start there is none."""
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])

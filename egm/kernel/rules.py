@@ -25,13 +25,13 @@ Effect = Callable[[MachineT, Event], Event | None]
 class Refusal(StrEnum):
     """What happens to an event that no rule accepts."""
 
-    TELL = "told"
+    REPORT = "told"
     """The reason (failed guard, or state) is reported to the person who made the request."""
     RECORD = "recorded"
     """The event is recorded as unexpected."""
 
 
-TELL: Final = Refusal.TELL
+REPORT: Final = Refusal.REPORT
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Roster:
     people: Mapping[str, Person] = field(default_factory=dict)
     pins: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
-    is_sealed: bool = field(default=False, compare=False)
+    has_valid_seal: bool = field(default=False, compare=False)
     """Whether it was sealed with the machine key beside it."""
     spare: Path | None = field(default=None, compare=False)
     """Path of the machine's second copy."""
@@ -101,7 +101,7 @@ class Roster:
         if roster.digest != _digest(roster):
             raise RosterError(f"{path}: is not as it was written: somebody has changed it by other means")
         expected = _seal(roster)
-        return replace(roster, is_sealed=bool(expected) and hmac.compare_digest(expected, seal))
+        return replace(roster, has_valid_seal=bool(expected) and hmac.compare_digest(expected, seal))
 
     # ------------------------------------------------------------------ what it is
     @property
@@ -200,7 +200,7 @@ class Roster:
         seal = _seal(self)
         document = _content(self) | {"seal": seal}
         replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
-        return replace(self, is_sealed=bool(seal))
+        return replace(self, has_valid_seal=bool(seal))
 
 
 def _content(roster: Roster) -> dict[str, object]:

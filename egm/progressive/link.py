@@ -286,9 +286,9 @@ class Link:
     def _enrol(self, now_ns: int) -> None:
         wanted = []
         for level, feeder in self.feeders.items():
-            asked_ns = self._asked_ns.get(level)
+            queried_ns = self._asked_ns.get(level)
             patience_ns = RETRY_NS if feeder.refused is None else _REFUSED_RETRY_NS
-            if not feeder.joined and (asked_ns is None or now_ns - asked_ns >= patience_ns):
+            if not feeder.joined and (queried_ns is None or now_ns - queried_ns >= patience_ns):
                 self._asked_ns[level] = now_ns
                 wanted.append(feeder.enrolment)
         if wanted:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventName, Next, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Effect, Guard, Rule
+from egm.kernel.rules import REPORT, Effect, Guard, Rule
 from egm.people import Permission, Roster
 from egm.staff.service.desk import who
 
@@ -172,4 +172,4 @@ def form_rule(
             and authorise(machine, event, form.permission, form.persons_needed(machine))
         )
 
-    return Rule(event, states, (authorised, *guards), (effect,), next_, TELL)
+    return Rule(event, states, (authorised, *guards), (effect,), next_, REPORT)

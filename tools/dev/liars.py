@@ -15,7 +15,7 @@ from meters import checkpoint
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import NEW, REMOVED_LAST, Liar, Lie, adopted, mark_of, sealed
+from tools.dev.lies import NEW, REMOVED_LAST, Liar, Lie, adopted, mark_of, rewrite_chain
 
 #: The last names of fields whose value is money, an outcome, a person or a ruling, wherever they stand.
 _PERSONS: Final = frozenset({"person", "persons", "by", "whom", "role", "second_person"})
@@ -296,7 +296,7 @@ def play(
     liars = []
     for number, bodies in enumerate(journals):
         entries = adopted(bodies, made)
-        report = Auditor(shelf).run(sealed(entries, made, mark_of(entries[0])))
+        report = Auditor(shelf).run(rewrite_chain(entries, made, mark_of(entries[0])))
         if report.wrong:
             raise ValueError(f"journal {number + 1} is not honest: {report.findings[0]}")
         liars.append((Liar(entries, seed * 1009 + number), entries))
@@ -307,7 +307,7 @@ def play(
         while lie.kind == checkpoint.KIND and lie.path:  # it is made anew whatever was said in it
             lie, told = liar.tell()
         about = touches(lie, (told if lie.what in NEW else entries)[lie.sequence - 1])
-        report = Auditor(shelf).run(sealed(told, made, liar.mark))
+        report = Auditor(shelf).run(rewrite_chain(told, made, liar.mark))
         score.told[about, lie.kind] += 1
         if report.wrong:
             score.named[about, lie.kind] += 1

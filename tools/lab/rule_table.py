@@ -73,7 +73,7 @@ def rule_table(features: Features = FEATURES) -> str:
             _names([guard.__name__ for guard in rule.guards]),
             _names([effect.__name__ for effect in rule.effects]),
             "" if rule.next is Next.SAME else _words(rule.next),
-            "told" if rule.refusal is Refusal.TELL else "recorded",
+            "told" if rule.refusal is Refusal.REPORT else "recorded",
         ]
         for rule in features.rules
     ]

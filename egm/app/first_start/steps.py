@@ -275,7 +275,7 @@ class Toggle(Step):
     options: Callable[[Draft], list[tuple[str, Words]]]
     chosen: Callable[[Draft], list[str]]
     take: Callable[[Draft, list[str]], None]
-    prepare: Callable[[Draft, Callable[[str], None]], None] = lambda _draft, _doing: None
+    prepare: Callable[[Draft, Callable[[str], None]], None] = lambda _draft, _report: None
     examining: str | None = None
 
     def enter(self) -> None:

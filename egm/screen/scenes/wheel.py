@@ -22,7 +22,7 @@ def is_wheel(stage: Stage) -> bool:
     return is_wheel_game(stage.view.game)
 
 
-def wheel_at_rest(stage: Stage) -> None:
+def draw_idle_wheel(stage: Stage) -> None:
     """Draw the wheel as the last game left it; before any game, with each segment's pay for one credit staked."""
     view, step = stage.view, last_step(stage.view)
     has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)

@@ -152,7 +152,7 @@ def _seal_first(roster: Roster) -> None:
     The power may fail between two recorded changes: what follows a recorded change is only trusted if it is
     sealed.
     """
-    if roster.path is None or roster.is_sealed or not roster.changes:
+    if roster.path is None or roster.has_valid_seal or not roster.changes:
         return
     with contextlib.suppress(OSError):  # the journal reports a first medium that accepts no writes
         roster.written_to(roster.path)

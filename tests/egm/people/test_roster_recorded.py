@@ -112,7 +112,7 @@ def forged(place):
     other = place.folder.parent / "forged.json"
     other.write_text(place.path.read_text())
     roster = Roster.load(other).added(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="1", at=NOW)
-    assert not roster.is_sealed
+    assert not roster.has_valid_seal
     return other.read_text()
 
 
@@ -121,7 +121,7 @@ def test_changes_are_recorded_with_the_digest_of_the_whole_roster(place):
     assert [change.digest for change in roster.changes] == [
         place.room.records(f"staff.{what}")[n]["digest"] for n, what in enumerate(("added", "added"))
     ]
-    assert roster.is_sealed
+    assert roster.has_valid_seal
     assert Recorded.of(place.room.journal.state("staff")) == Recorded(2, roster.digest)
     assert Roster.load(place.spare).changes == roster.changes
     assert place.fault is None
