@@ -238,7 +238,7 @@ class LineDriver(ABC, Generic[M]):
             return
         self._wake.clear()
 
-    # ------------------------------------------------------------ what is told
+    # ------------------------------------------------------------ reports
     def _emit(self, event: DeviceEvent) -> None:
         self._sink(event)
 

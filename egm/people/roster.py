@@ -5,8 +5,8 @@ roster after it. Only the machine writes the journal; it copies new changes into
 every sign-in, so people can be enrolled while it runs. :mod:`egm.people.recorded` decides which file is
 trusted. A machine without the file has no staff: nobody can sign in.
 
-If there is a machine key beside it, the file is sealed with it, so that changes not yet in the journal can be
-told from a forgery.
+If there is a machine key beside it, the file is sealed with it, so that changes not yet in the journal can
+be distinguished from a forgery.
 """
 
 import fcntl
@@ -75,7 +75,7 @@ class Roster:
 
     @classmethod
     def load(cls, path: Path, spare: Path | None = None) -> "Roster":
-        """Read the file; return an empty roster if there is none. Raises :class:`RosterError` naming the fault."""
+        """Read the file; return an empty roster if it does not exist. Raises :class:`RosterError` naming the fault."""
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -111,7 +111,7 @@ class Roster:
 
     # ------------------------------------------------------------------ asking
     def get(self, person_id: str) -> Person | None:
-        """Return the person with this number, or None if there is none or the person is disabled."""
+        """Return the person with this number, or None if nobody has it or the person is disabled."""
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
 
@@ -225,7 +225,7 @@ def _digest(roster: Roster) -> str:
 
 
 def _seal(roster: Roster) -> str:
-    """Return the seal by the machine key beside the file; empty if there is no intact key yet."""
+    """Return the seal by the machine key in the same folder; empty if there is no intact key yet."""
     folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None

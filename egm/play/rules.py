@@ -166,7 +166,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.MENU, _PLAYING, (game_waits_for_chance, menu_may_open), (open_menu,), Next.DERIVED, REPORT
     ),
-    # ------------------------------------------------------------------ mystery prizes a controller tells of
+    # ------------------------------------------------------------------ mystery prizes announced by a controller
     Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, send_award_to_screen), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, LISTENING, (ruled_prize_can_end,), (end_ruled_prizes,), Next.DERIVED),

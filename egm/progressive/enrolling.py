@@ -222,7 +222,7 @@ def _tables(machine: Machine) -> Iterator[Table]:
 
 
 def _in_use(machine: Machine) -> Iterator[Table]:
-    """Yield the certificate in use, or why there is none."""
+    """Yield the certificate in use, or the reason why none is in use."""
     enrolling = machine.state(Enrolling)
     link = enrolling.link
     if link is None:

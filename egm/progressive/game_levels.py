@@ -316,7 +316,7 @@ def register_hit(
 
 
 def pools_paid(machine: Machine, game: GameRecord) -> str:
-    """Return the levels paid by a hand-pay, for the win register; empty if there are none."""
+    """Return the levels paid by a hand-pay, for the win register; otherwise empty."""
     return ", ".join(award.pool for award in awards(machine, game) if award.amount_cents)
 
 

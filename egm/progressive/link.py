@@ -6,7 +6,7 @@ the link again at start. Unanswered messages are repeated; both ends recognise a
 
 * A contribution is sent in order and at most a window ahead of what is counted; a gap is filled when the
   controller names it.
-* A claim is sent once the contribution of its own wager has been counted, and again until it is awarded.
+* A claim is sent once the contribution of its wager has been counted, and again until it is awarded.
 * A commit is sent once the award is paid, and again until the controller has closed the claim. A controller that
   does not know the hit (it never received it, or its store is an older copy) is sent the claim first.
 * The controller decides who wins a mystery level as it counts, and reports it with the count. A win of this machine

@@ -417,7 +417,7 @@ def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
 
 
 def _remove_bet(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
-    """Remove the new bet from a spot; if there is none, mark the standing bet to be taken down, or unmark it."""
+    """Remove the new bet from a spot; if it has none, mark the standing bet to be taken down, or unmark it."""
     spot = _lead(table, spot)
     now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
     if not now and not stood:

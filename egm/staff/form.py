@@ -71,7 +71,9 @@ class Field:
             return text
         if self.kind is FieldKind.CHOICE:
             if text not in self.choices:
-                raise FieldError(self.name, "not_offered", f"{text!r} is none of {', '.join(self.choices)}")
+                raise FieldError(
+                    self.name, "not_offered", f"{text!r} is not one of {', '.join(self.choices)}"
+                )
             return text
         if not (text.isascii() and text.isdigit()):
             raise FieldError(self.name, "not_digits", f"{text!r} is not a number")

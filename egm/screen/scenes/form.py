@@ -33,7 +33,7 @@ def text_of(stage: Stage, words: Words) -> str:
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
-    """Draw a key of a page; sign and colour tell ordinary, irreversible and navigation keys apart."""
+    """Draw a key of a page; sign and colour distinguish ordinary, irreversible and navigation keys."""
     p, (x, y, w, h) = stage.painter, rect
     fill, edge = _STYLES[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))

@@ -1,4 +1,4 @@
-"""Sign-in: a staff number, then its PIN on a page of its own.
+"""Sign-in: a staff number, then its PIN on a separate page.
 
 After a wrong PIN the PIN is requested again, not the number, so that a field which shows its input never
 appears where a person expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with its
