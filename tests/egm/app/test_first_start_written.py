@@ -140,8 +140,8 @@ def test_wrong_pins_lock_a_number_at_a_first_start_too(tmp_path):
     draft = drafted()
     at.answer(draft, "sign", "")
     at.answer(draft, "enter", "1")
-    translated = [at.answer(draft, "enter", "0000").value for _ in range(4)]
-    assert translated == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]
+    said = [at.answer(draft, "enter", "0000").value for _ in range(4)]
+    assert said == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]
     assert at.answer(draft, "enter", pin_of("1")).value == "service.refused.locked"
 
 
@@ -154,11 +154,11 @@ def test_the_house_is_asked_what_the_places_tickets_must_say(place, asked):
 
 
 @pytest.mark.parametrize(("year", "said"), [(1970, "first.clock_wrong"), (2026, "first.now")])
-def test_whoever_signs_reads_the_date_and_is_told_that_it_cannot_be(tmp_path, year, translated):
+def test_whoever_signs_reads_the_date_and_is_told_that_it_cannot_be(tmp_path, year, said):
     at = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
     at.now = lambda: datetime(year, 1, 2, tzinfo=UTC)
     lines = {row.cells[0].value: row.cells[1].value for row in at.page(drafted()).tables[0].rows}
-    assert lines[translated] == f"{year}-01-02T00:00:00+00:00"
+    assert lines[said] == f"{year}-01-02T00:00:00+00:00"
 
 
 def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
@@ -184,8 +184,8 @@ def test_a_key_that_is_grey_has_its_reason_beside_it(tmp_path):
         (1, "medium_other"),
     ],
 )
-def test_a_medium_that_takes_nothing_is_told_by_what_is_to_be_done(why, translated):
+def test_a_medium_that_takes_nothing_is_told_by_what_is_to_be_done(why, said):
     words = failed(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
-    assert words.value == f"notice.refused.{translated}"
+    assert words.value == f"notice.refused.{said}"
     for language in ("en", "fr"):
         assert say_in(words, language)

@@ -239,7 +239,7 @@ def test_two_persons_begin_anew_where_the_roster_is_lost(place):
     assert "kept by the machine" in place.egm(*words, status=1)
     place.stop()
     same = ("people", "renew", "--person", "Ada", "--witness", " Ada", "--reason", "the disk died")
-    assert "two different persons" in place.egm(*same, status=1)
+    assert "two different people" in place.egm(*same, status=1)
     place.egm(*words)
     place.enrol("1", "manager")
     place.start()
