@@ -35,9 +35,9 @@ REFERENCE: Final[Mapping[str, str]] = {
     "state-table.md": """# The state table
 
 Each row is a rule of one feature; the features are listed in `egm/app/features.py`. For each event, the machine tries
-the rules in this order and applies the first one whose conditions all hold. If none applies, the column "Else" says what
-happens: *told* means that the person who made the request is shown the condition that failed, and *recorded* means that
-the journal records the event as unexpected. Nothing else happens.
+the rules in this order and applies the first one whose conditions all hold. If none applies, the column "Else" says
+what happens: *told* means that the person who made the request is shown the condition that failed, and *recorded*
+means that the journal records the event as unexpected. Nothing else happens.
 
 The engine itself raises two events: `after_event` after each event, to end what the event has made ready to end, and
 `at_rest` when no event is waiting.

@@ -59,7 +59,9 @@ _HEARD: Final = "what a controller or host showed or reported, if it moved nothi
 _UNPROVED: Final = "an unproved secret on which two persons ruled"
 _NAMES: Final = "names in the register of wins"
 _WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
-_TICKETS: Final = "a ticket that was never printed, its commitment, or the recorded progress of the ticket ledger"
+_TICKETS: Final = (
+    "a ticket that was never printed, its commitment, or the recorded progress of the ticket ledger"
+)
 _TERMS: Final = "terms of a level that no play has reached, for example its ceiling"
 _COUNTED: Final = "what a device had counted before, if it moved nothing"
 _CHOSEN: Final = "what a player had selected to play next"
