@@ -1,4 +1,4 @@
-"""The state table for ARCHITECTURE.md: a picture of what a player sees, and every rule by its set of states."""
+"""The state table as documents: a diagram of what a player sees, and every rule by its set of states."""
 
 from collections.abc import Sequence
 from typing import Final
