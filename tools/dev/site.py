@@ -2,7 +2,7 @@
 
 The documents are copied to ``build/docs`` with their paths, so that the links between them work as they do in the
 checkout. Pages written from the code are added: the command reference and the manuals in both languages. The pages
-that :mod:`tools.dev.docs` writes are there already. Sphinx builds the site; a broken link between pages fails the build.
+that :mod:`tools.dev.docs` writes are there already. Sphinx builds the site; a broken link fails the build.
 """
 
 import re
