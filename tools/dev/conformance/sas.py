@@ -44,7 +44,9 @@ The state of a row says what the machine does:
 
 #: Why a named poll is not built, where its own note does not say.
 _WHY_NO_POLL: Final = {
-    **dict.fromkeys((0x8A, 0x90, 0x9A), "it has no transaction id, so a lost reply could lead to a double payment"),
+    **dict.fromkeys(
+        (0x8A, 0x90, 0x9A), "it has no transaction id, so a lost reply could lead to a double payment"
+    ),
     **dict.fromkeys((0x8C, *range(0x95, 0x9A)), "this machine plays no tournaments"),
     0xA4: "four digits of credits are too few for this machine's limits",
     0xA8: "a hand-pay is always paid by an attendant, never to the credit meter",
@@ -66,7 +68,9 @@ _WHY_NO_EXCEPTION: Final = {
     0x79: "the coin acceptor does not report it",
     0x7C: "there are no legacy bonuses",
     **dict.fromkeys((0x80, 0x81), "the machine counts the coins of the hopper and has no level sensor"),
-    **dict.fromkeys((0x87, 0x88, 0x89, 0x8B), "only sent in real time: a host sees the game from its other events"),
+    **dict.fromkeys(
+        (0x87, 0x88, 0x89, 0x8B), "only sent in real time: a host sees the game from its other events"
+    ),
     0x8F: "poll 6E is not built",
 }
 _WHY_NO_METER: Final = "this machine has no such device or transfer"
