@@ -10,7 +10,7 @@ from meters.storage import DiskStorage
 
 
 def machine_key(folder: Path, second: Path | None = None) -> MachineKey:
-    """Return the key of the machine in a state folder. Raises :class:`OperatorError` if there is none.
+    """Return the key of the machine in a state folder. Raises :class:`OperatorError` if there is no ledger.
 
     ``second`` is the folder on the second medium, by default the one inside the first.
     """

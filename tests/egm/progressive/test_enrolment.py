@@ -29,7 +29,7 @@ from egm.progressive.enrolment import EnrolmentError, Stick, request_of
 from egm.progressive.link_folder import LinkFolder
 from egm.records.keys import ProgressiveKey
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, offered, said
+from egm.testing.service_menu import Menu, offered, translated
 from meters import open_view
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -84,7 +84,9 @@ class Hall:
         menu = self.menu()
         menu.touch(f"link_{name}").complete(second=second)
         notice = menu.notice
-        assert notice == "service.done" or (said(menu.page.notice, "en") and said(menu.page.notice, "fr"))
+        assert notice == "service.done" or (
+            translated(menu.page.notice, "en") and translated(menu.page.notice, "fr")
+        )
         return notice.removeprefix("notice.refused."), menu
 
     def key(self):
@@ -236,7 +238,7 @@ def test_a_host_is_a_name_or_an_address(hall, host):
     spoil(hall, host=host)
     notice, menu = hall.step("answer")
     assert notice == "link_no_host"
-    assert said(menu.page.notice, "en").isprintable()
+    assert translated(menu.page.notice, "en").isprintable()
     with pytest.raises(ValueError, match="neither a host name nor an address"):
         LinkSlot(**hall.link.table(host, 8883))
 
@@ -330,8 +332,8 @@ def test_only_the_floors_answer_to_this_machines_key_is_taken(hall):
     make_certificate(other, SERIAL, NOW)
     floor(hall.authority, hall.stick, "--prepare")
     hall.step("request")
-    said = floor(hall.authority, hall.stick, "--key", "0123-4567", code=1)
-    assert "not of 0123-4567" in said  # another machine's stick in between
+    message = floor(hall.authority, hall.stick, "--key", "0123-4567", code=1)
+    assert "not 0123-4567" in message  # another machine's stick in between
     hall.answers()
     whole = hall.stick.read_bytes()
     spoil(hall, host="10.6.6.6")
@@ -370,7 +372,7 @@ def test_a_clock_that_is_wrong_is_named_as_the_reason(tmp_path, monkeypatch, yea
     assert hall.step("answer")[0] == code
     words = hall.hands.page.notice
     for language in ("en", "fr"):
-        assert f"{year}-01-01" in said(words, language)
+        assert f"{year}-01-01" in translated(words, language)
     hall.room.close()
 
 
