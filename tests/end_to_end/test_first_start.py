@@ -178,7 +178,7 @@ async def linked(hand, stick, authority):
     printed = floor(authority, stick, "--key", key, "--host", "10.0.0.2")
     await hand.touch("answer")
     shown = {said(row.cells[0], "en"): row.cells[-1].value for row in hand.page.tables[-1].rows}
-    assert shown["Digest of the authority"].split()[0] in printed
+    assert shown["Authority digest"].split()[0] in printed
     await hand.touch("next")
 
 
