@@ -8,16 +8,18 @@ import click
 
 from paytables.wording import counted
 from tools.cli.terminal import echo
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.dev.simulation.campaign import Result, case_of
 from tools.dev.simulation.shrink import attempt, read, shrink, write
 
 
 @click.command()
 @click.option("--seed", default=1, show_default=True, type=int, help="of the first world; a seed is a life")
-@click.option("--worlds", default=1, show_default=True, type=Whole(min=1), help="one seed after another")
-@click.option("--actions", default=2000, show_default=True, type=Whole(min=1), help="in each world")
-@click.option("--cuts", default=20, show_default=True, type=Whole(), help="of its power, in each world")
+@click.option(
+    "--worlds", default=1, show_default=True, type=WholeNumber(min=1), help="one seed after another"
+)
+@click.option("--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="in each world")
+@click.option("--cuts", default=20, show_default=True, type=WholeNumber(), help="of its power, in each world")
 @click.option(
     "--again",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -33,7 +35,7 @@ from tools.dev.simulation.shrink import attempt, read, shrink, write
     type=click.Path(path_type=Path, file_okay=False),
     help="a folder for the export of each world's journal",
 )
-@click.option("--tries", default=60, show_default=True, type=Whole(), help="of shrinking, at most")
+@click.option("--tries", default=60, show_default=True, type=WholeNumber(), help="of shrinking, at most")
 def command(
     *,
     seed: int,
