@@ -16,7 +16,7 @@ def machine_key(folder: Path, second: Path | None = None) -> MachineKey:
     """
     key = MachineKey.load(DiskStorage(), folder, second or folder / SECOND_FOLDER)
     if key is None:
-        raise OperatorError(f"{folder}: no machine was ever started here: there is no key")
+        raise OperatorError(f"{folder}: no machine has been started in this folder: there is no key")
     return key
 
 

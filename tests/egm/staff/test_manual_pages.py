@@ -36,7 +36,7 @@ def test_what_stands_now_is_on_the_first_page_with_what_to_do(menu):
     menu.room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
     assert [translated(row.cells[0], "en") for row in menu.page.tables[0].rows] == ["Printer: out of paper"]
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert menu.lines()["What it means and what to do"].startswith("Put paper in.")
+    assert menu.lines()["What it means and what to do"].startswith("Load paper.")
 
 
 @pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
