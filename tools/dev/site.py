@@ -2,7 +2,7 @@
 
 The documents are copied to ``build/docs`` with their paths, so that the links between them work as they do in the
 checkout. Pages written from the code are added: the command reference and the manuals in both languages. The pages
-that :mod:`tools.dev.docs` writes are there already. Sphinx builds the site; a broken link between pages fails the build.
+that :mod:`tools.dev.docs` writes are there already. Sphinx builds the site; a broken link fails the build.
 """
 
 import re
@@ -35,7 +35,9 @@ def documents(root: Path = ROOT) -> tuple[Path, ...]:
     """Return the Markdown documents of the checkout, relative to its root."""
     found = (page.relative_to(root) for page in root.rglob("*.md"))
     return tuple(
-        sorted(p for p in found if p.parts[0] not in _LEFT_OUT and not p.parts[0].startswith(".") and p != _INDEX)
+        sorted(
+            p for p in found if p.parts[0] not in _LEFT_OUT and not p.parts[0].startswith(".") and p != _INDEX
+        )
     )
 
 
@@ -57,7 +59,9 @@ def write_sources(folder: Path, root: Path = ROOT) -> tuple[Path, ...]:
     for page in pages:
         target = folder / page
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(with_page_links((root / page).read_text(encoding="utf-8"), page, pages), encoding="utf-8")
+        target.write_text(
+            with_page_links((root / page).read_text(encoding="utf-8"), page, pages), encoding="utf-8"
+        )
     shutil.copytree(root / "docs/pictures", folder / "docs/pictures", dirs_exist_ok=True)
     for name in ("conf.py", "index.md"):
         shutil.copy(root / "docs" / name, folder / name)
