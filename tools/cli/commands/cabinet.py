@@ -191,11 +191,11 @@ def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--profile", type=click.Choice(available()), help="The place's rules.")
+@click.option("--profile", type=click.Choice(available()), help="The jurisdiction: a profile (`egm profile list`).")
 @click.option("--serial", help="The manufacturer's serial number.")
 @click.option("--number", help="The operator's number of the machine.")
 @click.option("--site", help="The venue's name as printed on tickets.")
-@click.option("--licence-holder", help="Whose licence it is, where the place's tickets name one.")
+@click.option("--licence-holder", help="The licence holder, if the jurisdiction's tickets name one.")
 @click.option("--time-zone", help="An IANA name: America/Toronto.")
 @click.option("--game", "games", multiple=True, callback=_game_names, help="A game; repeat for more.")
 @click.option(
@@ -233,7 +233,7 @@ def new(
             return given or example
         return str(click.prompt(prompt, default=example or None))
 
-    place = value(profile, f"The place's rules ({', '.join(available())})", "generic")
+    place = value(profile, f"The jurisdiction's profile ({', '.join(available())})", "generic")
     try:
         rules = load_profile(place)
     except OperatorError as error:
