@@ -233,7 +233,7 @@ def new(
             return given or example
         return str(click.prompt(prompt, default=example or None))
 
-    place = value(profile, f"The place's rules ({', '.join(available())})", "generic")
+    place = value(profile, f"The jurisdiction's profile ({', '.join(available())})", "generic")
     try:
         rules = load_profile(place)
     except OperatorError as error:

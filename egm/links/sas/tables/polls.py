@@ -61,7 +61,7 @@ _ROWS: Final[tuple[PollName, ...]] = (
         "send selected meters of a game",
         _M,
         _A,
-        "our decision: no reply if one of the ten codes is reserved, as a reply cannot say which is missing; 6F can",
+        "our decision: no reply if one of the ten codes is reserved, because it could not say which is missing; 6F can",
     ),
     PollName(0x31, "send count of $1 bills", _R, _A),
     PollName(0x32, "send count of $2 bills", _R, _A),
