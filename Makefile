@@ -63,8 +63,9 @@ conformance: $(VENV)/.dev ## write CONFORMANCE.md, and into build/conformance ev
 mutants: $(VENV)/.dev ## take away what each row of a regulation asks for in turn: its tests must fail
 	TMPDIR=$(SCRATCH) $(BIN)/python -m tools.dev.mutants $(ARGS)
 
-docs: $(VENV)/.dev ## write the generated parts of the pages
+docs: $(VENV)/.dev ## write the generated parts of the pages, and build the documentation site into build/site
 	$(BIN)/python -m tools.dev.docs $(ARGS)
+	$(BIN)/python -m tools.dev.site
 
 manuals: $(VENV)/.dev ## the operator's and the service manual in each language as PDF, into build/manuals/
 	@mkdir -p build/manuals

@@ -10,7 +10,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.private_process import OTHERS
 
-#: Error of a medium -> the code of ``notice.refused`` that tells staff what to do.
+#: Error of a medium -> the code of ``notice.refused`` that instructs staff.
 _MEDIUM: Final[Mapping[int | None, str]] = {
     errno.ENOSPC: "medium_full",
     errno.EDQUOT: "medium_full",

@@ -137,7 +137,7 @@ class Archive:
         return found
 
     def _copies(self, first: int, last: int) -> list[Segment]:
-        """Return the intact copies of a segment; raise :class:`JournalDamaged` naming it if there is none."""
+        """Return the intact copies of a segment; raise :class:`JournalDamaged` naming it if it is missing."""
         boundary = self._boundary()
         if boundary is None:
             raise JournalDamaged("the archive", "nothing was archived")

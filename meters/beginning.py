@@ -29,7 +29,7 @@ def complete_first_start(place: Place) -> None:
 
 
 def key_of(place: Place) -> MachineKey:
-    """Load the machine key, or create it if no journal was ever begun."""
+    """Load the machine key, or create it if no journal was ever started."""
     key = MachineKey.load(place.storage, *place.media, mend=True)
     if key is not None:
         return key

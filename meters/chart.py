@@ -132,7 +132,7 @@ _MATCHERS: Final = tuple((matcher(a.pattern), a) for a in ACCOUNTS)
 
 @lru_cache(maxsize=4096)
 def account(name: str) -> Account:
-    """Return the chart's line for account ``name``; raise :class:`UnknownAccount` if there is none."""
+    """Return the chart's line for account ``name``; raise :class:`UnknownAccount` if it is unknown."""
     for pattern, line in _MATCHERS:
         found = pattern.fullmatch(name)
         if found and found.groupdict().get("kind", CREDIT_KINDS[0]) in CREDIT_KINDS:

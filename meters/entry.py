@@ -204,7 +204,7 @@ def same_content(stored: StoredEntry, transaction: Transaction) -> bool:
 def decode(body: bytes) -> StoredEntry:
     """Decode an entry from its bytes; raise ``ValueError`` if they are not a valid entry.
 
-    Every field of the result has its declared type, whoever wrote the bytes, so readers need no further
+    Every field of the result has its declared type, regardless of who wrote the bytes, so readers need no further
     checks.
     """
     try:

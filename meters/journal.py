@@ -104,7 +104,7 @@ class Journal(JournalView):
         ``now`` returns the time (aware). ``second_dir`` is the second copy's medium. ``machine_id`` is
         written into a new journal; a journal of another machine is refused (A-23). If one copy is damaged, it
         is repaired from the other and an event is recorded. ``cleared`` is recorded in a new journal that
-        begins with a clear. ``may_begin`` is called before a new journal is begun otherwise; it raises if
+        begins with a clear. ``may_begin`` is called before any other new journal is started; it raises if
         none may be. ``alone``: if the second medium is missing, continue on the first (:attr:`missing` gives
         the reason). Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``alone``,
         :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.

@@ -54,7 +54,7 @@ class MachineKey:
 
     @classmethod
     def load(cls, storage: Storage, *folders: Path, mend: bool = False) -> "MachineKey | None":
-        """Read the key from ``folders``, one per medium, or return None if there is none in any.
+        """Read the key from ``folders``, one per medium, or return None if no folder has one.
 
         ``mend`` rewrites a lost or damaged copy. Raises :class:`JournalDamaged` if no copy is intact, or two
         differ.

@@ -275,7 +275,7 @@ class LogCopy:
         """Remove an incomplete record after the last acknowledged entry; return whether the log now ends there.
 
         For a log without the other copy: an entry whose record was torn before it was synced was never
-        acknowledged. Any other damage stays as it is.
+        acknowledged. Other damage is not repaired.
         """
         self.close()
         firsts = self.firsts()

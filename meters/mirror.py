@@ -59,7 +59,7 @@ class Mirror:
         """Return the newest intact value, or None if there never was one; repair the other copy.
 
         With ``mend`` False it only reads, as beside a running machine. Raises :class:`JournalDamaged` if no
-        copy is intact, if copies of one generation differ, or if there is none though one is ``expected``;
+        copy is intact, if copies of one generation differ, or if the value is missing but ``expected``;
         :class:`JournalUnwritable` if no medium can be read.
         """
         copies = [self._found(folder) for folder in self._folders]
@@ -92,7 +92,7 @@ class Mirror:
         ]
 
     def remove(self) -> None:
-        """Remove the value, durably; does nothing if there is none."""
+        """Remove the value, durably; does nothing if it is absent."""
         for folder in self._folders:
             if self._storage.exists(folder / self._name):
                 self._storage.remove(folder / self._name)

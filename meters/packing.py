@@ -6,7 +6,7 @@ Hashes, seals and signatures cover the body, never the stored form, so the packi
 states it.
 
     1  previous hash 32 | deflated with bodies-1.txt: the body with an empty previous hash
-    {  the body itself (journals begun before packing; a body that does not name its previous hash this way)
+    {  the body itself (journals started before packing; a body that does not name its previous hash this way)
 
 ``bodies-1.txt`` is a text of entries as the cabinet writes them, the games of the library last, without any
 hash. It never changes: a better one is a new form with a new number.

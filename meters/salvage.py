@@ -1,6 +1,6 @@
 """Reading of a memory whose copies are damaged: what can still be read, and what of it is proved.
 
-Nothing here guesses and nothing is changed. Each copy is read as far as it is intact; then both are read
+Nothing here guesses and nothing is changed. Each copy is read up to its first damage; then both are read
 together, each continuing where the other breaks: entries joined by the hash chain are one history, however
 many gaps each copy has. Entries in only one copy, or on which they disagree, are suspect (A-06, A-28).
 """
@@ -49,7 +49,7 @@ Read = Callable[[int], Iterable[SealedEntry]]
 
 @dataclass(frozen=True, slots=True)
 class Salvage(Generic[W]):
-    """A history read as far as it is intact: up to entry ``sequence``; ``why`` it ends there, if not complete."""
+    """A history read up to its first damage: up to entry ``sequence``; ``why`` it ends there, if not complete."""
 
     sequence: int
     head_hex: str

@@ -181,7 +181,7 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
         )
     except sqlite3.Error as why:
         if not path.exists():
-            none = f"{path.parent}: no machine was ever started here: there is no {path.name}"
+            none = f"{path.parent}: no machine has been started in this folder: there is no {path.name}"
             raise JournalUnwritable(none) from why
         raise JournalUnwritable(f"cannot open {path}: {why}") from why
 

@@ -189,7 +189,9 @@ class Transaction:
         if self.ref is not None and not _is_name(self.ref):
             raise InvalidTransaction(f"{self.id}: ref {_shown(self.ref)} must be an id, or None")
         if type(self.phase) is not Phase:
-            raise InvalidTransaction(f"{self.id}: phase {_shown(self.phase)} is none of {[*map(str, Phase)]}")
+            raise InvalidTransaction(
+                f"{self.id}: phase {_shown(self.phase)} is not one of {[*map(str, Phase)]}"
+            )
         self._check_members("transfers", self.transfers, Transfer)
         self._check_members("marks", self.marks, Mark)
         if self.phase is not Phase.POST:

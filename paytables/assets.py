@@ -196,7 +196,7 @@ def _beyond_shapes(element: str, attributes: Mapping[str, str]) -> Iterator[str]
     if element in _REFUSED:
         yield f"has <{element}>: only shapes are taken"
     if element.endswith("gradient") and _in_shares(attributes):
-        yield f"<{element}> tells its places in shares of the shape: write them in per cent"
+        yield f"<{element}> gives its coordinates as fractions of the shape: write them in per cent"
     if _leads_away(attributes):
         yield f"<{element}> refers elsewhere: only shapes are taken"
 

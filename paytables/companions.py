@@ -15,7 +15,7 @@ def check(spot: Spot, needs: str, bets: Mapping[str, int]) -> None:
     credits_, needed, where = bets.get(spot.id, 0), bets.get(needs, 0), f"bets.{spot.id}"
     amount = counted(credits_, "credit")
     if credits_ and not needed:
-        raise WagerError(f"{where}: needs a bet on {needs!r}, and there is none")
+        raise WagerError(f"{where}: needs a bet on {needs!r}, which was not placed")
     if spot.times is not None and credits_ != spot.times * needed:
         raise WagerError(f"{where}: {amount}; it is {spot.times} times the bet on {needs!r}, {needed:,}")
     if credits_ and spot.share is not None and credits_ * spot.share != needed:

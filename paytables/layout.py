@@ -404,7 +404,7 @@ def check_forms(layout: Layout, file: str) -> None:
             raise DefinitionError(file, f"form.{n}", str(error)) from None
 
 
-def check_whole_credits(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
+def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
     """Raise :class:`DefinitionError` for a step at which some odds pay fractional credits."""
     multiple = lcm(*(each.net.denominator for each in odds))
     if limits.step % multiple:

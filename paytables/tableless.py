@@ -80,7 +80,7 @@ class Tableless:
         return {}
 
     def most_staked(self: "_Offering", credits_: int) -> int:
-        """Return the highest bet within ``credits_``, or 0 if there is none."""
+        """Return the highest bet within ``credits_``, or 0."""
         return max((bet for bet in self.bet_options if bet <= credits_), default=0)
 
     def after_double_up(self, win_credits: int) -> int:

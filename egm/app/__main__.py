@@ -68,7 +68,7 @@ def _say(text: str) -> None:
 def _restarts(
     folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, stick: Path, *, watched: bool
 ) -> bool:
-    """Run the machine until it is told to stop; return whether it must be restarted.
+    """Run the machine until it is asked to stop; return whether it must be restarted.
 
     Errors of the memory's media or contents during operation are reported in plain words, followed by a
     restart: they are judged when the memory is opened. Any other error is raised.
@@ -171,7 +171,7 @@ def _is_absent(file: Path) -> bool:
 @click.option(
     "--seed",
     type=click.Path(path_type=Path),
-    help=f"At a first start: what the builder has decided, else {SEED_NAME} beside the cabinet file.",
+    help=f"At a first start: what the builder has decided, else {SEED_NAME} in the folder of the cabinet file.",
 )
 @click.option(
     "--stick",
@@ -193,7 +193,7 @@ def main(
     watched: bool,
     first_start: bool,
 ) -> None:
-    """Run the machine on the memory in STATE until told to stop."""
+    """Run the machine on the memory in STATE until asked to stop."""
     close_process()
     folder, clock = StateFolder(state), SystemClock()
     try:

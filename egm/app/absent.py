@@ -31,7 +31,7 @@ from meters import JournalView
 from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
 
-#: What a position may have open besides its credit and its tables, as text for people.
+#: What a position may have open in addition to its credit and its tables, as text for people.
 _OPEN: Final[Mapping[Key, str]] = {
     PlayKey.GAME: "a game that has not ended",
     MoneyKey.PAY_OUT: "a payout under way",
@@ -105,7 +105,7 @@ def refuse_lost_positions(journal: JournalView, positions: int, keys: Keys, curr
 
 
 def _left(key: Key, state: JSON, name: str, currency: str) -> str:
-    """Return what a position has besides its credit, as text for people."""
+    """Return what a position has in addition to its credit, as text for people."""
     if key is not TableKey.TABLE:
         return _OPEN.get(key, str(key))
     table = from_json(TableRecord, state, name)

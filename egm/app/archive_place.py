@@ -11,7 +11,7 @@ from meters.archive import FOLDER
 
 
 def place_archive(medium: Path, wanted: Path | None) -> None:
-    """Place the archive of the copy in ``medium`` in ``wanted``, or beside the copy if that is None.
+    """Place the archive of the copy in ``medium`` in ``wanted``, or in the copy's folder if ``wanted`` is None.
 
     An existing link is followed as long as the cabinet file names no other place. Raises
     :class:`OperatorError` if the archive already exists elsewhere: a person must move it, then its link.

@@ -47,7 +47,7 @@ def menu_of(features: Features) -> Menu:
     rules = features.rules
     menu = Menu(pages=features.offered(Entry), forms=features.offered(Form), rules=rules)
     for form in menu.forms:
-        is_reported = rules.refusal(form.event) is Refusal.TELL or rules.always_takes(form.event)
+        is_reported = rules.refusal(form.event) is Refusal.REPORT or rules.always_takes(form.event)
         invariant(is_reported, f"the form {form.id} could be refused in silence")
     return menu
 

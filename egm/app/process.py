@@ -123,7 +123,7 @@ class MachineProcess:
         self._stopped: asyncio.Future[None] | None = None
         self._over = False
         self._begins = False
-        self._untold: set[int] = set()
+        self._stations_to_update: set[int] = set()
         self._table = SharedTable()
         self._beside = SideBySide()
         self._attachments: tuple[tuple[Station, Attachment], ...] = ()
@@ -324,7 +324,7 @@ class MachineProcess:
         return machine
 
     def _station_of(self, machine: Machine) -> Station:
-        station = Station(machine, self._installed, self._folder, self._handle_at, self._told)
+        station = Station(machine, self._installed, self._folder, self._handle_at, self._notify_attachments)
         machine.recorded = partial(self._recorded, station)
         self._table.sit(machine, partial(self._handle_at, station))
         ledgers, number = station.ledgers, machine.position.number
@@ -482,18 +482,18 @@ class MachineProcess:
         must not continue to show outdated data.
         """
         number = station.machine.position.number
-        if self._stopped is None or station.engine.is_busy or number in self._untold:
+        if self._stopped is None or station.engine.is_busy or number in self._stations_to_update:
             return
-        self._untold.add(number)
-        asyncio.get_running_loop().call_soon(self._tell, station)
+        self._stations_to_update.add(number)
+        asyncio.get_running_loop().call_soon(self._send_update, station)
 
-    def _tell(self, station: Station) -> None:
-        self._untold.discard(station.machine.position.number)
+    def _send_update(self, station: Station) -> None:
+        self._stations_to_update.discard(station.machine.position.number)
         if not self._over:
             with self._stops():
                 station.changed()
 
-    def _told(self) -> None:
+    def _notify_attachments(self) -> None:
         """Notify the services and screens of every position of a change."""
         if self._attachments:
             now = [(station, station.snapshot()) for station in self._stations]

@@ -106,7 +106,7 @@ class Machine(_Table):
 
 
 class Inventory(_Table):
-    """The venue's inventory data on the machine, besides its numbers (Monaco arts 19.1-19.4)."""
+    """The venue's inventory data on the machine, in addition to its numbers (Monaco arts 19.1-19.4)."""
 
     kind: str = Field("", examples=["video slot"])
     """The type of machine, in the venue's words."""
@@ -175,7 +175,7 @@ class Memory(_Table):
     """Location of the machine's memory."""
 
     second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
-    """The folder of the journal's second copy, preferably on another medium; by default beside the first."""
+    """The folder of the journal's second copy, preferably on another medium; by default in the first copy's folder."""
     archive: Path | None = Field(None, examples=[Path("/srv/archive/first")])
     """The folder for archived entries of the first copy; by default beside it. It may be temporarily unavailable."""
     second_archive: Path | None = Field(None, examples=[Path("/media/second/archive")])
@@ -192,7 +192,7 @@ class Software(_Table):
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """The manufacturer's public key of the manifest's signature, 64 hexadecimal digits."""
     recheck_hours: Annotated[int, Field(gt=0, le=24 * 7, strict=True)] = 24
-    """How often all of the software is verified, besides each start."""
+    """How often all of the software is verified, in addition to each start."""
 
 
 class Gat(_Table):
@@ -276,7 +276,7 @@ class CabinetFile(_Table):
 
     @property
     def money_line(self) -> str:
-        """Return the name of the line of the host that handles money; empty if there is none."""
+        """Return the name of the line of the host that handles money; otherwise empty."""
         if not self.host.is_used:
             return ""
         return self.host.line or next(iter(self.sas))
@@ -447,10 +447,10 @@ class StateFolder:
         """Return the names of files that only a machine with a journal writes here: ledgers, registers, cursors."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         found = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
-        return [*found, *([self.staff.name] if self._is_staff_sealed() else ())]
+        return [*found, *([self.staff.name] if self._has_staff_seal() else ())]
 
-    def _is_staff_sealed(self) -> bool:
-        """Return whether the roster was written beside a machine key; before the first start there is none."""
+    def _has_staff_seal(self) -> bool:
+        """Return whether the roster was written beside a machine key; it does not exist before the first start."""
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])
         except (OSError, ValueError, KeyError, RecursionError, TypeError):

@@ -54,6 +54,6 @@ def _fields_of(defined: ast.ClassDef) -> dict[str, str]:
     found = {}
     for field, text in zip(defined.body, defined.body[1:], strict=False):
         match field, text:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
-                found[name] = inspect.cleandoc(said)
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(doc))):
+                found[name] = inspect.cleandoc(doc)
     return found

@@ -268,7 +268,7 @@ class BillDriver(LineDriver[M]):
         elif self.up and not _HOLDING_FAULTS.isdisjoint(self._reported):
             self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
         elif self._timer.count() > ORDER_SECONDS:
-            text = "the acceptor did not say what became of a note or ticket that it was told to stack"
+            text = "the acceptor did not say what became of a note or ticket that it was ordered to stack"
             self._escrow.give_up(text)
             self._offer, self._left, self._given_up = None, None, True
             self._emit(Disputed(device=self.name, text=text))

@@ -93,7 +93,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ what a protocol may order
     def order_stack(self) -> bool:
-        """Move the item in escrow to the box; return False if there is none."""
+        """Move the item in escrow to the box; return False if escrow is empty."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()
@@ -102,7 +102,7 @@ class BillTwin(Twin[M]):
         return True
 
     def order_return(self) -> bool:
-        """Move the item in escrow back out; return False if there is none."""
+        """Move the item in escrow back out; return False if escrow is empty."""
         if self._phase not in {Phase.ESCROW, Phase.HELD}:
             return False
         self._stop_timers()

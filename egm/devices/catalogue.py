@@ -47,8 +47,8 @@ class Entry:
     def table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
         """Return code -> minor units for a device with these channel values; 0 is omitted.
 
-        Raises :class:`OperatorError` if the protocol has no channels, or too few, if a value occurs twice, or
-        if there is none.
+        Raises :class:`OperatorError` if the protocol has no channels, or too few, if a value occurs twice,
+        or if the list is empty.
         """
         if self.first_channel is None:
             raise OperatorError(f"devices.{name}.values_cents: a {self.kind} names no money")

@@ -154,10 +154,10 @@ class LineDriver(ABC, Generic[M]):
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
-        self._asked = asked_at = loop.time()
+        self._asked = queried_at = loop.time()
         messages = await self._hear()
         if messages:
-            self.exchanges.answer_seconds += loop.time() - asked_at
+            self.exchanges.answer_seconds += loop.time() - queried_at
         return messages
 
     async def _hear(self) -> list[M]:
@@ -238,7 +238,7 @@ class LineDriver(ABC, Generic[M]):
             return
         self._wake.clear()
 
-    # ------------------------------------------------------------ what is told
+    # ------------------------------------------------------------ reports
     def _emit(self, event: DeviceEvent) -> None:
         self._sink(event)
 

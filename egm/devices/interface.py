@@ -388,7 +388,7 @@ class Devices:
 
     @property
     def the_acceptor(self) -> BillAcceptor:
-        """Return the bill acceptor. Raises InvariantError if there is none."""
+        """Return the bill acceptor. Raises InvariantError if the machine has none."""
         if self.acceptor is None:
             raise InvariantError("a paper without an acceptor")
         return self.acceptor

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from egm.integrity.lockups import disabled_by
-from egm.kernel.faults import fault, said_faults
+from egm.kernel.faults import fault, faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.records.held_money import held_values
@@ -13,7 +13,7 @@ from egm.records.keys import IntegrityKey
 def notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices about faults that affect the player, a service call, and out-of-service reasons."""
     faults = machine.faults
-    for code in filter(lambda each: fault(each).is_players, said_faults(faults)):
+    for code in filter(lambda each: fault(each).is_players, faults_to_show(faults)):
         yield Notice(
             code=f"fault.{code}",
             severity="alarm" if faults[code]["locks"] else "warning",

@@ -26,7 +26,7 @@ from egm.integrity.technician import (
 )
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Rule
+from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
     AT_WORK,
     AWAKE,
@@ -47,7 +47,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.CHANCE_FAILED, AWAKE, (), (take_out_of_service,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.DISABLED, AWAKE, (), (record_disabled,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.ENABLED, AWAKE, (), (record_enabled,), Next.DERIVED_ONCE_TESTED),
-    Rule(EventType.KEY_TURNED, only(State.TILT), (key_is_enough,), (clear_tilts,), Next.DERIVED, TELL),
+    Rule(EventType.KEY_TURNED, only(State.TILT), (key_is_enough,), (clear_tilts,), Next.DERIVED, REPORT),
     # ------------------------------------------------------------------ a generator that has failed
     Rule(
         EventType.KEY_TURNED,
@@ -55,7 +55,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (has_failed, key_is_enough),
         (restart_generator,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
     # ------------------------------------------------------------------ what a technician puts right
     form_rule(FORMS, EventType.FAULTS_SETTLED, AT_WORK, (technician_is_needed,), settle_faults),

@@ -52,15 +52,17 @@ def taken(
     ``available_cents`` returns an account's unreserved balance. Raises :class:`InvariantError` if the kinds
     do not cover the amount: callers must check the balance first.
     """
-    transfers, rest_cents = [], amount_cents
+    transfers, remaining_cents = [], amount_cents
     for kind in kinds:
         account = position.account(kind)
-        part_cents = min(rest_cents, available_cents(account))
+        part_cents = min(remaining_cents, available_cents(account))
         if part_cents > 0:
             transfers.append(Transfer(account, target, part_cents))
-            rest_cents -= part_cents
-    if rest_cents:
-        raise InvariantError(f"{amount_cents} cents to {target}: the credits are {rest_cents} cents short")
+            remaining_cents -= part_cents
+    if remaining_cents:
+        raise InvariantError(
+            f"{amount_cents} cents to {target}: the credits are {remaining_cents} cents short"
+        )
     return tuple(transfers)
 
 
@@ -78,14 +80,14 @@ def parted(
         left[account] = left.get(account, 0) + cents
     parts = []
     for amount_cents in amounts_cents:
-        part, rest_cents = [], amount_cents
+        part, remaining_cents = [], amount_cents
         for account, there_cents in list(left.items()):
-            cents = min(there_cents, max(rest_cents, 0))
+            cents = min(there_cents, max(remaining_cents, 0))
             left[account] -= cents
-            rest_cents -= cents
+            remaining_cents -= cents
             part += [(account, cents)] if cents else []
-        if rest_cents:
-            raise InvariantError(f"{amount_cents} cents of what was staked: {rest_cents} are not there")
+        if remaining_cents:
+            raise InvariantError(f"{amount_cents} cents of what was staked: {remaining_cents} are not there")
         parts.append(tuple(part))
     if any(left.values()):
         raise InvariantError(f"{sum(left.values())} cents that were staked went nowhere")

@@ -41,8 +41,8 @@ class Engine(Generic[MachineT]):
         Raises InvariantError if AFTER_EVENT or AT_REST has no unguarded rule in some state.
         """
         for own in (EventType.AFTER_EVENT, EventType.AT_REST):
-            whole = all(any(not rule.guards for rule in rules.of(state, own)) for state in State)
-            invariant(whole, f"no rule decides {own} in every state")
+            is_decided = all(any(not rule.guards for rule in rules.of(state, own)) for state in State)
+            invariant(is_decided, f"no rule decides {own} in every state")
         self.machine: Final = machine
         self.rules: Final = rules
         self.state = State.BOOT
@@ -66,7 +66,7 @@ class Engine(Generic[MachineT]):
         try:
             while self._queue:
                 self._one(self._queue.popleft())
-                self._end_what_was_begun()
+                self._finish_event()
                 if not self._queue:
                     self._take_own(EventType.AT_REST, rested)
         finally:
@@ -106,7 +106,7 @@ class Engine(Generic[MachineT]):
             self._take(rule, event)
 
     def _take(self, rule: Rule[MachineT], event: Event) -> None:
-        if rule.refusal is Refusal.TELL:  # a person's new request replaces the notice about the last one
+        if rule.refusal is Refusal.REPORT:  # a person's new request replaces the notice about the last one
             self.machine.notice = None
         try:
             follow = [effect(self.machine, event) for effect in rule.effects]
@@ -126,7 +126,7 @@ class Engine(Generic[MachineT]):
                 return self.derived_state()
         return self.state
 
-    def _end_what_was_begun(self) -> None:
+    def _finish_event(self) -> None:
         taken = list[Rule[MachineT]]()
         while self._take_own(EventType.AFTER_EVENT, taken):
             pass
@@ -149,7 +149,7 @@ class Engine(Generic[MachineT]):
         return True
 
     def _refuse(self, event: Event, reason: str) -> None:
-        if self.rules.refusal(event.type) is Refusal.TELL:
+        if self.rules.refusal(event.type) is Refusal.REPORT:
             self.machine.notice = Notice(
                 code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
             )

@@ -62,6 +62,6 @@ def fault(code: str) -> Fault:
     )
 
 
-def said_faults(codes: Collection[str]) -> list[str]:
+def faults_to_show(codes: Collection[str]) -> list[str]:
     """Return the faults to show: a low-paper warning is left out once the paper has run out."""
     return [code for code in codes if _BEGINNINGS.get(code) not in codes]

@@ -30,7 +30,7 @@ class Selection:
     bet_credits: int
     language: str
     options: Mapping[str, JSON] = field(default_factory=dict)
-    """Bet options of the game family besides the credits, such as a bet mode or a Keno ticket's selections."""
+    """Bet options of the game family in addition to the credits, such as a bet mode or a Keno ticket's selections."""
 
     @property
     def bet_cents(self) -> int:

@@ -68,8 +68,8 @@ class Keys:
         """
         self._by_name: Final[dict[str, Key]] = {}
         for key in (key for kind in kinds for key in kind):
-            head, colon, rest = key.partition(":")
-            invariant(not rest, f"{str(key)!r}: what follows a prefix is not declared")
+            head, colon, suffix = key.partition(":")
+            invariant(not suffix, f"{str(key)!r}: what follows a prefix is not declared")
             for name in (head, f"{head}:"):
                 other = self._by_name.get(name)
                 invariant(other is None, f"{str(key)!r} is declared by {_named(other)} and by {_named(key)}")

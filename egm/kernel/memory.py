@@ -39,7 +39,7 @@ class Memory:
         return None if data is None else from_json(kind, data, f"the memory's {str(name)!r}")
 
     def require(self, kind: type[R], key: str) -> R:
-        """Return the record stored under a key. Raises InvariantError if there is none."""
+        """Return the record stored under a key. Raises InvariantError if there is no such record."""
         found = self.read(kind, key)
         if found is None:
             raise InvariantError(f"the memory has nothing under {self.name(key)!r}")

@@ -351,7 +351,7 @@ class Snapshot(_Message):
     loudness_percent: int = 100
     """Volume of the loudest step, percent; alarms have a minimum volume."""
     touch: tuple[int, ...] = ()
-    """Calibration of the touch screen (:mod:`egm.kernel.touch`); empty if there is none."""
+    """Calibration of the touch screen (:mod:`egm.kernel.touch`); otherwise empty."""
     reminder: Reminder | None = None
     session: Session | None = None
     """None while nobody plays, and where the jurisdiction requires no session data."""
@@ -418,14 +418,15 @@ class Decision(_Message):
 class Intent(_Message):
     """A request of the person at the screen.
 
-    ``play``; ``choose`` (value: one of the offered options); ``bet`` (value: credits; options: what the
-    family needs besides, such as a Keno ticket's selections); ``game`` (value: id); ``denomination`` (value:
-    minor units); ``cash_out``; ``language`` (value: code); ``shown`` (value: the play_id whose animation has
-    ended); ``service`` (call the attendant); ``acknowledge`` (the reminder has been read); ``limit`` (the
-    player's own limit, value: 0 for none; options ``of``: ``minutes`` or ``cents``); ``residual`` (give up or
-    stake residual credit); ``menu`` (open the service menu); ``answer`` (reply to the open page: see
-    :mod:`egm.kernel.service_pages`). A request that the state table refuses is reported as a notice
-    ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that failed.
+    ``play``; ``choose`` (value: one of the offered options); ``bet`` (value: credits; options: what else
+    the family needs, such as a Keno ticket's selections); ``game`` (value: id); ``denomination`` (value:
+    minor units); ``cash_out``; ``language`` (value: code); ``shown`` (value: the play_id whose animation
+    has ended); ``service`` (call the attendant); ``acknowledge`` (the reminder has been read); ``limit``
+    (the player's own limit, value: 0 for none; options ``of``: ``minutes`` or ``cents``); ``residual``
+    (give up or stake residual credit); ``menu`` (open the service menu); ``answer`` (reply to the open
+    page: see :mod:`egm.kernel.service_pages`). A request that the state table refuses is reported as a
+    notice ``refused.<reason>`` in the next snapshot, where the reason is the state or the guard that
+    failed.
     """
 
     type: Literal["intent"] = "intent"

@@ -2,7 +2,7 @@
 
 Keys, accounts and meters of a player position carry its number; those of the machine (doors, random number
 generator, software, staff, levels, hosts) are shared. The first position uses the plain names, so a journal
-that was begun with one position remains valid when positions are added.
+that was started with one position remains valid when positions are added.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """State-machine rules: what an event does in a set of states, and how other events are refused.
 
 A machine's state table is the sum of its features' rules (:class:`Rules`). The rules for an event in a state
-are tried in order, and the first whose guards all hold is applied. If there is none, the reason is reported
+are tried in order, and the first whose guards all hold is applied. If no rule accepts it, the reason is reported
 to the person who made the request, or the event is recorded as unexpected, as its rules specify. No event is
 dropped.
 """
@@ -25,13 +25,13 @@ Effect = Callable[[MachineT, Event], Event | None]
 class Refusal(StrEnum):
     """What happens to an event that no rule accepts."""
 
-    TELL = "told"
+    REPORT = "told"
     """The reason (failed guard, or state) is reported to the person who made the request."""
     RECORD = "recorded"
     """The event is recorded as unexpected."""
 
 
-TELL: Final = Refusal.TELL
+REPORT: Final = Refusal.REPORT
 
 
 @dataclass(frozen=True, slots=True)

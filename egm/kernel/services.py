@@ -27,7 +27,7 @@ Source: TypeAlias = Callable[[], Iterable[Metric]]
 
 
 class Attachment(Protocol):
-    """A service that runs beside the devices as long as the machine does."""
+    """A service that runs in addition to the devices while the machine runs."""
 
     @property
     def name(self) -> str:

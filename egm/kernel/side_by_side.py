@@ -17,7 +17,7 @@ from egm.kernel.messages import Snapshot
 class AtWork:
     """A running position: how to submit events to it, and how to read its current snapshot.
 
-    ``signal`` updates the tower light and bell of its board. ``has_board``: it has a board of its own.
+    ``signal`` updates the tower light and bell of its board. ``has_board``: it has a separate board.
     """
 
     engine: Engine[Machine]

@@ -59,13 +59,13 @@ def placed(matrix: Matrix, x: int, y: int) -> Place:
 
 def _solved(matrix: list[list[int]], wanted: list[int]) -> list[Fraction]:
     """Solve three linear equations by Cramer's rule. Raises CalibrationError if there is no single solution."""
-    whole = _determinant(matrix)
-    if whole == 0:
+    determinant = _determinant(matrix)
+    if determinant == 0:
         raise CalibrationError("the touches lie on one line")
     found = []
     for i in range(3):
         column = [[*row[:i], value, *row[i + 1 :]] for row, value in zip(matrix, wanted, strict=True)]
-        found.append(Fraction(_determinant(column), whole))
+        found.append(Fraction(_determinant(column), determinant))
     return found
 
 

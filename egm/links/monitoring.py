@@ -48,7 +48,7 @@ class Monitoring:
         self._timer: asyncio.TimerHandle | None = None
         self._lag = Histogram(
             "egm_loop_lag_seconds",
-            "How late the machine's event loop wakes whoever asked to be woken.",
+            "How late the machine's event loop runs scheduled callbacks.",
             buckets=_LAG_BUCKETS,
             registry=None,
         )

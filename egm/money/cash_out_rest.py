@@ -42,7 +42,7 @@ def clear_remainder(machine: Machine) -> None:
 
 
 def _valid_remainder(machine: Machine) -> CashOutRest | None:
-    """Return the stored remainder, or None if there is none or the balance has changed since.
+    """Return the stored remainder, or None if nothing is stored or the balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: then the remainder is the whole cashable balance.
     """

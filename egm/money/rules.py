@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Rule
+from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
     AWAKE,
     EVERYWHERE,
@@ -111,18 +111,18 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (has_credit, ticket_comes_first),
         (reserve_ticket,),
         State.PAYING,
-        TELL,
+        REPORT,
     ),
-    Rule(EventType.CASH_OUT, PAYABLE, (has_credit, coins_come_first), (reserve_coins,), State.PAYING, TELL),
+    Rule(EventType.CASH_OUT, PAYABLE, (has_credit, coins_come_first), (reserve_coins,), State.PAYING, REPORT),
     Rule(
         EventType.CASH_OUT,
         PAYABLE,
         (restricted_may_leave,),
         (reserve_restricted_ticket,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
-    Rule(EventType.CASH_OUT, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY, TELL),
+    Rule(EventType.CASH_OUT, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY, REPORT),
     Rule(EventType.NO_PAYOUT_DEVICE, PAYABLE, (has_credit,), (open_cancelled_credit,), State.HANDPAY),
     Rule(EventType.TICKET_PRINTED, AWAKE, (), (settle_ticket,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.TICKET_FAILED, AWAKE, (), (give_ticket_up,), Next.DERIVED_ONCE_TESTED),
@@ -133,14 +133,14 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.AT_REST, _IDLE, (payout_is_due,), (start_automatic_cash_out,)),
     Rule(EventType.AT_REST, only(State.OUT_OF_SERVICE), (rest_goes_on,), (start_automatic_cash_out,)),
     # ------------------------------------------------------------------ hand-pays
-    Rule(EventType.CASH_OUT, _HANDPAY, (ticket_may_replace,), (choose_way,), Next.SAME, TELL),
+    Rule(EventType.CASH_OUT, _HANDPAY, (ticket_may_replace,), (choose_way,), Next.SAME, REPORT),
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
         (ticket_is_asked, ticket_may_replace, key_is_enough),
         (return_handpay,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -148,16 +148,16 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (ticket_is_asked, ticket_may_replace, nobody_is_asked),
         (ask_who,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
-    Rule(EventType.KEY_TURNED, _HANDPAY, (asked_ticket_is_gone,), (keep_handpay,), Next.SAME, TELL),
+    Rule(EventType.KEY_TURNED, _HANDPAY, (asked_ticket_is_gone,), (keep_handpay,), Next.SAME, REPORT),
     Rule(
         EventType.KEY_TURNED,
         _HANDPAY,
         (hand_is_asked, handpay_is_in_order, key_is_enough),
         (settle_handpay,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -165,7 +165,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (hand_is_asked, handpay_is_in_order, nobody_is_asked),
         (ask_who,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
     Rule(
         EventType.HANDPAY_RESET,

@@ -54,7 +54,7 @@ def open_desk(
     *,
     is_accounted: Callable[[Record], bool],
 ) -> TicketDesk:
-    """Create the machine's ticket desk: with unpredictable numbers of its own if it has no host, else with the host's.
+    """Create the machine's ticket desk: with its own unpredictable numbers if it has no host, else with the host's.
 
     With a host, the machine derives its own numbers from the host's enrolment, and only a limited number of
     tickets may be unread by the host (H-09).

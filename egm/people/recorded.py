@@ -54,7 +54,7 @@ class Recorded:
             raise RosterError(f"{roster.path}: {what}: it has {count} changes, the journal {self.number}")
         if self.digest and roster.changes[self.number - 1].digest != self.digest:
             raise RosterError(f"{roster.path}: is not the roster whose change {self.number} is recorded")
-        if self.number and count > self.number and not roster.is_sealed:
+        if self.number and count > self.number and not roster.has_valid_seal:
             raise RosterError(
                 f"{roster.path}: the changes after {self.number} are not sealed by this machine's key"
             )
@@ -82,7 +82,7 @@ def load_recorded(path: Path, spare: Path | None, recorded: Recorded) -> tuple[R
         with contextlib.suppress(RosterError):
             newer = replace(Roster.load(spare), path=path, spare=spare)
             recorded.vouch_for(newer)
-            if newer.is_sealed and len(newer.changes) > len(roster.changes):
+            if newer.has_valid_seal and len(newer.changes) > len(roster.changes):
                 what = f"has {len(roster.changes)} changes, the second copy {len(newer.changes)}"
                 return newer, RosterError(f"{path}: is an older one: it {what}")
     return roster, None

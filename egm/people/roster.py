@@ -5,8 +5,8 @@ roster after it. Only the machine writes the journal; it copies new changes into
 every sign-in, so people can be enrolled while it runs. :mod:`egm.people.recorded` decides which file is
 trusted. A machine without the file has no staff: nobody can sign in.
 
-If there is a machine key beside it, the file is sealed with it, so that changes not yet in the journal can be
-told from a forgery.
+If there is a machine key beside it, the file is sealed with it, so that changes not yet in the journal can
+be distinguished from a forgery.
 """
 
 import fcntl
@@ -68,14 +68,14 @@ class Roster:
     people: Mapping[str, Person] = field(default_factory=dict)
     pins: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
-    is_sealed: bool = field(default=False, compare=False)
+    has_valid_seal: bool = field(default=False, compare=False)
     """Whether it was sealed with the machine key beside it."""
     spare: Path | None = field(default=None, compare=False)
     """Path of the machine's second copy."""
 
     @classmethod
     def load(cls, path: Path, spare: Path | None = None) -> "Roster":
-        """Read the file; return an empty roster if there is none. Raises :class:`RosterError` naming the fault."""
+        """Read the file; return an empty roster if it does not exist. Raises :class:`RosterError` naming the fault."""
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -101,7 +101,7 @@ class Roster:
         if roster.digest != _digest(roster):
             raise RosterError(f"{path}: is not as it was written: somebody has changed it by other means")
         expected = _seal(roster)
-        return replace(roster, is_sealed=bool(expected) and hmac.compare_digest(expected, seal))
+        return replace(roster, has_valid_seal=bool(expected) and hmac.compare_digest(expected, seal))
 
     # ------------------------------------------------------------------ what it is
     @property
@@ -111,7 +111,7 @@ class Roster:
 
     # ------------------------------------------------------------------ asking
     def get(self, person_id: str) -> Person | None:
-        """Return the person with this number, or None if there is none or the person is disabled."""
+        """Return the person with this number, or None if nobody has it or the person is disabled."""
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
 
@@ -200,7 +200,7 @@ class Roster:
         seal = _seal(self)
         document = _content(self) | {"seal": seal}
         replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
-        return replace(self, is_sealed=bool(seal))
+        return replace(self, has_valid_seal=bool(seal))
 
 
 def _content(roster: Roster) -> dict[str, object]:
@@ -225,7 +225,7 @@ def _digest(roster: Roster) -> str:
 
 
 def _seal(roster: Roster) -> str:
-    """Return the seal by the machine key beside the file; empty if there is no intact key yet."""
+    """Return the seal by the machine key in the same folder; empty if there is no intact key yet."""
     folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None

@@ -129,7 +129,7 @@ def _location_text(presentation: Mapping[str, Any], prize: Settlement) -> Words:
 
 
 def _named(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> Words:
-    """Return the name of the entry whose ``key`` is ``value``, or the value itself if there is none."""
+    """Return the name of the entry whose ``key`` is ``value``, or the value itself if no entry matches."""
     for entry in entries:
         called = entry.get("names", entry.get("name"))
         if entry.get(key) == value and isinstance(called, Mapping):

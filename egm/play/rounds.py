@@ -291,7 +291,7 @@ def _follow(conversation: Conversation, recorded: Step) -> None:
 
 
 def the_game(machine: Machine) -> GameRecord:
-    """Return the open game. Raises GameDefectiveError if there is none."""
+    """Return the open game. Raises GameDefectiveError if no game is open."""
     game = open_game(machine)
     if game is None:
         raise GameDefectiveError("there is no game in progress")

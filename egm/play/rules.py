@@ -5,7 +5,7 @@ from typing import Final
 from egm.integrity.lockups import restart_generator
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Rule
+from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
     AWAKE,
     BETTABLE,
@@ -106,16 +106,16 @@ MAY_PLAY: Final = (
 )
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.PLAY, _IDLE, MAY_PLAY, (start_game,), State.PLAYING, TELL),
-    Rule(EventType.BET, BETTABLE, (bet_is_offered,), (set_bet,), Next.SAME, TELL),
-    Rule(EventType.GAME, _IDLE, (game_is_offered,), (select_game,), Next.SAME, TELL),
+    Rule(EventType.PLAY, _IDLE, MAY_PLAY, (start_game,), State.PLAYING, REPORT),
+    Rule(EventType.BET, BETTABLE, (bet_is_offered,), (set_bet,), Next.SAME, REPORT),
+    Rule(EventType.GAME, _IDLE, (game_is_offered,), (select_game,), Next.SAME, REPORT),
     Rule(
         EventType.DENOMINATION,
         _IDLE,
         (denomination_is_offered, no_bets_stand),
         (select_denomination,),
         Next.SAME,
-        TELL,
+        REPORT,
     ),
     # ------------------------------------------------------------------ a game, already decided, being shown
     Rule(
@@ -124,7 +124,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (choice_is_offered, choice_is_covered, choice_may_be_taken),
         (continue_game,),
         Next.SAME,
-        TELL,
+        REPORT,
     ),
     Rule(
         EventType.SHOWN,
@@ -138,14 +138,14 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.AFTER_EVENT, NOT_PLAYING, (conversation_is_open,), (end_conversation,)),
     Rule(EventType.AFTER_EVENT, _PLAYING, (game_is_not_taken_up,), (take_game_up,)),
     # ------------------------------------------------------------------ player protection, as time passes
-    Rule(EventType.ACKNOWLEDGE, _IDLE, (reminder_may_go,), (acknowledge,), Next.SAME, TELL),
-    Rule(EventType.LIMIT, _IDLE, (limit_is_offered,), (set_limit,), Next.SAME, TELL),
+    Rule(EventType.ACKNOWLEDGE, _IDLE, (reminder_may_go,), (acknowledge,), Next.SAME, REPORT),
+    Rule(EventType.LIMIT, _IDLE, (limit_is_offered,), (set_limit,), Next.SAME, REPORT),
     Rule(EventType.REMINDER_DUE, _IDLE, (reminder_is_due,), (remind,)),
     Rule(EventType.PAUSE_OVER, PAYABLE, (pause_is_over,), (end_pause,)),
     Rule(EventType.SESSION_OVER, PAYABLE, (session_is_over,), (end_session,)),
     # ------------------------------------------------------------------ credit too small for anything
-    Rule(EventType.RESIDUAL, _IDLE, (residual_may_be_played,), (play_residual,), Next.SAME, TELL),
-    Rule(EventType.RESIDUAL, PAYABLE, (residual_may_go,), (remove_residual,), Next.SAME, TELL),
+    Rule(EventType.RESIDUAL, _IDLE, (residual_may_be_played,), (play_residual,), Next.SAME, REPORT),
+    Rule(EventType.RESIDUAL, PAYABLE, (residual_may_go,), (remove_residual,), Next.SAME, REPORT),
     # ------------------------------------------------------------------ a game that waits for its generator
     Rule(
         EventType.KEY_TURNED,
@@ -153,7 +153,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (game_waits_for_generator, key_is_enough),
         (restart_generator,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -161,10 +161,12 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (game_waits_for_generator, nobody_is_asked),
         (ask_who,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
-    Rule(EventType.MENU, _PLAYING, (game_waits_for_chance, menu_may_open), (open_menu,), Next.DERIVED, TELL),
-    # ------------------------------------------------------------------ mystery prizes a controller tells of
+    Rule(
+        EventType.MENU, _PLAYING, (game_waits_for_chance, menu_may_open), (open_menu,), Next.DERIVED, REPORT
+    ),
+    # ------------------------------------------------------------------ mystery prizes announced by a controller
     Rule(EventType.AWARD_LOCKED, AWAKE, (), (record_award, send_award_to_screen), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.MYSTERY_WON, AWAKE, (), (record_mystery,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.AFTER_EVENT, LISTENING, (ruled_prize_can_end,), (end_ruled_prizes,), Next.DERIVED),
@@ -174,6 +176,6 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
     form_rule(FORMS, EventType.REFUND_GAME, RULING, (game_cannot_end,), refund_game),
     form_rule(FORMS, EventType.FORFEIT_GAME, RULING, (game_is_forfeit, game_may_be_forfeit), forfeit_game),
     form_rule(FORMS, EventType.MACHINE_CHECKED, RULING, (), record_machine_check, Next.SAME),
-    Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, TELL),
+    Rule(EventType.LANGUAGE, LISTENING, (language_is_offered,), (set_language,), Next.SAME, REPORT),
     Rule(EventType.AT_REST, _IDLE, (limit_pays_out, payout_may_begin), (start_automatic_cash_out,)),
 )

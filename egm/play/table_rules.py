@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Rule
+from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import PAYABLE, only
 from egm.money.forms import FORMS
 from egm.money.rulings import place_is_said
@@ -23,9 +23,9 @@ from egm.records.keys import TableKey
 from egm.staff.form import form_rule
 
 _RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.CASH_OUT, only(State.OUT_OF_SERVICE), (bets_stand,), (give_bets_back,), Next.SAME, TELL),
-    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_may_leave,), (take_bets_down,), Next.SAME, TELL),
-    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (notify_bets_stay,), Next.SAME, TELL),
+    Rule(EventType.CASH_OUT, only(State.OUT_OF_SERVICE), (bets_stand,), (give_bets_back,), Next.SAME, REPORT),
+    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_may_leave,), (take_bets_down,), Next.SAME, REPORT),
+    Rule(EventType.CASH_OUT, only(State.IDLE), (bets_stand,), (notify_bets_stay,), Next.SAME, REPORT),
     form_rule(
         FORMS,
         EventType.ORPHAN_CREDITS,

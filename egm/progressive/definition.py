@@ -1,6 +1,6 @@
 """Level definition: names, kind, terms, and the wager and odds that win the level, without its amounts.
 
-A controller reads its levels from a level file; a machine creates those of its own games from the games'
+A controller reads its levels from a level file; a machine creates the levels of its games from the games'
 definitions (:mod:`egm.progressive.residence`). Both use :class:`LevelDefinition`.
 """
 
@@ -31,7 +31,7 @@ class Chance:
 
     ``stake_cents``: the wager that plays for it, minor units. ``odds``: the exact mean number of hits of one
     such wager. ``hits_most``: how often one wager can hit it; more are held for a ruling. ``shares``: parts
-    of the level that can be won besides, with the mean hits of each.
+    of the level that can also be won, with the mean hits of each.
     """
 
     stake_cents: int
@@ -63,7 +63,7 @@ class _Table(BaseModel):
 
 
 class _Entry(_Table):
-    """One ``[[level]]`` of a level file; ``shares`` are the parts that can be won besides, with their mean hits.
+    """One ``[[level]]`` of a level file; ``shares`` are the parts that can also be won, with their mean hits.
 
     The exact mean hits of one wager of ``stake_cents`` are given as ``odds``, or taken from a ``game``
     (library id or file) and its level ``game_level``. Those of a ``mystery`` level, which the controller

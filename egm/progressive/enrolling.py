@@ -47,8 +47,8 @@ def note_enrolment(machine: Machine, folder: LinkFolder, stick: Stick, link: Lin
     machine.install(Enrolling(folder, stick, link))
     if link is None or link.key != folder.key:
         return
-    kept = machine.memory.get(ProgressiveKey.CERTIFICATE)
-    stored = "" if kept is None else str(kept["certificate"])
+    entry = machine.memory.get(ProgressiveKey.CERTIFICATE)
+    stored = "" if entry is None else str(entry["certificate"])
     try:
         if stored and stored != folder.current and folder.holds(stored):
             folder.switch(stored)
@@ -222,7 +222,7 @@ def _tables(machine: Machine) -> Iterator[Table]:
 
 
 def _in_use(machine: Machine) -> Iterator[Table]:
-    """Yield the certificate in use, or why there is none."""
+    """Yield the certificate in use, or the reason why none is in use."""
     enrolling = machine.state(Enrolling)
     link = enrolling.link
     if link is None:

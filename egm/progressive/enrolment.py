@@ -224,7 +224,7 @@ class Stick:
         return content
 
     def answer(self) -> Answer:
-        """Return the floor's answer. Raises EnrolmentError, also if there is none yet."""
+        """Return the floor's answer. Raises EnrolmentError, also if it has not arrived."""
         content = self.read().get("answer")
         if content is None:
             raise EnrolmentError("link_no_answer")

@@ -170,7 +170,7 @@ def mark(machine: Machine, pool: str) -> LinkMark:
     return LinkMark(sequence=known.sequence, shown_cents=shown_cents, **asdict(position))
 
 
-def state_of(machine: Machine, game: GameRecord, dealings: Round) -> dict[str, object]:
+def state_of(machine: Machine, game: GameRecord, progressive_round: Round) -> dict[str, object]:
     """Return the state that the entry of a step sets: its levels, marks and claims."""
     claims = {
         f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
@@ -186,18 +186,21 @@ def state_of(machine: Machine, game: GameRecord, dealings: Round) -> dict[str, o
             way=None,
             unanswered=False,
         )
-        for claim, made in dealings.claims.items()
+        for claim, made in progressive_round.claims.items()
     }
     wins = {
-        f"{ProgressiveKey.WIN}{dealings.claim_prefix}.{n}": BroadcastWin(
+        f"{ProgressiveKey.WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
             pool=pool, amount_cents=amount_cents, entry=machine.journal.sequence + 1
         )
-        for n, (pool, amount_cents) in enumerate(dealings.frozen)
+        for n, (pool, amount_cents) in enumerate(progressive_round.frozen)
     }
     return {
         **wins,
-        **{f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in dealings.levels.items()},
-        **{f"{ProgressiveKey.LINK}{pool}": made for pool, made in dealings.marks.items()},
+        **{
+            f"{ProgressiveKey.LEVEL}{pool}": level.to_json()
+            for pool, level in progressive_round.levels.items()
+        },
+        **{f"{ProgressiveKey.LINK}{pool}": made for pool, made in progressive_round.marks.items()},
         **claims,
     }
 
@@ -313,7 +316,7 @@ def register_hit(
 
 
 def pools_paid(machine: Machine, game: GameRecord) -> str:
-    """Return the levels paid by a hand-pay, for the win register; empty if there are none."""
+    """Return the levels paid by a hand-pay, for the win register; otherwise empty."""
     return ", ".join(award.pool for award in awards(machine, game) if award.amount_cents)
 
 

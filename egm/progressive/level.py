@@ -18,7 +18,7 @@ from egm.record_codec import RecordError, from_json, to_json
 from meters.transaction import JSON
 
 _ZERO: Final = Fraction(0)
-WHOLE_LEVEL: Final = Fraction(1)
+FULL_LEVEL: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
@@ -132,7 +132,7 @@ class Level:
         grown = replace(self, hidden=self.hidden + hidden, contributed=self.contributed + shown + hidden)
         return _added(grown, shown)
 
-    def hit(self, share: Fraction = WHOLE_LEVEL) -> tuple[int, "Level"]:
+    def hit(self, share: Fraction = FULL_LEVEL) -> tuple[int, "Level"]:
         """Pay the amount shown; return it (minor units) and the level after the reset.
 
         The hidden pool pays for the new base and the operator for what is missing; then the overflow follows,
@@ -143,7 +143,7 @@ class Level:
         if not 0 < share <= 1:
             raise LevelDefectiveError(f"a hit of {share} of a level")
         amount_cents = int(self.shown_cents * share)
-        return amount_cents, replace(self._less(amount_cents, is_whole=share == 1), hits=self.hits + 1)
+        return amount_cents, replace(self._less(amount_cents, takes_all=share == 1), hits=self.hits + 1)
 
     def correct(self, more_cents: int) -> "Level":
         """Return the level after a hit that was paid ``more_cents`` above its award (negative: below).
@@ -152,22 +152,22 @@ class Level:
         missing below the base is paid in as at a hit of a share.
         """
         if more_cents > 0:
-            return self._less(more_cents, is_whole=False)
+            return self._less(more_cents, takes_all=False)
         return _added(replace(self, paid=self.paid + more_cents), Fraction(-more_cents))
 
-    def _less(self, amount_cents: int, *, is_whole: bool) -> "Level":
+    def _less(self, amount_cents: int, *, takes_all: bool) -> "Level":
         """Return the level after ``amount_cents`` were paid from the amount shown: all of it, or a part."""
-        terms = (self.next_terms or self.terms) if is_whole else self.terms
+        terms = (self.next_terms or self.terms) if takes_all else self.terms
         left = self.current - amount_cents
         missing = max(0, terms.base_cents - left.numerator // left.denominator)
         hidden = self.hidden.numerator // self.hidden.denominator
-        from_hidden = hidden if is_whole else min(hidden, missing)
+        from_hidden = hidden if takes_all else min(hidden, missing)
         from_overflow = self.overflow.numerator // self.overflow.denominator
         seed_cents = max(0, missing - from_hidden)
         reset = replace(
             self,
             terms=terms,
-            next_terms=None if is_whole else self.next_terms,
+            next_terms=None if takes_all else self.next_terms,
             current=left,
             hidden=self.hidden - from_hidden,
             overflow=self.overflow - from_overflow,

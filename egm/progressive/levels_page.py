@@ -20,8 +20,8 @@ from egm.staff.service.words import local, money, number, pairs, plain, say
 def level_tables(machine: Machine) -> tuple[Table, ...]:
     """Return one table per level: the machine's own, closed ones too, then those of a controller or host."""
     own = {
-        key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(kept)
-        for key, kept in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())
+        key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
+        for key, stored in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())
     }
     linked = [pool for pool in machine.state(Pools).by_id if pool not in own]
     return (

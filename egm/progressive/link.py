@@ -6,7 +6,7 @@ the link again at start. Unanswered messages are repeated; both ends recognise a
 
 * A contribution is sent in order and at most a window ahead of what is counted; a gap is filled when the
   controller names it.
-* A claim is sent once the contribution of its own wager has been counted, and again until it is awarded.
+* A claim is sent once the contribution of its wager has been counted, and again until it is awarded.
 * A commit is sent once the award is paid, and again until the controller has closed the claim. A controller that
   does not know the hit (it never received it, or its store is an older copy) is sent the claim first.
 * The controller decides who wins a mystery level as it counts, and reports it with the count. A win of this machine
@@ -286,9 +286,9 @@ class Link:
     def _enrol(self, now_ns: int) -> None:
         wanted = []
         for level, feeder in self.feeders.items():
-            asked_ns = self._asked_ns.get(level)
+            queried_ns = self._asked_ns.get(level)
             patience_ns = RETRY_NS if feeder.refused is None else _REFUSED_RETRY_NS
-            if not feeder.joined and (asked_ns is None or now_ns - asked_ns >= patience_ns):
+            if not feeder.joined and (queried_ns is None or now_ns - queried_ns >= patience_ns):
                 self._asked_ns[level] = now_ns
                 wanted.append(feeder.enrolment)
         if wanted:

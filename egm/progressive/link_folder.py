@@ -88,7 +88,7 @@ class LinkFolder:
     # ------------------------------------------------------------------ what is in use
     @property
     def current(self) -> str:
-        """Return the digest of the certificate in use; empty if there is none."""
+        """Return the digest of the certificate in use; otherwise empty."""
         with suppress(OSError):
             name = str((self.root / "current").readlink())
             return name if self.holds(name) else ""
@@ -112,7 +112,7 @@ class LinkFolder:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
     def stage(self, answer: Answer) -> str:
-        """Store an answer to the pending request beside the files in use; return its digest. Raises EnrolmentError."""
+        """Store an answer to the pending request next to the files in use; return its digest. Raises EnrolmentError."""
         key, facts = self.asking(), answer.facts()
         if key is None or key_digest(key.public_key()) != facts.key:
             raise EnrolmentError("link_other_key")

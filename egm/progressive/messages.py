@@ -156,7 +156,7 @@ class Joined(_Message):
 
     The level starts from ``base_cents``; a mystery level must be won by ``ceiling_cents``. ``counted`` is the
     last contribution of this machine that the controller has, and ``won`` its wins that are not committed.
-    ``shares`` are the parts of the level that can be won besides the whole, with the mean hits of a wager: a
+    ``shares`` are the parts of the level that can be won as well as the whole, with the mean hits of a wager: a
     machine that does not know this field rejects the message, and so feeds no such level.
     """
 
@@ -192,7 +192,7 @@ class Value(_Message):
     """The amount a level shows. ``sequence`` rises with every message; ``time_utc`` is the controller's (ISO 8601).
 
     ``run`` is a random name of the run of the controller's program: within a run the sequence alone orders
-    values, and a run that started from an older copy of the store can be told from the previous one.
+    values, and a run that started from an older copy of the store can be distinguished from the previous one.
     ``falls`` counts the wins, ceilings and corrections that ever lowered the amount: a lower amount with the
     same ``falls`` is a fault and is not shown (NM 15.1.24.12(E)). ``commitment`` is to the secret amount of
     the ``prize``-th prize of a mystery level (:mod:`egm.progressive.trigger`).

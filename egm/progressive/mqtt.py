@@ -99,11 +99,11 @@ class MqttCarrier:
     async def _hear(self, line: Line, ears: CarrierListener) -> None:
         async for message in line.messages:
             try:
-                said = from_controller(payload(message))
+                update = from_controller(payload(message))
             except ProgressiveMessageError as error:
                 ears.misunderstood(str(error))
             else:
-                ears.received(said)
+                ears.received(update)
 
     async def _send_all(self, line: Line, outbox: Waiting[FromMachine]) -> None:
         while True:

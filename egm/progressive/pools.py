@@ -116,7 +116,7 @@ def pools_of(game: Game, denominations_cents: Iterable[int], slots: Iterable[Lev
             )
         if _keeper(slot) is Keeper.BROADCAST and play.shares:
             raise NoPoolError(
-                f"{game.id}: level {play.level!r} is also won in part, which no broadcast can tell of"
+                f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
             )
         for cents in denominations_cents:
             pool = _pool(game, play, slot, cents) if _may_be_staked(game, play, cents) else None

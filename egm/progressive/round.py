@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from egm.errors import InvariantError
 from egm.progressive import posting
-from egm.progressive.level import WHOLE_LEVEL, Level
+from egm.progressive.level import FULL_LEVEL, Level
 from egm.progressive.pools import Keeper, Pool
 from egm.records.game_record import DrawRecord, Hit, LevelsPlayed, Share
 from meters import Transfer
@@ -181,7 +181,7 @@ class Round:
         hit = Hit(pool=pool.id, level=name, mystery=mystery, share=share)
         if pool.own:
             before = self._now(pool)
-            amount_cents, after = before.hit(share or WHOLE_LEVEL)
+            amount_cents, after = before.hit(share or FULL_LEVEL)
             self._step(pool, before, after)
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return

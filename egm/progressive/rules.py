@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Rule
+from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
     AT_WORK,
     AWAKE,
@@ -45,7 +45,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (attendant_may_settle, key_is_enough),
         (settle_unanswered,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -53,7 +53,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (nobody_is_asked, attendant_may_settle),
         (ask_who,),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
     # ------------------------------------------------------------------ what persons decide
     form_rule(

@@ -112,7 +112,7 @@ def plays_along(machine: Machine, digest: str) -> bool:
 
 
 def table_in_common(machine: Machine, digest: str) -> JSON:
-    """Return the shared state of a table, or None if there is none or it is the initial state."""
+    """Return the shared state of a table, or None if nothing is stored or it is the initial state."""
     starting = machine.installed(AsRoundBegins)
     if starting is not None and digest in starting.tables:
         return starting.tables[digest]

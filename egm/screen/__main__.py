@@ -69,7 +69,7 @@ class Refusal(click.ClickException):
 @click.option("--position", type=click.IntRange(1), help="Which player position it is for, of several.")
 @click.option("--display", type=click.IntRange(0), default=0, help="Which display it is shown on.")
 @click.option("--lease", type=click.IntRange(3), hidden=True, help="Descriptor of the display that is lent.")
-@click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
+@click.option("--reduced-motion", is_flag=True, help="Show steady lamps, without flashing or fountains.")
 @click.option("--silent", is_flag=True, help="No sound.")
 def main(
     *,

@@ -101,7 +101,7 @@ class Card:
 
     @classmethod
     def open(cls, folder: Path = _CARDS) -> "Card":
-        """Return the first card with a display. Raises DisplayError if there is none."""
+        """Return the first card with a display. Raises DisplayError if no card has one."""
         trouble = DisplayError(f"{folder}: no card has a display that answers")
         for path in sorted(folder.glob("card*")):
             card = cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))

@@ -30,10 +30,10 @@ _TITLE: Final = (150.0, 136.0)
 _TAIL: Final = 5
 #: Matches the price at the end of a group id, which separates groups of one kind with different odds.
 _PRICE: Final = re.compile(r"(?:[ -][\d:.]+)+$")
-#: A run of fewer spots has no row of its own.
+#: A run of fewer spots has no separate row.
 _RUN: Final = 4
 #: A chip lies to the right of the label if the cell is wider than _NARROW, else below it. In a cell no higher
-#: than LOW, it lies beside the odds. A cell as high as _LINED[0] counts as wide only from _LINED[1] on,
+#: than LOW, it lies next to the odds. A cell as high as _LINED[0] counts as wide only from _LINED[1] on,
 #: because it has two lines of its name above the chip.
 _NARROW: Final = 140.0
 LOW: Final = 104.0

@@ -43,7 +43,7 @@ class Layout:
     aside: float = 0.0
     """The width that the drawer covers at the right."""
     tray: float = 0.0
-    """The height of the tray below a Keno board. A tray beside the board is as high as the field."""
+    """The height of the tray below a Keno board. A tray next to the board is as high as the field."""
     finger: float = 60.0
     """The least size of a touch target, each way: 15 mm of a cabinet's display, 44 pixels of a telephone."""
 
@@ -54,7 +54,7 @@ class Layout:
 
     @property
     def levels(self) -> Rect | None:
-        """Return where progressive meters are shown beside the game's title, or None in portrait.
+        """Return where progressive meters are shown next to the game's title, or None in portrait.
 
         In portrait a side panel shows them.
         """

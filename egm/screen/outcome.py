@@ -48,7 +48,7 @@ class Prize:
     symbol: str
     credits: int
     gives: tuple[tuple[str, int], ...] = ()
-    """Awards besides credits: a stage and its number of games, or a merchandise prize."""
+    """Awards other than credits: a stage and its number of games, or a merchandise prize."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class Painter:
         return pygame.Rect(left, top, self.px(rect[0] + rect[2]) - left, self.px(rect[1] + rect[3]) - top)
 
     def cached(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
-        """Return the cached surface of ``key``; make it if there is none."""
+        """Return the cached surface of ``key``; create it if absent."""
         key = (self._drawn_for, key)
         surface = self._cache.get(key)
         if surface is None:

@@ -57,8 +57,8 @@ def at_page(desk: Desk, page: ServicePage | None, now: float) -> Desk:
         return Desk()
     if page.id == desk.page_id:
         return desk
-    kept_sheets = desk.sheets[: max(1, page.depth)]
-    sheets = (*kept_sheets, *(0 for _ in range(max(1, page.depth) - len(kept_sheets))))
+    sheets_above = desk.sheets[: max(1, page.depth)]
+    sheets = (*sheets_above, *(0 for _ in range(max(1, page.depth) - len(sheets_above))))
     return Desk(page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, since=now)
 
 

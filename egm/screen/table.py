@@ -209,7 +209,7 @@ class Chips:
     """The player's chips: the new bets, their undo history, and the selected tool.
 
     ``bets`` are credits by spot, negative if a standing bet is to be taken down. ``last`` is what the last
-    round staked; ``part`` and ``sheet`` are the open part of the layout; ``asked`` is the spot last touched;
+    round staked; ``part`` and ``sheet`` are the open part of the layout; ``explained_spot`` is the spot last touched;
     ``refused`` is why the last touch changed nothing (a catalogue key).
     """
 
@@ -223,7 +223,7 @@ class Chips:
     part: str = ""
     sheet: int = 0
     neighbours: int = NEIGHBOURS[0]
-    asked: str = ""
+    explained_spot: str = ""
     refused: str = ""
     due: bool = False
     """Whether the machine has yet to be informed that the last round's chips are off the table."""
@@ -243,7 +243,12 @@ class Chips:
         laid_bets = {spot: each for spot, each in bets.items() if each}
         before = (*self.before, self.bets)[-_UNDO:]
         return replace(
-            self, bets=laid_bets, before=before, asked=touched or self.asked, refused="", due=False
+            self,
+            bets=laid_bets,
+            before=before,
+            explained_spot=touched or self.explained_spot,
+            refused="",
+            due=False,
         )
 
 
@@ -320,7 +325,7 @@ def laid(
     ``times`` is the number of chips on each spot, one if not given.
     """
     if chips.tool == "ask":
-        return replace(chips, asked=spots[0], refused="")
+        return replace(chips, explained_spot=spots[0], refused="")
     if chips.tool == "take":
         return _remove_bet(table, chips, spots[0], held)
     if chips.tool == "plays":
@@ -331,11 +336,11 @@ def laid(
         bets |= {each: held.spot(table.spots[each]).least for each in spot.round if not bets.get(each)}
         after, why = _more(table, spot, bets, value_of(table, chips, held) * (times or {}).get(name, 1), held)
         if why:
-            return replace(chips, asked=name, refused=why)
+            return replace(chips, explained_spot=name, refused=why)
         bets[name] = after
     bets = _with_followers(table, bets, held)
     why = _too_much(table, bets, held)
-    return replace(chips, asked=spots[0], refused=why) if why else chips.changed(bets, spots[0])
+    return replace(chips, explained_spot=spots[0], refused=why) if why else chips.changed(bets, spots[0])
 
 
 def _lead(table: Table, spot: str) -> str:
@@ -412,17 +417,17 @@ def _with_followers(table: Table, bets: Bets, held: Limits) -> dict[str, int]:
 
 
 def _remove_bet(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
-    """Remove the new bet from a spot; if there is none, mark the standing bet to be taken down, or unmark it."""
+    """Remove the new bet from a spot; if it has none, mark the standing bet to be taken down, or unmark it."""
     spot = _lead(table, spot)
     now, stood = chips.bets.get(spot, 0), held.standing.get(spot, 0)
     if not now and not stood:
-        return replace(chips, asked=spot, refused="nothing")
+        return replace(chips, explained_spot=spot, refused="nothing")
     bets = {**chips.bets, spot: -stood if now == 0 else 0}
     bets = _with_followers(table, bets, held)
     for name, each in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
         other = held.spot(table.spots[name])
         if each > 0 and (closed(other, bets, held)[0] or held.on(bets, name) > held.most(other, bets)):
-            return replace(chips, asked=spot, refused="needed")
+            return replace(chips, explained_spot=spot, refused="needed")
     return chips.changed(bets, spot)
 
 
@@ -438,8 +443,8 @@ def _toggle_plays(table: Table, chips: Chips, spot: str, held: Limits) -> Chips:
     """Toggle whether a new or standing bet on a spot plays."""
     now = plays(table, chips, spot, held)
     if now is None or held.on(chips.bets, spot) <= 0:
-        return replace(chips, asked=spot, refused="always" if now is None else "nothing")
-    return replace(chips, asked=spot, refused="", plays={**chips.plays, spot: not now})
+        return replace(chips, explained_spot=spot, refused="always" if now is None else "nothing")
+    return replace(chips, explained_spot=spot, refused="", plays={**chips.plays, spot: not now})
 
 
 def undone(chips: Chips) -> Chips:

@@ -140,7 +140,7 @@ class Texts:
         return count == 1 or (count == 0 and self.language == "fr")
 
     def code(self, section: str, code: str) -> str:
-        """Return a section's text for a machine code (its dots written as _), or the code itself if there is none."""
+        """Return a section's text for a machine code (its dots written as _), or the code itself if it has none."""
         if section == "tilt.text":
             return fault_words(self, code)
         key = f"{section}.{code.replace('.', '_')}"

@@ -117,7 +117,7 @@ class View:
     """Whether the player wants a table's scoreboard shown; ``board_at`` is when they chose."""
     board_at: float = -10.0
     four_colours: bool = False
-    """Whether each suit of the cards has a colour of its own, at the player's request."""
+    """Whether each suit of the cards has a different colour, at the player's request."""
     desk: Desk = field(default_factory=Desk)
     recall: "View | None" = None
     """The game that the open service page recalls, as the player saw it."""

@@ -145,7 +145,7 @@ class Window:
     def _pointed(self, x: float, y: float) -> tuple[float, float]:
         """Return where on the display a mouse clicked.
 
-        SDL's driver without a display has a size of its own, and reports pointer positions in that.
+        SDL's driver without a display has its own size, and reports pointer positions in that.
         """
         if self._head is None:
             return x, y

@@ -9,7 +9,7 @@ from egm.kernel.events import Event, EventType, Next, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
-from egm.kernel.rules import TELL, DerivedState, Rule
+from egm.kernel.rules import REPORT, DerivedState, Rule
 from egm.kernel.services import Attachment, MachineContext
 from egm.kernel.states import BETTABLE, EVERYWHERE, only
 from egm.play.rounds import start_game
@@ -34,8 +34,8 @@ from egm.seats.wheel import decide, wheel_notices
 _BETTING: Final = only(State.BETTING)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *MAY_PLAY), (join,), State.BETTING, TELL),
-    Rule(EventType.CASH_OUT, _BETTING, (), (withdraw_bets,), Next.DERIVED, TELL),
+    Rule(EventType.PLAY, only(State.IDLE), (plays_in_common, *MAY_PLAY), (join,), State.BETTING, REPORT),
+    Rule(EventType.CASH_OUT, _BETTING, (), (withdraw_bets,), Next.DERIVED, REPORT),
     Rule(TableEvent.NO_MORE_BETS, BETTABLE, (has_a_place, *MAY_PLAY), (start_game,), State.PLAYING),
     Rule(TableEvent.NO_MORE_BETS, EVERYWHERE, (), (notify_bets_not_accepted,), Next.DERIVED_ONCE_TESTED),
 )

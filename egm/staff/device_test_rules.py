@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType, Next
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Guard, Rule
+from egm.kernel.rules import REPORT, Guard, Rule
 from egm.kernel.states import AT_WORK, AWAKE
 from egm.staff.service.device_tests import (
     acceptor_is_tested,
@@ -25,7 +25,7 @@ from egm.staff.slips import record_slip, record_slip_failed, ticket_is_a_slip
 def rules(no_ticket_is_asked: Guard[Machine]) -> tuple[Rule[Machine], ...]:
     """Return the rules; the guard is supplied by the feature that queries the value of tickets."""
     tested = (may_test, free_device(no_ticket_is_asked))
-    return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, TELL), *_RULES)
+    return (Rule(EventType.TEST, AT_WORK, tested, (start_test,), Next.DERIVED, REPORT), *_RULES)
 
 
 _RULES: Final[tuple[Rule[Machine], ...]] = (

@@ -18,7 +18,7 @@ from typing import Any, Final
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventName, Next, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Effect, Guard, Rule
+from egm.kernel.rules import REPORT, Effect, Guard, Rule
 from egm.people import Permission, Roster
 from egm.staff.service.desk import who
 
@@ -71,7 +71,9 @@ class Field:
             return text
         if self.kind is FieldKind.CHOICE:
             if text not in self.choices:
-                raise FieldError(self.name, "not_offered", f"{text!r} is none of {', '.join(self.choices)}")
+                raise FieldError(
+                    self.name, "not_offered", f"{text!r} is not one of {', '.join(self.choices)}"
+                )
             return text
         if not (text.isascii() and text.isdigit()):
             raise FieldError(self.name, "not_digits", f"{text!r} is not a number")
@@ -172,4 +174,4 @@ def form_rule(
             and authorise(machine, event, form.permission, form.persons_needed(machine))
         )
 
-    return Rule(event, states, (authorised, *guards), (effect,), next_, TELL)
+    return Rule(event, states, (authorised, *guards), (effect,), next_, REPORT)

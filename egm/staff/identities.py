@@ -1,4 +1,4 @@
-"""Register of identities: persons paid by hand, stored beside the journal and never in it.
+"""Register of identities: persons paid by hand, stored separately from the journal and never in it.
 
 The journal is exported, copied and read by many; a person's name and document must not be. So the clear text
 exists only here, in a file on each medium readable by the machine's user, and the journal stores a

@@ -2,7 +2,7 @@
 
 An intervention is declared in the service menu by an authenticated person; while it is open the machine is
 held out of service, and the doors it covers may be opened. If the profile requires identified openings, any
-other door, and any door without an intervention, is an event of its own and a tilt; if it requires
+other door, and any door without an intervention, is a separate event and a tilt; if it requires
 monitoring, so is a door opened before the monitoring system has read who is at work (K-13). The sheet of an
 intervention is derived from journal entries alone: see :mod:`egm.staff.sheet`.
 """

@@ -19,7 +19,7 @@ from egm.records.games import open_game
 from egm.records.keys import MoneyKey, PlayKey, StaffKey, TableKey
 from egm.staff.service.desk import ServiceDesk
 
-#: State keys of what a player may still be owed besides credits.
+#: State keys of what a player may still be owed in addition to credits.
 _OWED: Final = frozenset(
     {PlayKey.GAME.value, MoneyKey.HANDPAY.value, MoneyKey.PAY_OUT.value, MoneyKey.PAPER.value}
 )

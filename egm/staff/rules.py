@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Rule
+from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import (
     AT_WORK,
     AWAKE,
@@ -61,7 +61,7 @@ _MENU: Final = only(State.SERVICE_MENU)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
-    Rule(EventType.SERVICE, LISTENING, (), (call_service,), Next.SAME, TELL),
+    Rule(EventType.SERVICE, LISTENING, (), (call_service,), Next.SAME, REPORT),
     Rule(EventType.KEY_MOVED, AWAKE, (), (record_key,)),
     Rule(
         EventType.KEY_TURNED,
@@ -69,12 +69,12 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (key_is_enough,),
         (answer_service_call, name_standing_fault),
         Next.DERIVED,
-        TELL,
+        REPORT,
     ),
-    Rule(EventType.KEY_TURNED, CHALLENGED, (nobody_is_asked,), (ask_who,), Next.DERIVED, TELL),
+    Rule(EventType.KEY_TURNED, CHALLENGED, (nobody_is_asked,), (ask_who,), Next.DERIVED, REPORT),
     # ------------------------------------------------------------------ the service menu
-    Rule(EventType.MENU, SERVICEABLE, (menu_may_open,), (open_menu,), Next.DERIVED, TELL),
-    Rule(EventType.MENU_MOVED, AT_WORK, (position_is_another,), (move_menu,), Next.DERIVED, TELL),
+    Rule(EventType.MENU, SERVICEABLE, (menu_may_open,), (open_menu,), Next.DERIVED, REPORT),
+    Rule(EventType.MENU_MOVED, AT_WORK, (position_is_another,), (move_menu,), Next.DERIVED, REPORT),
     Rule(EventType.MENU_CLOSED, AWAKE, (), (close_menu,), Next.DERIVED_ONCE_TESTED),
     Rule(EventType.ANSWER, AT_WORK, (page_is_open,), (answer_page,), Next.DERIVED),
     # ------------------------------------------------------------------ work at the machine

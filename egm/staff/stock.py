@@ -32,8 +32,8 @@ def collected(machine: Machine, collection: str) -> dict[str, object]:
 def fill_is_whole(machine: Machine, event: Event) -> bool:
     """Return whether there is a hopper, and the amount is a whole number of its coins."""
     coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.data.get("amount_cents")
-    is_whole_coins = coin_cents > 0 and isinstance(amount_cents, int) and amount_cents % coin_cents == 0
-    return machine.state(Devices).hopper is not None and is_whole_coins
+    is_coin_multiple = coin_cents > 0 and isinstance(amount_cents, int) and amount_cents % coin_cents == 0
+    return machine.state(Devices).hopper is not None and is_coin_multiple
 
 
 def box_is_to_be_counted(machine: Machine, event: Event) -> bool:

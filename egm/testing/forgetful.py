@@ -293,13 +293,13 @@ class _ForgetfulDatabase:
     def __init__(self, path: Path, vfs: str, *, read_only: bool) -> None:
         write = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = apsw.SQLITE_OPEN_READONLY if read_only else write
-        with _told():
+        with _medium_errors():
             self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
         """Run one statement."""
-        with _told():
+        with _medium_errors():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))
 
     def close(self) -> None:
@@ -308,7 +308,7 @@ class _ForgetfulDatabase:
             self._connection.close(force=True)
 
 
-class _told:  # noqa: N801 (a context manager, as those of contextlib)
+class _medium_errors:  # noqa: N801 (a context manager, as those of contextlib)
     """Translates SQLite's errors into those of :mod:`meters.storage`."""
 
     def __enter__(self) -> None:

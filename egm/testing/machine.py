@@ -315,7 +315,7 @@ class MachineRig:
             self.machine.install(each)
 
     def _remember(self, folder: Path) -> None:
-        """Open the files beside the journal, and complete what was left open there."""
+        """Open the files next to the journal, and complete what was left open there."""
         why = ""
         if self.beside is None:
             self.store, why = open_store(self.journal, folder, folder / SECOND_FOLDER)

@@ -13,7 +13,7 @@ from egm.kernel.services import MachineContext
 from egm.links.sas.attachment import SasChannel, sas_lines
 from egm.links.sas.channel import Ask, Channel, Send
 from egm.links.sas.codec import MalformedPollError
-from egm.links.sas.crc import is_intact, sealed
+from egm.links.sas.crc import is_intact, with_crc
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import Delivered, RealTime, Withdrawn
 from egm.links.sas.wire import LenientFraming, StrictFraming, marked
@@ -179,7 +179,7 @@ class HostWire:
 
     def long(self, code: int, data: str = "") -> str:
         """Send a poll with a CRC and data in hex; return the data of the reply, or its single byte."""
-        return self._data(code, self.send(sealed(bytes((self.address, code)) + bytes.fromhex(data))))
+        return self._data(code, self.send(with_crc(bytes((self.address, code)) + bytes.fromhex(data))))
 
     def _data(self, code: int, answer: bytes) -> str:
         if len(answer) < 2:

@@ -50,7 +50,7 @@ class Menu:
         assert page is not None, "no page is open"
         for words in words_of(page):
             for texts in self._texts:
-                _said(words, texts)
+                _translated(words, texts)
         return page
 
     @property
@@ -141,7 +141,7 @@ class Menu:
     def lines(self) -> dict[str, str]:
         """Return the page's two-column lines, in English."""
         return {
-            said(row.cells[0], "en"): said(row.cells[-1], "en")
+            translated(row.cells[0], "en"): translated(row.cells[-1], "en")
             for table in self.page.tables
             for row in table.rows
         }
@@ -164,12 +164,12 @@ def words_of(page: ServicePage) -> Iterator[Words]:
             yield from row.cells
 
 
-def said(words: Words, language: str) -> str:
+def translated(words: Words, language: str) -> str:
     """Return a text in a language. Raises CatalogueError if the catalogue lacks it."""
-    return _said(words, TEXTS[language])
+    return _translated(words, TEXTS[language])
 
 
-def _said(words: Words, texts: Texts) -> str:
+def _translated(words: Words, texts: Texts) -> str:
     return texts.worded(words, lambda cents: texts.money(cents, "USD"))
 
 

@@ -135,7 +135,7 @@ def _exchanged(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
 def put_back(store: TicketStore, journal: JournalView) -> str:
     """Return why a ledger is older than a machine's journal knows, or another one; an empty string if neither.
 
-    For use beside the machine, which may be running: sums are not compared, because a ticket in progress is
+    For use while the machine runs, which may be running: sums are not compared, because a ticket in progress is
     in one of them only. The check passes if the journal (or the one before a clear) has never seen a ledger,
     and if two persons have restored the ledger and the machine has not seen that yet. Later acts of the cage
     itself are in the ledger's own head.
@@ -149,7 +149,7 @@ def put_back(store: TicketStore, journal: JournalView) -> str:
     if restoration == stored.begun:
         return _exchanged(store, stored)
     if ledger_was_known(journal, restoration):
-        return "the ticket ledger is that of before it was begun anew: it was put back"
+        return "the ticket ledger is older than its last restoration: an old copy was put back"
     return ""
 
 

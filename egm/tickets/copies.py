@@ -237,7 +237,7 @@ class Copies:
         common = end_of(logged[place - 1]) if place else START
         here = self.run("SELECT place, digest FROM moves WHERE place = ?", place).fetchone() or START
         if here != common:
-            raise _TwoStories(f"{self.path}: {LOG_NAME} tells another story from move {place} on")
+            raise _TwoStories(f"{self.path}: {LOG_NAME} differs from the ledger from move {place} on")
         for row in logged[ours[0] :]:
             self.insert(row)
         if logged and not ours[0]:

@@ -47,8 +47,8 @@ class TicketRules:
 
     ``limit_cents``: a greater amount is paid by hand. ``valid_days``: a ticket is valid until the end of that
     many days after its own, local time; None never expires. ``allowance``: tickets that this machine may
-    number before the host knows them; ``unread``: tickets in total that the host may not know, whoever
-    numbered them. Both are None without a host.
+    number before the host knows them; ``unread``: tickets in total that the host may not know, regardless
+    of who numbered them. Both are None without a host.
     """
 
     currency: str

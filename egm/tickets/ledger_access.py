@@ -10,13 +10,13 @@ from meters.storage import DiskStorage
 
 
 def machine_key(folder: Path, second: Path | None = None) -> MachineKey:
-    """Return the key of the machine in a state folder. Raises :class:`OperatorError` if there is none.
+    """Return the key of the machine in a state folder. Raises :class:`OperatorError` if there is no ledger.
 
     ``second`` is the folder on the second medium, by default the one inside the first.
     """
     key = MachineKey.load(DiskStorage(), folder, second or folder / SECOND_FOLDER)
     if key is None:
-        raise OperatorError(f"{folder}: no machine was ever started here: there is no key")
+        raise OperatorError(f"{folder}: no machine has been started in this folder: there is no key")
     return key
 
 

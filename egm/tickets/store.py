@@ -152,7 +152,7 @@ class TicketStore:
             self._head.write(head_at(self.end, seen or self.journal_seen()))
 
     def journal_seen(self) -> JournalSeen | None:
-        """Return the journal entry stored in the head, or None if there is none.
+        """Return the journal entry stored in the head, or None.
 
         Raises JournalDamaged if the head cannot be read, which :meth:`behind` reports.
         """
@@ -271,7 +271,7 @@ class TicketStore:
         return None if row is None else self._read(number, row[0])
 
     def found(self, number: str) -> Record:
-        """Return the ticket with this number. Raises :class:`TicketOrderError` if there is none."""
+        """Return the ticket with this number. Raises :class:`TicketOrderError` if there is no such ticket."""
         record = self.get(number)
         if record is None:
             raise TicketOrderError(f"ticket {mask(number)} is not in the ledger")

@@ -1,4 +1,4 @@
-"""Amounts in words, English and French, printed beside the figures (H-02).
+"""Amounts in words, English and French, printed with the figures (H-02).
 
 French follows the traditional rules: *et* before *un* and *onze* only (vingt et un, soixante et onze, but
 quatre-vingt-un), *cent* and *quatre-vingt* take an s when multiplied and last (deux cents, quatre-vingts) but

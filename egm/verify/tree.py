@@ -100,7 +100,7 @@ def components_of(scope: Scope) -> frozenset[str]:
 
 
 def component_of(name: str) -> str:
-    """Return the component a file belongs to. Raises LocalError if there is none."""
+    """Return the component a file belongs to. Raises LocalError if it belongs to none."""
     for prefix, component in _PREFIXES:
         if name.startswith(prefix):
             return component

@@ -203,7 +203,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return the hands, named like the bets on them."""
         bets = reversed(self.bets())
         called: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
-        hands = reversed(self.hands)  # the player's hand is on the left, as it is dealt
+        hands = reversed(self.hands)  # the player's hand is on the left, as dealt
         return tuple((hand, called.get(hand, names), most) for hand, names, most in hands)
 
     def presentation(self) -> dict[str, object]:

@@ -18,8 +18,8 @@ from paytables.layout import (
     Layout,
     TableRules,
     analyse_cases,
+    check_credit_multiples,
     check_forms,
-    check_whole_credits,
     stakes_stated,
 )
 
@@ -162,7 +162,7 @@ def check_bets(rules: BankRules[D], file: str) -> None:
     for n, bet in enumerate(bets):
         if bet.id in {other.id for other in bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is there twice")
-        check_whole_credits(f"bet.{n}.limits", bet.limits, bet.every_pay(), file)
+        check_credit_multiples(f"bet.{n}.limits", bet.limits, bet.every_pay(), file)
     check_forms(rules.cloth, file)
 
 

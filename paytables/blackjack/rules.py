@@ -25,7 +25,7 @@ from paytables.blackjack.schema import (
 from paytables.blackjack.words import chart_rows
 from paytables.contract import Draw, Json, LevelPlay, Play, Remark, Spot, Wager, view_of_seat
 from paytables.definition import Text
-from paytables.layout import Layout, Odds, TableRules, check_forms, check_whole_credits
+from paytables.layout import Layout, Odds, TableRules, check_credit_multiples, check_forms
 from paytables.poker.proof import held_against
 from paytables.side_bets import Progressive, SideBet
 
@@ -252,9 +252,9 @@ class BlackjackRules(TableRules):
         made, rules = self.definition, self.definition.rules
         odds = [rules.blackjack, *(each for each in (rules.sevens, rules.suited_678) if each is not None)]
         odds += [] if rules.insurance is None else [_HALF]
-        check_whole_credits("main.limits", made.main.limits, odds, file)
+        check_credit_multiples("main.limits", made.main.limits, odds, file)
         for n, side in enumerate(made.side):
-            check_whole_credits(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
+            check_credit_multiples(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)
         pays = {side.id: (side.limits, [row.pays for row in side.row]) for side in made.side}
         side_bets.check_levels(made.progressive, pays, file)
         check_forms(self.cloth, file)

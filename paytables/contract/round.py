@@ -134,8 +134,7 @@ class Outcome:
     ``settlements`` are those of the round, in order; the win is their sum and is not stored separately.
     ``progressives`` and ``merchandise`` name the levels (or parts of them) and prizes hit, in order; the
     cabinet values and pays them, and the win excludes them. ``display`` is all a screen needs to redraw the
-    end of the round. ``table`` is the table state that the round leaves (:meth:`paytables.game.Rules.at`), or
-    None if there is none.
+    end of the round. ``table`` is the table state that the round leaves (:meth:`paytables.game.Rules.at`), or None.
     """
 
     settlements: tuple[Settlement, ...] = ()

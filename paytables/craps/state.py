@@ -79,7 +79,7 @@ def state_from_json(data: object, felt: Felt) -> State:
     try:
         reversed_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
     except (TypeError, ValueError):
-        raise ValueError(f"told: {data['told']!r} are not bets by seat and spot") from None
+        raise ValueError(f"'told': {data['told']!r} is not a mapping of bets by seat and spot") from None
     state = State(point, shooter).with_bets(bets, reversed_bets, seats)
     if (
         state.point != point

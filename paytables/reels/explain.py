@@ -397,7 +397,7 @@ class _Reading:
                     yield Remark(f"{key}.pay.{n}.pays.{count}", text)
 
     def _in_a_row(self, symbol: int, number: int, pay: Pay) -> int:
-        """Return the longest run of a symbol for which a ways prize is won, or 0 if there is none."""
+        """Return the longest run of a symbol for which a ways prize is won, or 0."""
         shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
         sides = {"left": [shown], "right": [shown[::-1]]}.get(pay.direction, [shown, shown[::-1]])
         longest = max([*side, False].index(False) for side in sides)

@@ -145,7 +145,7 @@ def _decided(definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain:
 
 
 def _highest(stages: ModeStages) -> dict[str, Any]:
-    """Return the highest win and its probability, or a note on why there is none."""
+    """Return the highest win and its probability, or a note on why it is unknown."""
     try:
         top = Tops(stages).award(Award("stage", stages.mode.stage, 1, 0))
     except AnalysisError as error:

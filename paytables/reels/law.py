@@ -129,7 +129,7 @@ def _merge_letters(
 class _Tables:
     """The stage's graph as arrays. Awards are encoded as one integer, one digit per component that gives any.
 
-    A final node is replaced by the dead one as soon as it is reached, because its win is then certain; every
+    A final node is replaced by the dead one when it is reached, because its win is then certain; every
     letter leads from the dead node to itself.
     """
 

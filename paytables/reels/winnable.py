@@ -10,7 +10,7 @@ from paytables.reels.automaton import Prize
 from paytables.reels.schema import Pay, ReelsStage
 from paytables.wording import counted
 
-_ALONE = "can only be won by substitutes alone: no reel shows a symbol of its own where it counts"
+_ALONE = "can only be won by substitutes alone: no reel shows the symbol itself where it counts"
 
 
 class StageInMaking(Protocol):

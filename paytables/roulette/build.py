@@ -2,7 +2,7 @@
 
 from paytables.contract import Spot
 from paytables.errors import DefinitionError
-from paytables.layout import check_forms, check_whole_credits
+from paytables.layout import check_credit_multiples, check_forms
 from paytables.onedraw.table import SpotRules
 from paytables.roulette.cloth import grounds
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
@@ -51,7 +51,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
 
 def _check(bet: BetGroup, key: str, file: str) -> None:
     odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
-    check_whole_credits(key, bet, odds, file)
+    check_credit_multiples(key, bet, odds, file)
     if bet.on_zero != "lost" and bet.step % 2:
         raise DefinitionError(file, f"{key}.step", f"{bet.step} has no half: zero gives the half back")
     if bet.on_zero != "lost" and bet.spins > 1:

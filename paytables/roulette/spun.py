@@ -15,7 +15,7 @@ class SpunTable(OneDrawTable):
     """The rules of a table with a wheel; ``parts`` are its results clockwise, some of them several times.
 
     ``revolutions`` is the minimum number of turns of a valid spin; ``by_wheel``: a real wheel spins, and
-    reports where its ball came to rest in a spin that it considers valid. ``looks`` is additional screen
+    reports where its ball landed in a spin that it considers valid. ``looks`` is additional screen
     data: colours of segments, names of signs.
     """
 
@@ -30,7 +30,7 @@ class SpunTable(OneDrawTable):
         return Counter(self.parts)
 
     def comes(self, draw: Draw) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
-        """Spin, or ask the real wheel where its ball came to rest."""
+        """Spin, or ask the real wheel where its ball landed."""
         if not self.by_wheel:
             return self.drawn(draw)
         decision = Decision(WHEEL_DECIDES, self.parts, {"kind": "table", "felt": self.felt})

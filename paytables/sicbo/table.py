@@ -12,7 +12,7 @@ from typing import Final
 
 from paytables.contract import FACES, Cue, Draw, Spot, throw_dice
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, check_forms, check_whole_credits
+from paytables.layout import Odds, check_credit_multiples, check_forms
 from paytables.onedraw.table import OneDrawTable, SpotRules
 from paytables.sicbo.schema import NAMES, DiceBet, SicBoDefinition
 
@@ -60,7 +60,7 @@ def build(definition: SicBoDefinition, file: str) -> SicBoTable:
     """Build the rules. Raises :class:`DefinitionError` with the key."""
     places: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
-        check_whole_credits(f"bet.{n}", bet, bet.odds, file)
+        check_credit_multiples(f"bet.{n}", bet, bet.odds, file)
         places += _places(bet, double_on_triple=definition.option.double_on_triple)
     ids = Counter(place.spot.id for place in places)
     twice = next((name for name, count in ids.items() if count > 1), None)

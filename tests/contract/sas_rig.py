@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from egm.config.cabinet_file import StateFolder
 from egm.links.sas.attachment import SasChannel, sas_lines
-from egm.links.sas.crc import is_intact, sealed
+from egm.links.sas.crc import is_intact, with_crc
 from egm.links.sas.wire import marked
 from egm.testing.machine import MachineRig
 from egm.testing.sas import attach, machine_context
@@ -76,7 +76,7 @@ class Wire:
 
     def long(self, code: int, data: bytes, size: int) -> bytes:
         """A poll with a CRC, and its answer's data; for a one-byte answer, that byte."""
-        return self._ask(sealed(bytes((self.address, code)) + data), size)
+        return self._ask(with_crc(bytes((self.address, code)) + data), size)
 
     def _ask(self, poll: bytes, size: int) -> bytes:
         """Ask until the answer is not "busy", which on a loaded computer it may be."""

@@ -173,9 +173,11 @@ def test_the_machine_tells_the_main_bets_return_and_the_worst_by_name(theme, nam
 
 def test_a_win_that_wins_nothing_is_remarked_on():
     """Odds of 0:1 loaded without a word; no game of the library has them."""
-    assert not [r for name in TABLES for r in remarks(load_game(name), None) if "wins nothing" in r.text]
+    assert not [
+        r for name in TABLES for r in remarks(load_game(name), None) if "only returns the stake" in r.text
+    ]
     data = json.loads(load_game("quebec-three-card-poker").text)
     del data["proved"]
     data["spot"][1]["pay"][-1]["pays"] = "0:1"
-    (found,) = (r for r in remarks(game_from(data, "changed"), None) if "wins nothing" in r.text)
+    (found,) = (r for r in remarks(game_from(data, "changed"), None) if "only returns the stake" in r.text)
     assert (found.key, found.text.partition(":")[0]) == ("pair", "pays 0")

@@ -14,7 +14,7 @@ from sas_rig import Rig, Wire, with_machine
 from egm.devices.crc import kermit
 from egm.integrity.lockups import disabled_by
 from egm.kernel.events import State
-from egm.links.sas.crc import is_intact, sealed
+from egm.links.sas.crc import is_intact, with_crc
 from egm.verify.digest import Algorithm, signatures
 from egm.verify.tree import Scope, components_of, files, own_files
 from meters import Journal
@@ -80,7 +80,7 @@ def test_a_serial_server_is_spoken_to_over_the_network(tmp_path: Path) -> None:
             answer = b""
             while len(answer) < 8:
                 answer += await asyncio.to_thread(connection.recv, 8 - len(answer))
-            assert answer == sealed(bytes.fromhex("01 1A 00000000"))
+            assert answer == with_crc(bytes.fromhex("01 1A 00000000"))
 
     with server:
         with_machine(tmp_path, scenario, {"main": {"chirp": False, "framing": "lenient", "port": port}})
@@ -92,12 +92,12 @@ def test_two_lines_answer_at_once_and_a_host_may_leave_and_come_back(tmp_path: P
         for _ in range(20):
             first.write(b"\x01\x1a")
             second.write(b"\x05\x1a")
-            assert await asyncio.to_thread(first.read, 8) == sealed(bytes.fromhex("01 1A 00000000"))
-            assert await asyncio.to_thread(second.read, 8) == sealed(bytes.fromhex("05 1A 00000000"))
+            assert await asyncio.to_thread(first.read, 8) == with_crc(bytes.fromhex("01 1A 00000000"))
+            assert await asyncio.to_thread(second.read, 8) == with_crc(bytes.fromhex("05 1A 00000000"))
         first.close()
         again = rig.wire("first")
         again.write(b"\x01\x1a")
-        assert await asyncio.to_thread(again.read, 8) == sealed(bytes.fromhex("01 1A 00000000"))
+        assert await asyncio.to_thread(again.read, 8) == with_crc(bytes.fromhex("01 1A 00000000"))
         again.close()
         second.close()
 
@@ -135,7 +135,7 @@ def test_noise_on_a_line_moves_nothing_and_hides_no_poll(tmp_path: Path) -> None
         for _ in range(200):
             wire.raw(noise.randbytes(noise.randrange(1, 40)))
             wire.write(b"\x01\x1a")
-            answer = await asyncio.to_thread(wire.read_until, sealed(bytes.fromhex("01 1A 00000500")))
+            answer = await asyncio.to_thread(wire.read_until, with_crc(bytes.fromhex("01 1A 00000500")))
             assert answer, "a poll after noise was not answered"
         moved = [e.kind for e in rig.room.journal.entries(since=before[0]) if e.transfers]
         assert (moved, rig.room.credit_cents) == ([], before[1])
@@ -168,7 +168,7 @@ def test_a_port_by_name_is_opened_lost_and_opened_again(tmp_path: Path, framing:
         while not answer:  # the machine tries the port once a second
             wire.write(b"\x01\x1a")
             answer = await asyncio.to_thread(wire.read, 8, 0.2)
-        assert answer == sealed(bytes.fromhex("01 1A 00000000"))
+        assert answer == with_crc(bytes.fromhex("01 1A 00000000"))
         assert rig.lines[0].health.last_error != ""
         os.close(second[0])
         os.close(second[1])

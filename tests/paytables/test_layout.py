@@ -17,8 +17,8 @@ from paytables.layout import (
     analyse_cases,
     bets_from_json,
     bets_to_json,
+    check_credit_multiples,
     check_forms,
-    check_whole_credits,
     push_bet,
     settle_bet,
 )
@@ -60,11 +60,11 @@ def test_a_pay_is_whole_or_refused_or_rounded_where_the_text_says_so() -> None:
     assert odds.returned(3, "down") == 7
     with pytest.raises(ValueError, match="3 credits at 3:2 pay no whole credits"):
         odds.returned(3)
-    check_whole_credits("bet.line", Limits(least=2, most=10, step=2), [odds], "f.toml")
+    check_credit_multiples("bet.line", Limits(least=2, most=10, step=2), [odds], "f.toml")
     with pytest.raises(
         DefinitionError, match=r"bet.line.step: 1 does not pay whole credits: .* multiple of 6"
     ):
-        check_whole_credits("bet.line", Limits(), [odds, Odds.parse("2:3")], "f.toml")
+        check_credit_multiples("bet.line", Limits(), [odds, Odds.parse("2:3")], "f.toml")
 
 
 @pytest.mark.parametrize("limits", [{"least": 5, "most": 4}, {"least": 3, "step": 2}, {"most": 9, "step": 2}])

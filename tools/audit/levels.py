@@ -14,7 +14,7 @@ from typing import Final
 
 from egm.progressive import posting
 from egm.progressive.bet import fed_credits
-from egm.progressive.level import WHOLE_LEVEL, Level, LevelDefectiveError
+from egm.progressive.level import FULL_LEVEL, Level, LevelDefectiveError
 from egm.progressive.records import ClaimRecord, HeardPrize, SealedPrize
 from egm.progressive.round import MYSTERY, LinkMark
 from egm.progressive.trigger import Trigger, TriggerError
@@ -377,7 +377,7 @@ class LevelAudit:
             if pool not in self.levels:
                 play.hits.append((pool, _worth(hit)))
                 continue
-            amount_cents, after = self.levels[pool].hit(share or WHOLE_LEVEL)
+            amount_cents, after = self.levels[pool].hit(share or FULL_LEVEL)
             moved.step(pool, after)
             play.hits.append((pool, amount_cents))
             if hit.amount_cents != amount_cents:

@@ -71,7 +71,7 @@ def written(requested: CabinetRequest, folder: Path) -> str:
     others = [
         header for header in known if header not in _SHOWN | _GIVEN and (header != _LEVELS or not levels)
     ]
-    lines += _comment(f"Other tables there may be: {', '.join(others)} (egm cabinet schema has their keys).")
+    lines += _comment(f"Other tables: {', '.join(others)}. Their keys: egm cabinet schema.")
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -57,7 +57,7 @@ def demonstration_staff(cabinet: CabinetFile, folder: StateFolder, now: datetime
                 Badge(**badge_fields) for badge_fields in json.loads(path.read_text(encoding="utf-8"))
             )
         except (ValueError, RecursionError, TypeError) as error:
-            raise OperatorError(f"{path}: not the badges of a demonstration: {error}") from error
+            raise OperatorError(f"{path}: not the staff file of a demonstration: {error}") from error
     roster = Roster.load(folder.staff)
     if roster.people or Place(DiskStorage(), folder.root, folder.root / SECOND_FOLDER).used:
         return ()

@@ -34,13 +34,13 @@ class _HasEscrow(Protocol):
 
 
 class Listener:
-    """One device on one port; ``tell`` receives every event."""
+    """One device on one port; ``report`` receives every event."""
 
     def __init__(
         self,
         protocol: str,
         port: Path,
-        tell: Callable[[DeviceEvent], None],
+        report: Callable[[DeviceEvent], None],
         *,
         accept: frozenset[int] = frozenset(),
         keep: bool = False,
@@ -52,7 +52,7 @@ class Listener:
         """
         self._protocol = protocol
         self._port = port
-        self._tell = tell
+        self._report = report
         self._accept = accept
         self._keep = keep
         self._tap = tap
@@ -77,7 +77,7 @@ class Listener:
             return
 
     def _heard(self, event: DeviceEvent) -> None:
-        self._tell(event)
+        self._report(event)
         if isinstance(event, Escrowed) and isinstance(self._driver, _HasEscrow):
             answer = self._driver.stack if self._keep else self._driver.return_bill
             answer(event.escrow)

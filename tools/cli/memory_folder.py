@@ -14,8 +14,8 @@ def memory_in(state: Path | None, second: Path | None = None) -> Path:
     """
     folder = state or default_state_dir()
     if not folder.is_dir() and (second is None or not second.is_dir()):
-        what = "is no folder" if folder.exists() else "there is no such folder"
+        what = "is not a folder" if folder.exists() else "does not exist"
         raise click.ClickException(
-            f"{folder}: {what}: no machine was ever started here (--state names another)"
+            f"{folder} {what}: no machine has been started in this folder; name another one with --state"
         )
     return folder

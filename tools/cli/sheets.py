@@ -17,7 +17,11 @@ from egm.screen.text import LOCALES, Texts
 NO_MONEY: Final = "XXX"
 #: The option of a command that writes a sheet.
 LANGUAGE: Final = click.option(
-    "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
+    "--language",
+    type=click.Choice(sorted(LOCALES)),
+    default="en",
+    show_default=True,
+    help="The language of the text.",
 )
 #: A4 at 150 dots per inch.
 _DPI: Final = 150

@@ -85,7 +85,7 @@ def figure(value: Any) -> str:
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else shown(value)
 
 
-def whole(title: str, key: str = "") -> Column:
+def number_column(title: str, key: str = "") -> Column:
     """Return a column of whole numbers, shown with thousands separators."""
     return Column(title, key, right=True, text=figure)
 

@@ -7,7 +7,7 @@ import click
 _MOST: Final = (1 << 63) - 1
 
 
-class Whole(click.IntRange):
+class WholeNumber(click.IntRange):
     """A whole number from ``min`` to the largest 64-bit value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

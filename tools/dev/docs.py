@@ -1,7 +1,8 @@
 """``make docs``: write the parts of documents that are generated from the code.
 
 A document holds a generated part between ``<!-- begin:NAME -->`` and ``<!-- end:NAME -->``; everything
-outside the marks is written by hand. :data:`BLOCKS` names the parts.
+outside the marks is written by hand. :data:`BLOCKS` names the parts. The long tables are pages of their own
+in ``build/docs/reference/``, which are not committed (:data:`REFERENCE`).
 """
 
 import re
@@ -26,6 +27,53 @@ DOCUMENTS: Final = (
     "egm/CABINET-FILE.md",
     "egm/devices/WIRING.md",
 )
+
+#: The folder of the reference pages, from the root of the checkout; not committed.
+REFERENCE_FOLDER: Final = "build/docs/reference"
+#: The reference pages by file name, with empty generated parts.
+REFERENCE: Final[Mapping[str, str]] = {
+    "state-table.md": """# The state table
+
+Each row is a rule of one feature; the features are listed in `egm/app/features.py`. For each event, the machine tries
+the rules in this order and applies the first one whose conditions all hold. If none applies, the column "Else" says
+what happens: *told* means that the person who made the request is shown the condition that failed, and *recorded*
+means that the journal records the event as unexpected. Nothing else happens.
+
+The engine itself raises two events: `after_event` after each event, to end what the event has made ready to end, and
+`at_rest` when no event is waiting.
+
+In the column "Then", *derived* means that the next state follows from the memory. *Derived once tested* means the
+same, except that the state stays `self_test` while a self-test is running. An empty cell means that the state does not
+change.
+
+Timers raise these events: `shown` (the screen has not reported the end of the animation), `number_refused`,
+`ticket_declined` and `lock_ended` (a host does not reply), `promotion_expired`, `reminder_due`, `pause_over`,
+`session_over`, `menu_closed` (nobody has touched the service menu) and `chance_failed` (the generator failed between
+games).
+
+## States that interrupt others
+
+<!-- begin:interruptions -->
+<!-- end:interruptions -->
+
+## Named sets of states
+
+<!-- begin:state-sets -->
+<!-- end:state-sets -->
+
+## Rules
+
+<!-- begin:rules -->
+<!-- end:rules -->
+""",
+    "dependencies.md": """# Dependencies
+
+The packages that the project depends on, and the reason for each, from `pyproject.toml`.
+
+<!-- begin:dependencies -->
+<!-- end:dependencies -->
+""",
+}
 
 _BLOCK: Final = re.compile(r"<!-- begin:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end:(?P=name) -->", re.DOTALL)
 _MARK: Final = re.compile(r"<!-- (?:begin|end):[\w-]+ -->")
@@ -96,13 +144,19 @@ def parts(text: str) -> set[str]:
 def main(*, check: bool) -> None:
     """Write the generated parts of the documents."""
     texts = {ROOT / name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
+    reference = {ROOT / REFERENCE_FOLDER / name: text for name, text in REFERENCE.items()}
+    texts |= reference
     unplaced = BLOCKS.keys() - set().union(*(parts(text) for text in texts.values()))
     try:
         if unplaced:
-            raise DocumentError(f"no document has a place for {', '.join(sorted(unplaced))}")
+            raise DocumentError(f"no document contains the parts {', '.join(sorted(unplaced))}")
         pages = {path: fill(path.name, text) for path, text in texts.items()}
     except (DocumentError, OperatorError) as error:
         raise click.ClickException(str(error)) from error
+    if check:  # they are not committed, so they are never stale
+        pages = {path: text for path, text in pages.items() if path not in reference}
+    else:
+        (ROOT / REFERENCE_FOLDER).mkdir(parents=True, exist_ok=True)
     deliver(pages, check=check, verb="make docs")
 
 

@@ -15,7 +15,7 @@ from meters import checkpoint
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import NEW, REMOVED_LAST, Liar, Lie, adopted, mark_of, sealed
+from tools.dev.lies import NEW, REMOVED_LAST, Liar, Lie, adopted, mark_of, rewrite_chain
 
 #: The last names of fields whose value is money, an outcome, a person or a ruling, wherever they stand.
 _PERSONS: Final = frozenset({"person", "persons", "by", "whom", "role", "second_person"})
@@ -49,25 +49,27 @@ class Witnessed:
     """What the lie may be about (:func:`touches`), in words."""
 
 
-_BEGINS: Final = "who begins a journal (machine number, key)"
-_COIN: Final = "where a coin fell, into a hopper that is not there for instance"
-_ANOTHER: Final = "another of the staff who may do the same"
-_ENROLLED: Final = "another number for somebody enrolled who has done nothing since"
-_ACT: Final = "an act that nothing follows from, left out or invented whole"
+_BEGINS: Final = "the machine number or key with which a journal begins"
+_COIN: Final = "where a coin went, for example into a hopper that does not exist"
+_ANOTHER: Final = "another staff member with the same permission"
+_ENROLLED: Final = "another number for an enrolled person who has done nothing since"
+_ACT: Final = "an act without consequences, left out or invented as a whole"
 _DRAW: Final = "a draw that changes nothing shown or won"
-_HEARD: Final = "what a controller or host showed or said, and moved nothing"
-_UNPROVED: Final = "an unproved secret two persons ruled on"
+_HEARD: Final = "what a controller or host showed or reported, if it moved nothing"
+_UNPROVED: Final = "an unproved secret on which two persons ruled"
 _NAMES: Final = "names in the register of wins"
 _WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
-_TICKETS: Final = "a ticket nobody printed, its commitment, how far the ticket ledger had come"
-_TERMS: Final = "terms of a level that nothing has reached, its ceiling for instance"
-_COUNTED: Final = "what a device had counted before, and moved nothing"
+_TICKETS: Final = (
+    "a ticket that was never printed, its commitment, or the recorded progress of the ticket ledger"
+)
+_TERMS: Final = "terms of a level that no play has reached, for example its ceiling"
+_COUNTED: Final = "what a device had counted before, if it moved nothing"
 _CHOSEN: Final = "what a player had selected to play next"
-_REMAINDER: Final = "below which amount credit is a remainder, where no game or remainder has come to it"
-_WHERE: Final = "at which of its positions something was recorded that moved no money"
-_ASIDE: Final = "a remark, a language, a time of day, a lamp: neither money nor outcome, meter or person"
-_THROUGH: Final = "an amount that came in and was paid out again whole, both told as another"
-_TAX: Final = "whether a hand-pay was taxable, and its form, where no other of the same run says so"
+_REMAINDER: Final = "the amount below which credit is residual, if no game and no removal depends on it"
+_WHERE: Final = "the position at which something was recorded, if it moved no money"
+_ASIDE: Final = "a remark, a language, a time of day, a lamp: nothing of money, outcome, meter or person"
+_THROUGH: Final = "an amount that came in and was paid out in full, if both are changed alike"
+_TAX: Final = "whether a hand-pay was taxable, and its form, if no other one of the same run shows it"
 
 WITNESSED: Final = tuple(
     Witnessed(*line)
@@ -296,7 +298,7 @@ def play(
     liars = []
     for number, bodies in enumerate(journals):
         entries = adopted(bodies, made)
-        report = Auditor(shelf).run(sealed(entries, made, mark_of(entries[0])))
+        report = Auditor(shelf).run(rewrite_chain(entries, made, mark_of(entries[0])))
         if report.wrong:
             raise ValueError(f"journal {number + 1} is not honest: {report.findings[0]}")
         liars.append((Liar(entries, seed * 1009 + number), entries))
@@ -307,7 +309,7 @@ def play(
         while lie.kind == checkpoint.KIND and lie.path:  # it is made anew whatever was said in it
             lie, told = liar.tell()
         about = touches(lie, (told if lie.what in NEW else entries)[lie.sequence - 1])
-        report = Auditor(shelf).run(sealed(told, made, liar.mark))
+        report = Auditor(shelf).run(rewrite_chain(told, made, liar.mark))
         score.told[about, lie.kind] += 1
         if report.wrong:
             score.named[about, lie.kind] += 1

@@ -79,7 +79,7 @@ def mark_of(first: Raw) -> str:
     return hashlib.sha256(canonical(first | {"previous": GENESIS_HASH, "sequence": 1})).hexdigest()[:8]
 
 
-def sealed(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Iterator[bytes]:
+def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_mark: str) -> Iterator[bytes]:
     """Chain the entries again, and make and sign each checkpoint anew; ``old_mark`` is that of their ids."""
     ledger, new_mark = Ledger(), ""
     for number, raw in enumerate(entries, 1):
@@ -238,7 +238,7 @@ class Liar:
     def _books(self, at: int) -> tuple[Ledger, Facts]:
         """Return the books and the derived facts before an entry."""
         ledger, facts = Ledger(), Facts()
-        for body in sealed(self._entries[:at], _ANY_KEY, self.mark):
+        for body in rewrite_chain(self._entries[:at], _ANY_KEY, self.mark):
             entry = decode(body)
             facts.see(entry)
             ledger.commit(ledger.plan(entry.transaction), entry)

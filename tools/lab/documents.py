@@ -27,7 +27,7 @@ def profile_keys() -> str:
         [
             f"`{key.name}`",
             key.kind,
-            "must be given" if key.default is None else f"`{key.default}`",
+            "required" if key.default is None else f"`{key.default}`",
             key.meaning,
         ]
         for key in found
@@ -44,12 +44,12 @@ def cabinet_keys() -> str:
             raise OperatorError(
                 f"egm/config/cabinet_file.py: there is no description for {part.header} {', '.join(bare)}"
             )
-        needed = " Must be there." if part.required else ""
+        needed = " Required." if part.required else ""
         rows = [
             [
                 f"`{key.name}`",
                 key.kind,
-                "must be given" if key.default is None else f"`{key.default}`",
+                "required" if key.default is None else f"`{key.default}`",
                 key.meaning,
                 key.example and f"`{key.example}`",
             ]

@@ -1,4 +1,4 @@
-"""The state table for ARCHITECTURE.md: a picture of what a player sees, and every rule by its set of states."""
+"""The state table as documents: a diagram of what a player sees, and every rule by its set of states."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -73,7 +73,7 @@ def rule_table(features: Features = FEATURES) -> str:
             _names([guard.__name__ for guard in rule.guards]),
             _names([effect.__name__ for effect in rule.effects]),
             "" if rule.next is Next.SAME else _words(rule.next),
-            "told" if rule.refusal is Refusal.TELL else "recorded",
+            "told" if rule.refusal is Refusal.REPORT else "recorded",
         ]
         for rule in features.rules
     ]

@@ -59,7 +59,7 @@ class Draft:
 
     @property
     def house_fields(self) -> tuple[str, ...]:
-        """Return the venue data that the jurisdiction's tickets must print, besides its name."""
+        """Return the venue data that the jurisdiction's tickets must print, in addition to its name."""
         must = MANDATORY[load_template(self.profile.id).ticket]
         return ("site", *(name for name in ("address", "licence_holder") if name in must))
 

@@ -56,7 +56,7 @@ def failed(error: Exception) -> Words:
 
 
 class Step:
-    """One step. ``enter`` is called when it is reached; then ``begin`` runs beside the loop.
+    """One step. ``enter`` is called when it is reached; then ``begin`` runs in a thread.
 
     ``changed`` updates the page.
     """
@@ -251,7 +251,7 @@ class Devices(Step):
         return self._page(Table(rows=rows), actions=(again, simulated, _NEXT))
 
     def answer(self, draft: Draft, action: str, text: str) -> Move:  # noqa: ARG002 (a step's)
-        """Continue with the devices found; or with simulated ones if there are none at all."""
+        """Continue with the devices found; or with simulated ones if no device was found."""
         if self.asking is not None:
             return refused("not_offered")
         if action == "simulated" and not self._real(draft):
@@ -275,7 +275,7 @@ class Toggle(Step):
     options: Callable[[Draft], list[tuple[str, Words]]]
     chosen: Callable[[Draft], list[str]]
     take: Callable[[Draft, list[str]], None]
-    prepare: Callable[[Draft, Callable[[str], None]], None] = lambda _draft, _doing: None
+    prepare: Callable[[Draft, Callable[[str], None]], None] = lambda _draft, _report: None
     examining: str | None = None
 
     def enter(self) -> None:

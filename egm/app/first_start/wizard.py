@@ -49,7 +49,7 @@ from egm.progressive.link_folder import LinkFolder
 from egm.staff.form import Field
 from paytables.source import contents, toml
 
-#: The builder's file beside the future cabinet file: its values are not asked.
+#: The builder's file in the folder of the future cabinet file: its values are not asked.
 SEED_NAME: Final = "cabinet.seed.toml"
 
 
@@ -156,14 +156,14 @@ def steps_of(
             "games",
             games,
             lambda draft: draft.chosen,
-            lambda draft, kept: setattr(draft, "chosen", kept),
+            lambda draft, selected: setattr(draft, "chosen", selected),
             _examine,
         ),
         Toggle(
             "denominations",
             denominations,
             lambda draft: [str(each) for each in draft.denominations_cents if each in draft.offered_cents],
-            lambda draft, kept: setattr(draft, "denominations_cents", [int(each) for each in kept]),
+            lambda draft, selected: setattr(draft, "denominations_cents", [int(each) for each in selected]),
         ),
         *link,
         Staff(clock.now, digest),
@@ -199,7 +199,7 @@ async def first_start(
     """Ask for a cabinet file on the screen; returns once ``file`` is written and signed.
 
     ``seed`` contains the tables decided by the builder, if the file exists. ``stick`` is the device of a
-    plugged-in stick of the floor. If the state folder already has a memory, two of its own persons restore
+    plugged-in stick of the floor. If the state folder already has a memory, two of its enrolled persons restore
     the file signed last instead. Raises OperatorError for an invalid builder's file, JournalError for a
     memory that cannot be read.
     """

@@ -202,7 +202,7 @@ class CctalkBillDriver(BillDriver[Frame], CctalkDriver):
         answer = await self._ask(Header.READ_BARCODE) or b""
         return ticket_of(answer.rstrip(b"\0 ").decode("ascii", "replace"))
 
-    # ------------------------------------------------------------ what to tell it
+    # ------------------------------------------------------------ commands to the acceptor
     async def _route(self) -> None:
         ordered = self._escrow.is_ordered()
         answer = self._answer(self._mark or 0)

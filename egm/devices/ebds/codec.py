@@ -277,11 +277,11 @@ def read_device(frame: Frame) -> Status | NoteRow | Text:
     if kind == Type.DEVICE and len(data) == _STATUS_BYTES:
         return _status(ack, data, "")
     if kind == Type.EXTENDED and len(data) > _STATUS_BYTES:
-        status, rest = data[1 : 1 + _STATUS_BYTES], data[1 + _STATUS_BYTES :]
-        if data[0] == _EXTENDED_NOTE and len(rest) == _NOTE_BYTES:
-            return _note_row(_status(ack, status, ""), rest)
+        status, remainder = data[1 : 1 + _STATUS_BYTES], data[1 + _STATUS_BYTES :]
+        if data[0] == _EXTENDED_NOTE and len(remainder) == _NOTE_BYTES:
+            return _note_row(_status(ack, status, ""), remainder)
         is_barcode = data[0] == _EXTENDED_BARCODE
-        text = rest.rstrip(_FILLERS).decode("ascii") or _NO_CHARACTER if is_barcode else ""
+        text = remainder.rstrip(_FILLERS).decode("ascii") or _NO_CHARACTER if is_barcode else ""
         return _status(ack, status, text)
     if kind == Type.AUXILIARY:
         return Text(ack, data.decode("ascii").strip("\0 "))

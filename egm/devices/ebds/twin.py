@@ -40,7 +40,7 @@ class EbdsTwin(BillTwin[Frame]):
     """The simulated acceptor; see the module."""
 
     kind = "bill acceptor (EBDS)"
-    escrow_seconds = None  # it holds its escrow for as long as it is polled
+    escrow_seconds = None  # it holds its escrow while it is polled
 
     def __init__(
         self, name: str, port: Port, speed: float = 1.0, notes: Mapping[int, int] = codec.DOLLARS
@@ -111,7 +111,7 @@ class EbdsTwin(BillTwin[Frame]):
         note = self._codes.get(paper.cents, 0)
         return Status(ack=ack, bits=bits, note=note, barcode=paper.barcode, model=1, revision=2)
 
-    # ------------------------------------------------------------ what it was told
+    # ------------------------------------------------------------ commands from the host
     def _accepting(self) -> bool:
         return bool(self._notes) or self._barcodes
 

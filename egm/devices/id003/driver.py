@@ -167,7 +167,7 @@ class Id003Driver(BillDriver[Frame]):
         cents = self._notes.get(report.note if report.note is not None else -1)
         return None if cents is None else Note(cents)
 
-    # ------------------------------------------------------------ what to tell it
+    # ------------------------------------------------------------ commands to the acceptor
     def _due(self) -> Frame | None:
         """Return the one command that the last status requires, or None."""
         now = asyncio.get_running_loop().time()

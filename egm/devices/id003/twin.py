@@ -110,7 +110,7 @@ class Id003Twin(BillTwin[Frame]):
             rows.append(Denomination(code, countries[self.currency] if value else 0, value, exponent))
         return CurrencyTable(tuple(rows))
 
-    # ------------------------------------------------------------ what it was told
+    # ------------------------------------------------------------ commands from the host
     def _accepting(self) -> bool:
         return self._settings.get(Command.INHIBIT) == b"\x00"
 

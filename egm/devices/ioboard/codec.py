@@ -75,7 +75,7 @@ INPUTS: Final = (
 TOWER: Final = ("service", "door", "jackpot", "tilt")
 #: The levels of a cabinet in its normal state: doors closed, keys off, nothing pressed, mains and battery
 #: good.
-LEVELS_AT_REST: Final = 0b11 << 28
+IDLE_LEVELS: Final = 0b11 << 28
 
 
 class Type(IntEnum):

@@ -41,7 +41,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._boot: int | None = None
         self._known = False
         self._ack = 0
-        self._levels = codec.LEVELS_AT_REST
+        self._levels = codec.IDLE_LEVELS
         self._lamps: frozenset[str] = frozenset()
         self._tower: frozenset[str] = frozenset()
         self._bell = False

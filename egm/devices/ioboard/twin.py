@@ -24,7 +24,7 @@ class IoBoardTwin(Twin[Message]):
     def __init__(self, name: str, port: Port, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut, speed)
         self._boot = 1
-        self._levels = codec.LEVELS_AT_REST
+        self._levels = codec.IDLE_LEVELS
         self._edges: deque[Edge] = deque()
         self._number = 0
         self._lost = False

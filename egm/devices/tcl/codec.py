@@ -116,8 +116,8 @@ def cut_command(buffer: bytes) -> Cut[AskStatus | Clear | Print] | None:
             return Cut(len(framed), AskStatus())
         case ["C", "a", ""]:
             return Cut(len(framed), Clear())
-        case ["P", template, *rest, ""]:
-            return Cut(len(framed), Print(template, tuple(rest)))
+        case ["P", template, *fields, ""]:
+            return Cut(len(framed), Print(template, tuple(fields)))
         case _:
             return Cut(len(framed) - 1, ProtocolError(PROTOCOL, "unknown command", framed))
 

@@ -116,7 +116,7 @@ class WheelTwin(Twin[Report]):
         if lands not in NUMBERS:
             raise ActionError(f"number: a pocket from 0 to {NUMBERS[-1]} is needed, not {lands}")
         self._lands = lands
-        return f"the next ball comes to rest on {lands}"
+        return f"the next ball lands on {lands}"
 
     def _void(self, _: Values) -> str:
         """Make the launch fail: the spin is void."""

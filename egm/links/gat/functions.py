@@ -65,7 +65,7 @@ def _signed(component: str, algorithm: Algorithm) -> Function:
     return Function(feature, component, Kind.SIGNATURES, algorithm, (component,))
 
 
-#: The functions that a verifier may initiate besides the list itself.
+#: The functions that a verifier may initiate in addition to the list itself.
 FUNCTIONS: Final = (
     Function("Get File", PROGRAM_ID, Kind.IDENTITY),
     Function("Get File", "AuthenticationResponse.xml", Kind.SIGNATURES, Algorithm.SHA1_HMAC),

@@ -1,6 +1,6 @@
 """GAT port, to which an inspector connects a verifier; it is outside the logic area and never disturbs play.
 
-A low-priority process beside the machine calculates the signatures; the port only receives short packets and
+A low-priority process outside the machine calculates the signatures; the port only receives short packets and
 replies from memory.
 """
 

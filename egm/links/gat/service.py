@@ -1,7 +1,7 @@
 """GAT service: the machine's replies to a verifier, and what it stores about them.
 
 The last request and its result are stored in the journal under :attr:`~egm.records.keys.LinksKey.GAT`, so
-that they survive a power loss (A-18). Each request and result is an entry of its own: who requested what and
+that they survive a power loss (A-18). Each request and result is a separate entry: who requested what and
 when (G2S requires such a log of serial requests too). A calculation interrupted by a power loss is restarted.
 
 A new command supersedes the previous one even if it is refused: a verifier that does not read the reply to

@@ -2,7 +2,7 @@
 
 All of it runs on the machine's loop. Exceptions follow the journal: an entry is durable before its exception
 is raised, and the last entry that the host has received is stored in a small file, so that it learns after a
-restart what happened while the machine was off. After a power loss a host may be told of an entry twice, but
+restart what happened while the machine was off. After a power loss a host may receive an entry twice, but
 never not at all.
 """
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from egm.links.sas.codec import BUSY, EVENT_MARK, MalformedPollError, Reply
-from egm.links.sas.crc import sealed
+from egm.links.sas.crc import with_crc
 from egm.links.sas.exception_queue import ExceptionQueue, SasException
 from egm.links.sas.names import Urgency
 from egm.links.sas.poll import Poll
@@ -204,9 +204,9 @@ class Channel:
     def _event(self, exception: SasException | None) -> bytes:
         """Encode a real-time event report."""
         if exception is None:
-            return sealed(bytes((self.address, EVENT_MARK, NOTHING)))
+            return with_crc(bytes((self.address, EVENT_MARK, NOTHING)))
         code = exception.event or exception.code
-        return sealed(bytes((self.address, EVENT_MARK, code)) + exception.data)
+        return with_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
 
     def _long(self, request: LongPoll, now_ns: int) -> Iterator[Action]:
         last = self._last_reply

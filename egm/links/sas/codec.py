@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from egm.errors import PeerError, invariant
-from egm.links.sas.crc import sealed
+from egm.links.sas.crc import with_crc
 from egm.links.sas.wire import LongPoll
 
 _NACK_BIT: Final = 0x80
@@ -49,7 +49,7 @@ class Reply:
     def frame(self, address: int, code: int) -> bytes:
         """Return the bytes to send."""
         if self.form is Form.DATA:
-            return sealed(bytes((address, code)) + self.data)
+            return with_crc(bytes((address, code)) + self.data)
         if self.form is Form.BUSY:
             return bytes((address, 0))
         return bytes((address | (_NACK_BIT if self.form is Form.NACK else 0),))

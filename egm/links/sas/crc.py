@@ -8,11 +8,11 @@ SIZE: Final = 2
 """Bytes of a CRC."""
 
 
-def sealed(body: bytes) -> bytes:
+def with_crc(body: bytes) -> bytes:
     """Return ``body`` followed by its CRC."""
     return body + kermit(body).to_bytes(SIZE, "little")
 
 
 def is_intact(frame: bytes) -> bool:
     """Return whether the last two bytes of ``frame`` are the CRC of those before them."""
-    return len(frame) > SIZE and sealed(frame[:-SIZE]) == frame
+    return len(frame) > SIZE and with_crc(frame[:-SIZE]) == frame

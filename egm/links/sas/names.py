@@ -1,7 +1,7 @@
 """Vocabulary of the SAS tables: the confidence in a row, and the kinds of polls and events.
 
 SAS is a licensed standard and none of its text is here. Every row was compiled from public sources and states
-how many of them agree; the conformance page shows this beside the row.
+how many of them agree; the conformance page shows this in the row.
 """
 
 from dataclasses import dataclass

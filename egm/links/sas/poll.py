@@ -2,7 +2,7 @@
 
 There are two kinds. An *answer* is computed on the line's own thread from the :class:`Readout` alone, and is
 ready at once. An *effect* runs on the machine's loop, where it may submit events and write the journal; the
-line waits for it within its limit, then tells the host to poll again, and gives the result to the repeat. An
+line waits for it within its limit, then asks the host to poll again, and gives the result to the repeat. An
 effect never runs twice for one poll and its repeats, as long as its reply says ``once``.
 """
 

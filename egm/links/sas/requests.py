@@ -1,4 +1,4 @@
-"""Lengths of long polls, so that messages can be delimited on the line whoever their addressee is.
+"""Lengths of long polls, so that messages can be delimited on the line regardless of their addressee.
 
 Lengths are in data bytes, between the command and the CRC. A request with its own length has it right after
 the command; it counts the bytes after itself, without the CRC.

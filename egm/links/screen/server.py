@@ -1,6 +1,6 @@
 """Server of the screen's socket, in the state folder, for its owner only.
 
-A client must first send a hello with the token stored beside the socket in a file that only the machine's
+A client must first send a hello with the token stored next to the socket in a file that only the machine's
 user can read. It then receives the games and a snapshot, and every change after that. It may send requests
 and signs of life; any other line ends the connection.
 """

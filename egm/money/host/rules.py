@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType, Next, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import TELL, Rule
+from egm.kernel.rules import REPORT, Rule
 from egm.kernel.states import AWAKE, ORDERS_DUE, PAYABLE, TAKING_TICKETS, TRANSFERRING, only
 from egm.money.host.controls import record_control
 from egm.money.host.tickets import (
@@ -40,7 +40,7 @@ _IDLE: Final = only(State.IDLE)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
-    Rule(EventType.CASH_OUT, _IDLE, (host_takes_cash_out,), (offer_to_host,), State.LOCKED, TELL),
+    Rule(EventType.CASH_OUT, _IDLE, (host_takes_cash_out,), (offer_to_host,), State.LOCKED, REPORT),
     Rule(EventType.TRANSFER_ORDERED, TRANSFERRING, (order_is_open,), (transfer,), Next.DERIVED),
     Rule(EventType.TRANSFER_ORDERED, only(State.PLAYING), (order_is_open,)),  # executed after the game
     Rule(EventType.TRANSFER_ORDERED, AWAKE, (order_is_open,), (refuse_transfer,)),

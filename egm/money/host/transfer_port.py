@@ -201,7 +201,7 @@ class HostTransfers:
     # ------------------------------------------------------------------ the lock
     @property
     def locked(self) -> bool | None:
-        """Return True if the lock is held, None if it is requested but not granted yet, False if there is none."""
+        """Return True if the lock is held, None if it was requested, False if it was not."""
         lock = self._machine.state(HostMoney).lock
         if lock is None or lock.cash_out:
             return False

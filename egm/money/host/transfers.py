@@ -1,9 +1,9 @@
 """Electronic transfers between the credits and a host, and the lock that keeps the machine idle for them.
 
 A host orders a transfer under its own identifier. The value moved, the identifier and the result are one
-journal transaction, whose id contains the identifier. A repeat therefore moves nothing, whoever sends it and
-after any power loss (K-09). An order that cannot be executed now is held in memory while a game is in
-progress. A restart drops it: when the host polls, it finds no such transfer and may order it again.
+journal transaction, whose id contains the identifier. A repeat therefore moves nothing, regardless of its
+sender and after any power loss (K-09). An order that cannot be executed now is held in memory while a game
+is in progress. A restart drops it: when the host polls, it finds no such transfer and may order it again.
 
 Bonuses are paid by the operator and metered as wins of a bonus system. A bonus jackpot is never added to the
 credit meter: it waits for the attendant, like every jackpot.
@@ -61,7 +61,7 @@ def restricted_has_expired(machine: Machine, _: Event) -> bool:
 
 
 def restricted_terms(machine: Machine) -> RestrictedTerms | None:
-    """Return the terms of the restricted credit on the meter, or None if there is none or it has no terms."""
+    """Return the terms of the restricted credit on the meter, or None."""
     if not machine.kind_cents(CreditKind.RESTRICTED):
         return None
     return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)

@@ -27,7 +27,7 @@ _TOO_LONG: Final = f"takes longer than {DRAW_SECONDS} s to draw"
 
 
 def main() -> None:
-    """Answer for each picture: an empty line and its pixels, or a line with the reason why there are none."""
+    """Answer for each picture: an empty line and its pixels, or a line with the reason for their absence."""
     close_process()
     os.nice(5)
     pygame.display.init()

@@ -2,7 +2,7 @@
 
 Their format is limited when the game is loaded (:mod:`paytables.assets`), but only decoding shows what a
 decoder makes of a file. So each is drawn once outside the screen process, with limited processor time and
-memory; the screen receives the pixels, or the reason why there are none. ``egm game check`` does the same.
+memory; the screen receives the pixels, or the reason for their absence. ``egm game check`` does the same.
 """
 
 import asyncio

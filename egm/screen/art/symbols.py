@@ -82,7 +82,7 @@ def is_blank(symbol: str) -> bool:
 
 
 def drawing_name(symbol: str) -> str | None:
-    """Return the name of the drawing for a symbol's identifier, or None if there is none."""
+    """Return the name of the drawing for a symbol's identifier, or None."""
     name = re.sub(r"[^a-z0-9]+", "_", symbol.lower()).strip("_")
     name = _SHORT.get(name, name).replace("7", "seven").replace("sevens", "seven")
     if name in DRAWINGS:

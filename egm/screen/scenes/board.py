@@ -10,7 +10,7 @@ from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.wheel import is_wheel, wheel_at_rest
+from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel
 from egm.screen.scenes.wins import draw_wins, picture_now, settled
 from egm.screen.show import LONGEST, Show, StepTime, has_title, parts
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
@@ -30,7 +30,7 @@ def draw_board(stage: Stage) -> None:
         return
     line, show = times(view, stage.theme), view.show
     if show is None or line is None or show.play.game_id != view.game.id:
-        _at_rest(stage)
+        _draw_idle(stage)
         return
     since = view.now - show.began
     if is_keno(view.game) and view.accepts("bet") and not playing(view, stage.theme):
@@ -45,12 +45,12 @@ def draw_board(stage: Stage) -> None:
     _step(stage, show, index, line.steps[index], since)
 
 
-def _at_rest(stage: Stage) -> None:
+def _draw_idle(stage: Stage) -> None:
     view = stage.view
     game = view.game
     fields = view.fields.get(game.id, {}) if game else {}
     if is_wheel(stage):
-        wheel_at_rest(stage)
+        draw_idle_wheel(stage)
         return
     if not fields:
         draw_keno(stage, last_step(view), None, 0.0)

@@ -238,7 +238,7 @@ def draw_wheel(
 
 
 def _wheel_result(stage: Stage, item: Item, rect: Rect) -> None:
-    """Draw the winning segment's award beside the wheel."""
+    """Draw the winning segment's award next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
     p.panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
     game = stage.view.game

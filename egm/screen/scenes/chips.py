@@ -60,7 +60,7 @@ def chip_colour(table: Table, credits_: int) -> Colour:
 def draw_back(stage: Stage, at: tuple[float, float], credits_: int) -> None:
     """Draw what a spot has returned, stake included, centred on ``at`` in place of its chip.
 
-    The amount is shortened like a chip's value; the list beside the layout has it in full.
+    The amount is shortened like a chip's value; the list next to the layout has it in full.
     """
     p, words = stage.painter, str(credits_) if credits_ < 10_000 else _short(stage, credits_)
     p.art(("won",), (at[0] - _BACK / 2, at[1] - 16, _BACK, 32), _back_art)

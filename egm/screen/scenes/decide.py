@@ -113,7 +113,7 @@ def _hold(stage: Stage) -> None:
 
 
 def _question(stage: Stage, decision: Decision) -> None:
-    """Draw a decision without a picture of its own: its name, and a button for each answer."""
+    """Draw a decision that has no picture: its name, and a button for each answer."""
     board_back(stage)
     x, y, w, _ = stage.layout.field
     title = question_words(stage, decision)

@@ -128,7 +128,7 @@ def promotional(stage: Stage) -> str:
 def _meter(
     stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, below: str = ""
 ) -> None:
-    """Draw one meter; ``below`` is written under its amount, in as much of the width as it needs."""
+    """Draw one meter; ``below`` is written under its amount, using the width it needs."""
     p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
     rows = (27.0, h - 28, h / 2 + 4) if not below else (20.0, 52.0, 34.0)
     p.text(label, (x + 24, y + rows[0]), Style("strong", "caption", "text_dim"), align="left")

@@ -103,7 +103,7 @@ def controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> li
 
 
 def last_ticket(view: View) -> str:
-    """Return the bar code of the last complete ticket from the bench's printer, or "" if there is none."""
+    """Return the bar code of the last complete ticket from the bench's printer, or ""."""
     printer = _device(view, "ticket_in_path")
     for job in reversed(view.bench[printer].get("printed", [])) if printer is not None else []:
         if job.get("barcode_complete") and job.get("barcode"):
@@ -140,7 +140,7 @@ def _fault_controls(acceptor: str, view: View, texts: Texts, place: Place) -> li
 
 
 def draw_drawer(stage: Stage) -> None:
-    """Draw the drawer's tab, and the drawer as far as it is open."""
+    """Draw the drawer's tab, and the open part of the drawer."""
     view = stage.view
     if not view.with_bench:
         return

@@ -106,7 +106,7 @@ def draw_felt(stage: Stage) -> None:
 
 
 def _turns(stage: Stage, table: Table, step: TableStep, time: StepTime, since: float) -> bool:
-    """Draw a wheel beside the layout or dice on it while they move; return False if neither moves."""
+    """Draw a wheel next to the layout or dice on it while they move; return False if neither moves."""
     for number, (cue, stop) in enumerate(zip(step.cues, time.stops, strict=True)):
         kind, begin = cue.get("cue"), time.stops[number - 1] if number else time.begin
         if since >= stop and number < len(step.cues) - 1:
@@ -214,7 +214,7 @@ def _cell(stage: Stage, table: Table, cell: Cell, *, hit: bool, shut: bool, chip
     if spot is not None:
         _spot(stage, table, cell, ink, plain=plain and not shut, chip=chip)
     else:
-        share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie beside the number.
+        share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie next to the number.
         at = (x + w / 2, y + h * share)
         p.text(cell.pocket, at, Style("heavy", "body", ink), width=w - 12)
 

@@ -149,7 +149,7 @@ def selected_spot(stage: Stage, table: Table) -> Spot | None:
         action = places[view.focus % len(places)][1]
         if action.name == "spot":
             return table.spots[str(action.value)]
-    return table.spots.get(view.chips.asked)
+    return table.spots.get(view.chips.explained_spot)
 
 
 def shown_results(stage: Stage) -> tuple[str, ...]:
@@ -316,7 +316,7 @@ def spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str
     playing_ = plays(table, view.chips, spot.id, held)
     if playing_ is not None and standing + new > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
-    why = view.chips.refused if view.chips.asked == spot.id else ""
+    why = view.chips.refused if view.chips.explained_spot == spot.id else ""
     why = (why or closed(spot, view.chips.bets, held)[0]) if view.accepts("bet") else ""
     if why:
         lines.append((refused_words(stage, spot, why), "amber"))
@@ -415,7 +415,7 @@ def felt_status(stage: Stage) -> str:
     if view.snapshot.state == "betting":
         return stage.texts.say("notice.refused.betting")
     if chips.refused:
-        return refused_words(stage, table.spots.get(chips.asked), chips.refused)
+        return refused_words(stage, table.spots.get(chips.explained_spot), chips.refused)
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return stage.texts.say("felt.standing_only" if view.snapshot.standing else "felt.place")

@@ -25,7 +25,7 @@ _STYLES: Final[dict[str, tuple[Colour, Colour]]] = {
 _MARKS: Final = {"good": ("confirm", "win"), "info": ("info", "info"), "warning": ("danger", "amber")}
 
 
-def said(stage: Stage, words: Words) -> str:
+def text_of(stage: Stage, words: Words) -> str:
     """Return a text of a page in the attendant's language."""
     if words.kind == "say":
         return spoken(stage, str(words.value), words.values)
@@ -33,7 +33,7 @@ def said(stage: Stage, words: Words) -> str:
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
-    """Draw a key of a page; sign and colour tell ordinary, irreversible and navigation keys apart."""
+    """Draw a key of a page; sign and colour distinguish ordinary, irreversible and navigation keys."""
     p, (x, y, w, h) = stage.painter, rect
     fill, edge = _STYLES[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     paint = Linear(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
@@ -43,7 +43,7 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
     margin = 16.0 if w > _NARROW else 8.0
     place: Rect = (x + margin, y + (h - side) / 2, side, side)
     p.art(("page sign", action.style, action.enabled), place, partial(picture, action.style, colour=colour))
-    words = said(stage, action.label)
+    words = text_of(stage, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE) else "small"
     room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
     p.label(words, room, Style("strong", size, colour), align="left")

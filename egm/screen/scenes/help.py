@@ -209,7 +209,7 @@ def _bringing(stage: Stage, field: Field, prize: Prize) -> str:
 
 
 def _given(stage: Stage, prize: Prize) -> str:
-    """Return the text of what a prize awards besides credits."""
+    """Return the text of what a prize awards in addition to credits."""
     kinds = {str(one["id"]): stage.texts.local(one["name"]) for one in game_prizes(stage)}
     gifts = [
         (kinds.get(given) or stage_name(stage, given) or given.capitalize(), times)
@@ -318,7 +318,7 @@ def _prize_table(stage: Stage, rect: Rect, field: Field, prizes: list[Prize]) ->
 
 
 def _prize_words(stage: Stage, field: Field, prize: Prize, at: tuple[float, float], width: float) -> None:
-    """Draw a prize's name and what it awards besides credits, on a separate line if the column is narrow."""
+    """Draw a prize's name and what it awards in addition to credits, on a separate line if the column is narrow."""
     name = prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
     awards = _given(stage, prize)
     two = bool(awards) and stage.layout.portrait

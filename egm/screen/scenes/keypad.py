@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.service_pages import Prompt
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.form import draw_action, said
+from egm.screen.scenes.form import draw_action, text_of
 from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.service_input import ACCENTS, CAPITALS, DIGITS, LETTERS, LETTERS_LAST, WRITTEN, shown_input
 from egm.screen.theme import Colour
@@ -97,7 +97,7 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     """Draw the prompt: its label, the typed text, the keys."""
     p, (x, y, w, _) = stage.painter, rect
     label = Style("strong", "body", "text")
-    p.label(said(stage, prompt.label), (x + 10, y, w - 20, _LABEL), label)
+    p.label(text_of(stage, prompt.label), (x + 10, y, w - 20, _LABEL), label)
     if prompt.kind == "choice":
         chosen = {choice.id: choice for choice in prompt.choices}
         for place, action in keypad_keys(stage, prompt, rect):
@@ -131,7 +131,7 @@ def _key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
     if action.name == "type":
         words = str(action.value) if action.value != " " else stage.texts.say("page.space")
     elif action.name == "enter":
-        words = said(stage, prompt.confirm)
+        words = text_of(stage, prompt.confirm)
     else:
         words = stage.texts.say(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"

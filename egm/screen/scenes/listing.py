@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from egm.kernel.service_pages import Row, ServicePage, Table
 from egm.screen.painter import Align, Rect, Style
-from egm.screen.scenes.form import draw_mark, said
+from egm.screen.scenes.form import draw_mark, text_of
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
 
@@ -79,7 +79,7 @@ def _found(stage: Stage, page: ServicePage) -> tuple[Table, ...]:
         return page.tables
     found = (
         table.model_copy(
-            update={"rows": tuple(row for row in table.rows if typed in _bare(said(stage, row.cells[0])))}
+            update={"rows": tuple(row for row in table.rows if typed in _bare(text_of(stage, row.cells[0])))}
         )
         for table in page.tables
     )
@@ -98,14 +98,14 @@ def _columns(table: Table) -> int:
 
 def _lines(stage: Stage, table: Table, wide: float, touched: float) -> list[Line]:
     count = _columns(table)
-    rows = [tuple(said(stage, cell) for cell in row.cells) for row in table.rows]
-    heads = tuple(said(stage, words) for words in table.columns)
+    rows = [tuple(text_of(stage, cell) for cell in row.cells) for row in table.rows]
+    heads = tuple(text_of(stage, words) for words in table.columns)
     inset = 40.0 if any(row.mark for row in table.rows) else 0.0
     shares = _shares(stage, [heads, *rows], count, wide - inset)
     aligned = tuple(_align(table.rows, i, count) for i in range(count))
     lines: list[Line] = []
     if table.title is not None:
-        lines.append(Line("title", (said(stage, table.title),), ("left",), (1.0,), _TITLE))
+        lines.append(Line("title", (text_of(stage, table.title),), ("left",), (1.0,), _TITLE))
     if heads:
         high = _high(stage, heads, shares, wide - inset)
         lines.append(Line("head", heads, aligned, shares, high, inset=inset))

@@ -319,7 +319,7 @@ def _plate(stage: Stage, rect: Rect, scene: Scene, words: Words) -> None:
 
 
 def _way(stage: Stage) -> str:
-    """Return the picture of how credits are paid out, or "" if there is none."""
+    """Return the picture of how credits are paid out, or ""."""
     paying = stage.view.snapshot.paying if stage.view.snapshot is not None else None
     return paying.way if paying is not None and paying.way in {"ticket", "coins"} else ""
 

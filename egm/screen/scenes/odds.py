@@ -24,7 +24,7 @@ _WAYS = 3
 
 
 def pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
-    """Return the awards with very long odds, by page; empty if there are none."""
+    """Return the awards with very long odds, by page; otherwise empty."""
     game = stage.view.game
     awards = game.long_odds if game else ()
     return [awards[at : at + PAGE] for at in range(0, len(awards), PAGE)]

@@ -155,7 +155,7 @@ def pays_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[P
 
 
 def draw_pays_columns(stage: Stage, rect: Rect, key: Rect) -> None:
-    """Draw these columns, with their heading beside the key."""
+    """Draw these columns, with their heading next to the key."""
     columns = pays_columns(stage, rect, key)
     for place, rows in columns:
         draw_pays(stage, place, rows)
@@ -218,7 +218,7 @@ def pays_heading(stage: Stage) -> str:
 
 
 def pays_glasses(stage: Stage) -> bool:
-    """Draw the pay table on the left panel, or on both if one is too small; return False if there is none."""
+    """Draw the pay table on the left panel, or on both if one is too small; return False without such a row."""
     rows, layout = pays_of(stage), stage.layout
     if not rows or layout.slim:
         return bool(rows)

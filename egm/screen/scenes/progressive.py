@@ -1,4 +1,4 @@
-"""Progressive levels: their names and values beside the field, on the top screen, and when one is won."""
+"""Progressive levels: their names and values next to the field, on the top screen, and when one is won."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     words = level_name(stage, level)
     if not current:
         words = f"{words}  ·  {stage.texts.say(f'progressive.{level.status}')}"
-    low = current and h < head + _DRUMS_LEAST  # The name then stands beside the drums.
+    low = current and h < head + _DRUMS_LEAST  # The name then stands next to the drums.
     if low:
         p.label(words, (x + 4, y, w * 0.3, h), Style("heavy", size, paint, 1.5), align="left")
     else:
@@ -44,13 +44,13 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
 
 
 def levels_beside(stage: Stage) -> tuple[ProgressiveView, ...]:
-    """Return the levels that the bet plays for, as many as fit beside the field."""
+    """Return the levels that the bet plays for, as many as fit next to the field."""
     snapshot = stage.view.snapshot
     return snapshot.progressives[:BESIDE] if snapshot is not None else ()
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """Draw the levels beside the title, or in portrait on a panel; return the rest of the panel."""
+    """Draw the levels next to the title, or in portrait on a panel; return the rest of the panel."""
     levels, above = levels_beside(stage), stage.layout.levels
     if not levels:
         return glass

@@ -13,7 +13,7 @@ from egm.screen.painter import Rect, Style
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import chrome
 from egm.screen.scenes.decide import answers
-from egm.screen.scenes.form import draw_action, said
+from egm.screen.scenes.form import draw_action, text_of
 from egm.screen.scenes.service import back_key, draw_band, draw_service, service_touches, standing
 from egm.screen.scenes.stage import BLACK, Stage, draw_focus
 from egm.screen.theme import Colour, mix
@@ -119,9 +119,9 @@ def _facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
         (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answered is not None:
-        right_facts.append((texts.say("page.answer"), said(stage, replay.answered)))
+        right_facts.append((texts.say("page.answer"), text_of(stage, replay.answered)))
     right_facts += [
-        (said(stage, row.cells[0]), said(stage, row.cells[-1]))
+        (text_of(stage, row.cells[0]), text_of(stage, row.cells[-1]))
         for table in page.tables
         for row in table.rows
         if row.cells

@@ -19,7 +19,7 @@ from egm.screen.show import StepTime, awaiting
 from egm.screen.theme import Colour, fade, mix, parse_colour
 
 _GAP: Final = 10.0
-#: Width beside the outer reels for the tabs of the lines, in units.
+#: Width next to the outer reels for the tabs of the lines, in units.
 MARGIN: Final = 44.0
 #: The most that a reel may be wider than its cells are high.
 _WIDEST: Final = 1.62

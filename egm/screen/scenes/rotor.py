@@ -95,10 +95,15 @@ def place_of(table: Table, pocket: str, part: object) -> int:
 
 
 def _run_ball(
-    stage: Stage, centre: tuple[float, float], side: float, rest_degrees: float, turns: float, progress: float
+    stage: Stage,
+    centre: tuple[float, float],
+    side: float,
+    final_degrees: float,
+    turns: float,
+    progress: float,
 ) -> None:
-    """Draw the ball ``turns`` turns from its pocket at ``rest_degrees`` degrees: around the rim, then down."""
-    angle = math.radians(rest_degrees + 360.0 * turns)
+    """Draw the ball ``turns`` turns from its pocket at ``final_degrees`` degrees: around the rim, then down."""
+    angle = math.radians(final_degrees + 360.0 * turns)
     reach, ball = side / 2 * (0.93 - 0.20 * clamp((progress - 0.8) / 0.2)), side * 0.026
     at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
     stage.painter.art(("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _ball)

@@ -14,7 +14,7 @@ from egm.screen.art.ink import Linear
 from egm.screen.audio.scores import TONES
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, Style
-from egm.screen.scenes.form import draw_action, draw_key, draw_mark, said
+from egm.screen.scenes.form import draw_action, draw_key, draw_mark, text_of
 from egm.screen.scenes.keypad import draw_keypad, keypad_keys
 from egm.screen.scenes.listing import draw_listing, listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
@@ -82,8 +82,8 @@ def _key_high(layout: Layout) -> float:
 def plan(stage: Stage, page: ServicePage) -> Plan:
     """Lay out the page for this orientation."""
     layout = stage.layout
-    whole = layout.page
-    (x, y, w, _), inset, key = whole, _inset(layout), _key_high(layout)
+    page_rect = layout.page
+    (x, y, w, _), inset, key = page_rect, _inset(layout), _key_high(layout)
     top = y + _HEAD + _NOTICE * ((page.notice is not None) + bool(standing(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
@@ -123,7 +123,7 @@ def plan(stage: Stage, page: ServicePage) -> Plan:
             ((bx + bw - 240 - _BETWEEN, low_y, 120.0, key), Action("rows", -1)),
             ((bx + bw - 120, low_y, 120.0, key), Action("rows", 1)),
         )
-    return Plan(whole, body, prompt, tiles, foot, pager)
+    return Plan(page_rect, body, prompt, tiles, foot, pager)
 
 
 def _beside(body: Rect, prompt: Prompt, tables: bool, layout: Layout) -> tuple[Rect, Rect]:  # noqa: FBT001 (two of a kind)
@@ -177,13 +177,16 @@ def page_lines(page: ServicePage, stage: Stage) -> list[str]:
     What is typed into the prompt is not part of it: it may be a PIN.
     """
     words = [page.title, *(each for each in (page.notice,) if each is not None)]
-    lines = [said(stage, each) for each in words]
+    lines = [text_of(stage, each) for each in words]
     for table in page.tables:
-        lines += [said(stage, table.title)] if table.title is not None else []
-        lines += [" ".join(said(stage, cell) for cell in row.cells) for row in table.rows]
+        lines += [text_of(stage, table.title)] if table.title is not None else []
+        lines += [" ".join(text_of(stage, cell) for cell in row.cells) for row in table.rows]
     if page.prompt is not None:
-        lines += [said(stage, page.prompt.label), *(said(stage, each.label) for each in page.prompt.choices)]
-    return [*lines, *(said(stage, each.label) for each in page.actions if each.enabled)]
+        lines += [
+            text_of(stage, page.prompt.label),
+            *(text_of(stage, each.label) for each in page.prompt.choices),
+        ]
+    return [*lines, *(text_of(stage, each.label) for each in page.actions if each.enabled)]
 
 
 def action_text(page: ServicePage, action: Action, stage: Stage) -> str:
@@ -191,10 +194,10 @@ def action_text(page: ServicePage, action: Action, stage: Stage) -> str:
     for table in page.tables:
         for row in table.rows:
             if row.action and row.action == action.value:
-                return " ".join(said(stage, cell) for cell in row.cells)
+                return " ".join(text_of(stage, cell) for cell in row.cells)
     choices = page.prompt.choices if page.prompt is not None else ()
     return next(
-        (said(stage, each.label) for each in (*page.actions, *choices) if each.id == action.value), ""
+        (text_of(stage, each.label) for each in (*page.actions, *choices) if each.id == action.value), ""
     )
 
 
@@ -258,16 +261,16 @@ def _head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
         p.panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
         p.text(stage.texts.say("page.test"), (left + 66, middle), Style("heavy", "small", BLACK), width=116)
         left += 152
-    person = said(stage, page.person) if page.person is not None else ""
+    person = text_of(stage, page.person) if page.person is not None else ""
     room = w * (0.58 if person else 0.92) - (left - x)
     head: Rect = (left, y + 6, room, _HEAD - 10)
-    p.label(said(stage, page.title), head, Style("heavy", "lead", "text"), align="left", least="small")
+    p.label(text_of(stage, page.title), head, Style("heavy", "lead", "text"), align="left", least="small")
     if person:
         p.text(person, (x + w - 30, middle), Style("strong", "small", "info"), align="right", width=w * 0.36)
     p.shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
     bands = [standing(stage)]
     if page.notice is not None:
-        bands.append((page.notice_severity, said(stage, page.notice)))
+        bands.append((page.notice_severity, text_of(stage, page.notice)))
     for i, (severity, words) in enumerate(band for band in bands if band[1]):
         draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, words)
 

@@ -13,7 +13,7 @@ from egm.screen.scenes.stage import Stage, caption
 from egm.screen.steps import Item, WheelStep
 from egm.screen.view import Action, Scene, View, last_step
 
-#: In portrait there is less room than this beside the wheel for the stakes' prizes; the panel shows them.
+#: In portrait there is less room than this next to the wheel for the stakes' prizes; the panel shows them.
 _ROOM_FOR_PRIZES: Final = 300.0
 
 
@@ -22,7 +22,7 @@ def is_wheel(stage: Stage) -> bool:
     return is_wheel_game(stage.view.game)
 
 
-def wheel_at_rest(stage: Stage) -> None:
+def draw_idle_wheel(stage: Stage) -> None:
     """Draw the wheel as the last game left it; before any game, with each segment's pay for one credit staked."""
     view, step = stage.view, last_step(stage.view)
     has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
@@ -34,14 +34,14 @@ def wheel_at_rest(stage: Stage) -> None:
         data = view.game.presentation if view.game else {}
         parts = tuple(Item(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
-    alone = view.scene is not Scene.ATTRACT  # The welcome would cover half of the texts beside the wheel.
+    alone = view.scene is not Scene.ATTRACT  # The welcome would cover half of the texts next to the wheel.
     draw_wheel(stage, step, None, 0.0, shows_result=has_won and alone)
     if alone and not has_won:
         _own_bet(stage)
 
 
 def _own_bet(stage: Stage) -> None:
-    """Draw, beside the wheel, each stake of the bet with its possible prize, and the cost of PLAY."""
+    """Draw, next to the wheel, each stake of the bet with its possible prize, and the cost of PLAY."""
     view, (x, y, w, h) = stage.view, beside_wheel(stage.layout.field)
     if view.game is None or view.snapshot is None:
         return

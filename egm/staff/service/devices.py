@@ -11,7 +11,7 @@ from typing import Final, Literal
 from egm.devices.interface import Devices
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER
 from egm.kernel.events import Event, EventType
-from egm.kernel.faults import said_faults
+from egm.kernel.faults import faults_to_show
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Action, Prompt, Row, ServicePage, Table, Words
 from egm.kernel.touch import CalibrationError, fit
@@ -70,7 +70,7 @@ _CALIBRATE: Final = "calibrate"
 
 def _ails(machine: Machine, kind: str) -> Words:
     """Return the most severe fault of a device; empty if it has none."""
-    codes = [code for code in said_faults(machine.faults) if code.partition(".")[0] == kind]
+    codes = [code for code in faults_to_show(machine.faults) if code.partition(".")[0] == kind]
     codes.sort(key=lambda code: not machine.faults[code]["locks"])
     return coded("tilt.text", codes[0]) if codes else plain("")
 

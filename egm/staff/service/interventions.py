@@ -1,4 +1,4 @@
-"""Intervention sheets at the machine: a list, and each as it is printed."""
+"""Intervention sheets at the machine: a list, and each in its printed form."""
 
 from typing import Final
 

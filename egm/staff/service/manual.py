@@ -77,7 +77,7 @@ class _Line(Place):
     row: Row
 
     def page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (a place)
-        """Return each cell beside the name of its column."""
+        """Return each cell with the name of its column."""
         heads = (say(f"manual.column.{name}") for name in self.chapter.columns)
         table = pairs(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))

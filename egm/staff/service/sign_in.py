@@ -1,4 +1,4 @@
-"""Sign-in: a staff number, then its PIN on a page of its own.
+"""Sign-in: a staff number, then its PIN on a separate page.
 
 After a wrong PIN the PIN is requested again, not the number, so that a field which shows its input never
 appears where a person expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with its
@@ -152,7 +152,7 @@ def _seal_first(roster: Roster) -> None:
     The power may fail between two recorded changes: what follows a recorded change is only trusted if it is
     sealed.
     """
-    if roster.path is None or roster.is_sealed or not roster.changes:
+    if roster.path is None or roster.has_valid_seal or not roster.changes:
         return
     with contextlib.suppress(OSError):  # the journal reports a first medium that accepts no writes
         roster.written_to(roster.path)

@@ -12,7 +12,7 @@ from paytables.analysis import Analysis, BetAnalysis, Depth, Prize
 from paytables.cards import JOKER, RANKS, card_name, rank_of
 from paytables.cards.ranking import Ranking, category, ranks_in
 from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
-from paytables.layout import Odds, check_whole_credits, distribution_of, settle_bet
+from paytables.layout import Odds, check_credit_multiples, distribution_of, settle_bet
 from paytables.poker.paigow.hands import HAND, HIGH, LOW, House, settings
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
 from paytables.poker.pays import NAMES
@@ -101,9 +101,9 @@ class PaiGowPokerRules(TwoHands):
         remaining, position = self.definition.remaining, self.definition.position
         if remaining is not None:
             odds = [odds for odds, _ in self._remaining.values()]
-            check_whole_credits("remaining.limits", remaining.limits, odds, file)
+            check_credit_multiples("remaining.limits", remaining.limits, odds, file)
         if position is not None:
-            check_whole_credits("position.limits", position.limits, [position.pays], file)
+            check_credit_multiples("position.limits", position.limits, [position.pays], file)
         super().check(file)
 
     def most_beside(self, bets: Mapping[str, int]) -> int:

@@ -123,8 +123,8 @@ class Advice:
                     for more in combinations(unseen, step.deal.board)
                 ]
                 return sum(ways, Fraction(0)) / len(ways)
-            is_asked = not step.only or any(name in bets for name in step.only)
-            if is_asked and not any(name in bets for name in step.unless):
+            is_required = not step.only or any(name in bets for name in step.only)
+            if is_required and not any(name in bets for name in step.unless):
                 return max(self._answered(n, option, bets, own, board) for option in step.option)
         return self._ended(bets, own, board)
 

@@ -25,7 +25,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Layout, Odds, TableRules, check_whole_credits, push_bet, settle_bet
+from paytables.layout import Layout, Odds, TableRules, check_credit_multiples, push_bet, settle_bet
 from paytables.poker.pays import NAMES, row_of
 from paytables.poker.proof import held_against
 from paytables.poker.table import figures
@@ -131,7 +131,7 @@ class PokerRules(TableRules):
             odds = [row.pays for row in (*spot.pay, *spot.first, *spot.bonus)]
             odds += [Odds(str(factor), factor) for factor in factors.get(spot.id, ())]
             if not spot.raised:
-                check_whole_credits(f"spot.{n}.limits", spot.limits, odds, file)
+                check_credit_multiples(f"spot.{n}.limits", spot.limits, odds, file)
         pays = {spot.id: (spot.limits, [row.pays for row in spot.pay]) for spot in self.definition.spot}
         side_bets.check_levels(self.definition.progressive, pays, file)
 

@@ -292,7 +292,7 @@ def test_a_file_is_written_for_a_place_with_every_key_and_is_right(profile, tmp_
     cabinet = load_cabinet(file)
     assert (cabinet.machine.serial, cabinet.machine.profile) == ("XYZ-9", profile)
     assert cabinet.devices["io"].port == "/dev/ttyEGM"
-    written, _, named = text.partition("# Other tables there may be: ")
+    written, _, named = text.partition("# Other tables: ")
     for part in parts():
         if part.header in written or part.header == "[devices.NAME]":
             assert part.header not in named

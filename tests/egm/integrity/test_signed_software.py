@@ -218,9 +218,9 @@ def test_what_differs_next_is_told_anew(start, maker):
     maker.tamper()
     room = start()
     maker.manifest.write_text("{}")
-    asyncio.run(room.verifier.again("command"))
+    asyncio.run(room.verifier.examine_again("command"))
     assert tilts(room)[DIFFERS] == ("self", "software.manifest")
-    assert "no manifest in it" in room.records("software.differs")[-1]["trouble"][0]
+    assert "contains no manifest" in room.records("software.differs")[-1]["trouble"][0]
 
 
 @pytest.mark.requirement("A-16")

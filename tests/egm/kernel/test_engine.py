@@ -103,7 +103,7 @@ def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
     toy = engine(
         Rule(EventType.AT_REST, IDLE, (works,), (ask_for_more,)),
         Rule(EventType.PLAY, IDLE, (), (begin,)),
-        Rule(EventType.BET, IDLE, (never,), (begin,), refusal=Refusal.TELL),
+        Rule(EventType.BET, IDLE, (never,), (begin,), refusal=Refusal.REPORT),
     )
     for _ in range(2):
         toy.machine.done.clear()
@@ -123,7 +123,7 @@ def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
 
 def test_a_refusal_is_told_to_who_asked_or_recorded_once():
     toy = engine(
-        Rule(EventType.PLAY, IDLE, (never,), (begin,), refusal=Refusal.TELL),
+        Rule(EventType.PLAY, IDLE, (never,), (begin,), refusal=Refusal.REPORT),
         Rule(EventType.COINS_PAID, only(State.PAYING), (), (begin,)),
     )
     toy.handle(EventType.PLAY)
@@ -148,7 +148,7 @@ def test_an_event_recorded_while_self_testing_leads_nowhere():
     [
         ((Rule(EventType.PLAY, IDLE), Rule(EventType.PLAY, EVERYWHERE, (never,))), "never reached"),
         (
-            (Rule(EventType.PLAY, IDLE, (never,)), Rule(EventType.PLAY, IDLE, refusal=Refusal.TELL)),
+            (Rule(EventType.PLAY, IDLE, (never,)), Rule(EventType.PLAY, IDLE, refusal=Refusal.REPORT)),
             "in two ways",
         ),
     ],

@@ -19,7 +19,7 @@ from egm.records.keys import IntegrityKey, MoneyKey
 from egm.staff.service.desk import ServiceDesk
 from egm.staff.service.key_switches import concerned
 from egm.testing.machine import MachineRig, SameEveryRun, generator
-from egm.testing.service_menu import Menu, said
+from egm.testing.service_menu import Menu, translated
 from rng import OutOfService
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -246,7 +246,7 @@ def test_the_first_page_says_where_a_hand_pay_waits_and_leads_there(three):
     three.board(EventType.MENU, key="operator")
     menu.prove(Role.SUPERVISOR)
     [table] = menu.page.tables
-    shown = [tuple(said(cell, "en") for cell in row.cells) for row in table.rows]
+    shown = [tuple(translated(cell, "en") for cell in row.cells) for row in table.rows]
     assert shown == [("1", "Service menu open", ""), ("2", "Hand-pay", "$20.00"), ("3", "Ready", "")]
     menu.touch("position:2")
     second = Menu(three.second)

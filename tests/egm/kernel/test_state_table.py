@@ -56,7 +56,7 @@ def _try(room: MachineRig, state: State, event: EventType) -> bool:
 
     room.journal.self_audit()
     if taken is None:
-        told = FEATURES.rules.refusal(event) is Refusal.TELL
+        told = FEATURES.rules.refusal(event) is Refusal.REPORT
         assert (room.notice or "").startswith("refused.") == told, event
         unexpected = room.records("event.unexpected")[unexpected_before:]
         assert [(entry["event"], entry["state"]) for entry in unexpected] == (
@@ -116,7 +116,7 @@ def test_every_form_is_guarded_by_its_persons():
     assert {event for rule in by_form for event in rule.events} >= {
         form.event for form in MENU.forms if not FEATURES.rules.always_takes(form.event)
     }
-    assert {rule.refusal for rule in by_form} == {Refusal.TELL}
+    assert {rule.refusal for rule in by_form} == {Refusal.REPORT}
 
 
 def test_every_state_can_be_left_and_reached():

@@ -9,7 +9,7 @@ from egm.integrity.lockups import disabled_by
 from egm.kernel.events import EventType
 from egm.links.sas.channel import Channel, LinkChanged, Send
 from egm.links.sas.codec import ACK, Reply
-from egm.links.sas.crc import sealed
+from egm.links.sas.crc import with_crc
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.poll import VARIABLE, Poll
 from egm.links.sas.wire import Elsewhere, GeneralPoll, LongPoll
@@ -39,7 +39,7 @@ def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench)
 
 
 @pytest.mark.parametrize(
-    "poll", [b"\x82", b"\x02", b"\x01\x1a", sealed(b"\x01\x02"), sealed(b"\0\x7f" + bytes(7))]
+    "poll", [b"\x82", b"\x02", b"\x01\x1a", with_crc(b"\x01\x02"), with_crc(b"\0\x7f" + bytes(7))]
 )
 def test_another_poll_acknowledges(bench: Bench, poll: bytes) -> None:
     door(bench, opened=True)
@@ -66,9 +66,9 @@ def test_what_is_not_for_it_or_not_whole_is_met_with_silence(bench: Bench, messa
 
 @pytest.mark.sas(polls="7F")
 def test_a_broadcast_is_obeyed_and_never_answered(bench: Bench) -> None:
-    assert bench.send(sealed(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
+    assert bench.send(with_crc(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
     assert bench.room.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
-    assert bench.send(sealed(b"\0\x01")) == b""
+    assert bench.send(with_crc(b"\0\x01")) == b""
     assert disabled_by(bench.room.machine) == {}
 
 
@@ -123,7 +123,7 @@ def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: 
 def test_an_answer_that_took_its_time_comes_in_place_of_an_exception(bench: Bench) -> None:
     door(bench, opened=True)
     bench.host.deliver(0x21, Reply(b"\x34\x12"))
-    frame = sealed(bytes.fromhex("01 21 34 12"))
+    frame = with_crc(bytes.fromhex("01 21 34 12"))
     assert [bench.send(b"\x81") for _ in range(2)] == [frame] * 2
     bench.sync()
     assert bench.general() == 0x11
@@ -131,11 +131,11 @@ def test_an_answer_that_took_its_time_comes_in_place_of_an_exception(bench: Benc
 
 def test_a_poll_that_takes_long_is_busy_and_its_repeat_gets_the_result(bench: Bench) -> None:
     bench.slow = True
-    assert bench.send(sealed(b"\x01\x01")) == b"\x01\x00"
-    assert bench.send(sealed(b"\x01\x01")) == b"\x01\x00"
+    assert bench.send(with_crc(b"\x01\x01")) == b"\x01\x00"
+    assert bench.send(with_crc(b"\x01\x01")) == b"\x01\x00"
     ask = bench.waiting[-1]
     assert list(bench.channel.replied(ask.poll, ask.request, ACK)) == [Send(b"\x01")]
-    assert bench.send(sealed(b"\x01\x01")) == b"\x01"
+    assert bench.send(with_crc(b"\x01\x01")) == b"\x01"
 
 
 def test_an_answer_that_fails_silences_neither_the_line_nor_the_journal(bench: Bench) -> None:
@@ -157,7 +157,7 @@ def test_an_answer_that_took_long_serves_nothing_that_came_later() -> None:
     """An order is begun, the host asks other things, and the transfer ends before it hears of the beginning."""
     order = Poll(code=0x72, response=VARIABLE, effect=lambda _host, _poll: None)
     channel = Channel(1, {0x72: order}, now_ns=0)
-    frame = sealed(bytes.fromhex("017202FF00"))
+    frame = with_crc(bytes.fromhex("017202FF00"))
 
     def heard(message: GeneralPoll | LongPoll | Elsewhere) -> bytes:
         actions = list(channel.hear(message, 0))
@@ -227,13 +227,13 @@ def test_real_time_reports_come_in_place_of_answers(tmp_path: Path) -> None:
     bench.exceptions()
     assert bench.long(0x0E, "01") == "01"
     room.insert(500)
-    bill = sealed(bytes.fromhex("01 FF 4F 37 02 00000001"))
+    bill = with_crc(bytes.fromhex("01 FF 4F 37 02 00000001"))
     assert bench.send(b"\x01\x1a") == bill
-    assert bench.send(b"\x01\x1a") == sealed(bytes.fromhex("01 1A 00000500"))
+    assert bench.send(b"\x01\x1a") == with_crc(bytes.fromhex("01 1A 00000500"))
     door(bench, opened=True)
-    assert bench.send(b"\x81") == sealed(bytes.fromhex("01 FF 11"))
+    assert bench.send(b"\x81") == with_crc(bytes.fromhex("01 FF 11"))
     bench.sync()
-    assert bench.send(b"\x81") == sealed(bytes.fromhex("01 FF 00"))
+    assert bench.send(b"\x81") == with_crc(bytes.fromhex("01 FF 00"))
     assert bench.long(0x0E, "00") == "01"
     bench.sync()
     assert bench.general() == 0x00

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.links.sas.crc import sealed
+from egm.links.sas.crc import with_crc
 from egm.links.sas.requests import frame_size
 from egm.links.sas.tables.polls import POLLS
 from egm.links.sas.wire import (
@@ -42,7 +42,7 @@ def test_polls_are_cut_by_the_wakeup_bit() -> None:
 
 
 def test_a_byte_ff_in_the_data_comes_doubled_and_is_one_byte() -> None:
-    frame = sealed(bytes.fromhex("01 4D FF"))
+    frame = with_crc(bytes.fromhex("01 4D FF"))
     assert hear(strict(), marked(frame)) == [LongPoll(frame)]
     assert LongPoll(frame).data == b"\xff"
     assert hear(strict(), b"\xff\x00\xff") == [GeneralPoll(127)]
@@ -50,9 +50,9 @@ def test_a_byte_ff_in_the_data_comes_doubled_and_is_one_byte() -> None:
 
 def test_a_frame_may_come_byte_by_byte() -> None:
     framing, told = strict(), []
-    for number, byte in enumerate(marked(sealed(bytes.fromhex("01 4D FF")))):
+    for number, byte in enumerate(marked(with_crc(bytes.fromhex("01 4D FF")))):
         told += hear(framing, bytes((byte,)), number * MS)
-    assert told == [LongPoll(sealed(bytes.fromhex("01 4D FF")))]
+    assert told == [LongPoll(with_crc(bytes.fromhex("01 4D FF")))]
 
 
 @pytest.mark.parametrize("at", range(1, len(marked(SET))))
@@ -75,7 +75,7 @@ def test_a_wakeup_bit_in_the_middle_begins_anew() -> None:
 
 
 def test_messages_to_others_are_passed_over() -> None:
-    other = sealed(bytes.fromhex("02 2F 03 00 00 00"))
+    other = with_crc(bytes.fromhex("02 2F 03 00 00 00"))
     assert hear(strict(), marked(other) + marked(READ)) == [Elsewhere(2), LongPoll(READ)]
     assert hear(lenient(), other + READ) == [Elsewhere(2), LongPoll(READ)]
 
@@ -120,7 +120,7 @@ def test_every_named_poll_is_cut_or_said_to_be_unknown() -> None:
 @given(noise=st.binary(max_size=300), address=st.integers(1, 127))
 def test_noise_never_hides_the_next_poll_from_a_strict_line(noise: bytes, address: int) -> None:
     framing = StrictFraming(address, 5 * MS)
-    poll = sealed(bytes((address, 0x01)))
+    poll = with_crc(bytes((address, 0x01)))
     hear(framing, noise)
     assert hear(framing, marked(poll), 6 * MS)[-1] == LongPoll(poll)
 
@@ -128,7 +128,7 @@ def test_noise_never_hides_the_next_poll_from_a_strict_line(noise: bytes, addres
 @given(noise=st.lists(st.binary(max_size=40), max_size=8), address=st.integers(1, 127))
 def test_noise_never_hides_the_next_poll_from_a_lenient_line(noise: list[bytes], address: int) -> None:
     framing = LenientFraming(address, 30 * MS)
-    poll = sealed(bytes((address, 0x01)))
+    poll = with_crc(bytes((address, 0x01)))
     now = 0
     for part in noise:
         now += MS

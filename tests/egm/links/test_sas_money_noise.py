@@ -9,7 +9,7 @@ import random
 import pytest
 
 from egm.config.cabinet_file import Validation
-from egm.links.sas.crc import sealed
+from egm.links.sas.crc import with_crc
 from egm.links.sas.requests import frame_size
 from egm.money.host.model import HostMoney
 from egm.testing.machine import MachineRig
@@ -44,7 +44,7 @@ def test_any_content_is_answered_or_met_with_silence(tmp_path, validation, seed)
     for _ in range(1500):
         code = dice.choice((*OWN_LENGTH, *FIXED))
         data = content(dice, code)
-        message = sealed(bytes((1, code)) + data)
+        message = with_crc(bytes((1, code)) + data)
         assert frame_size(message) == len(message)
         answer = bench.send(message)
         assert answer == b"" or answer[:2] == bytes((1, code))

@@ -6,7 +6,7 @@ from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, room_of
 from egm.app.view import snapshot
 from egm.config.levels import Kind, LevelSlot
 from egm.kernel.events import State
-from egm.links.sas.crc import sealed
+from egm.links.sas.crc import with_crc
 from egm.play.rulings import void_game
 from egm.progressive.broadcast import broadcasts
 from egm.progressive.display import LevelDisplays
@@ -75,7 +75,7 @@ def test_a_broadcast_level_is_shown_while_it_is_heard_and_not_played_for_without
 
 def test_a_broadcast_to_all_is_heard_and_not_answered(make):
     bench = make()
-    assert bench.send(sealed(bytes.fromhex("008002030000000777"))) == b""
+    assert bench.send(with_crc(bytes.fromhex("008002030000000777"))) == b""
     assert view(bench).amount_cents == 777
 
 

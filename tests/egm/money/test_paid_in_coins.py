@@ -23,7 +23,7 @@ from egm.testing.service_menu import Menu
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted, mark_of, sealed
+from tools.dev.lies import adopted, mark_of, rewrite_chain
 
 KEY = MachineKey(bytes(range(32)))
 
@@ -246,7 +246,7 @@ def test_a_rest_outlasts_a_ruling_that_the_power_was_cut_in(tmp_path, coins_firs
 
 # ------------------------------------------------------------------------------------------ lies about it
 def findings(entries):
-    report = Auditor(Shelf()).run(sealed(entries, KEY, mark_of(entries[0])))
+    report = Auditor(Shelf()).run(rewrite_chain(entries, KEY, mark_of(entries[0])))
     return {finding.sequence for finding in report.findings}
 
 

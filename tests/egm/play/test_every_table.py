@@ -10,7 +10,7 @@ from egm.kernel.messages import Decision
 from egm.people import Role
 from egm.records.tables import standing_tables, table_of
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, said
+from egm.testing.service_menu import Menu, translated
 from paytables import load_game, tables
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
@@ -98,7 +98,7 @@ def recalled(room):
         cells = [cell for table in figures for line in table.rows for cell in line.cells]
         became = [line.cells[1] for line in figures[-1].rows if len(line.cells) == 3]
         assert [words for words in became if words.kind == "plain"] == []
-        told |= {said(cell, language) for cell in cells for language in ("en", "fr")}
+        told |= {translated(cell, language) for cell in cells for language in ("en", "fr")}
         menu.touch("back")
     return told
 

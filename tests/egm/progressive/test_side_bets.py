@@ -300,7 +300,7 @@ def test_a_level_won_in_part_is_no_broadcast_one():
     broadcast = LevelSlot(game=GAME, level="jackpot", kind=Kind.LINKED, carrier="sas", stakes={"100": "1.1"})
     admitted, refused = admit((GameSlot(game=GAME),), load_profile("generic"), (broadcast,))
     assert not admitted
-    assert "is also won in part, which no broadcast can tell of" in refused[0].reason
+    assert "is also won in part, which a broadcast cannot express" in refused[0].reason
 
 
 TABLE = "quebec-blackjack-progressive-2"

@@ -96,7 +96,7 @@ def test_every_code_of_the_machine_has_words(language):
     codes += [
         f"notice.refused.{guard.__name__}"
         for rule in FEATURES.rules
-        if rule.refusal is Refusal.TELL
+        if rule.refusal is Refusal.REPORT
         for guard in rule.guards
     ]
     codes += [f"door.{door}" for door in DOORS]

@@ -170,7 +170,7 @@ def test_the_lock_up_names_the_prize_its_value_and_the_choice(published, game, t
 
 def test_the_lock_up_says_what_was_owed_what_came_as_coins_and_what_is_left(published, game, theme):
     """$19.45 was cashed out, and the page told of 45 cents alone."""
-    said = "Cashed out: $19.45. Paid in coins: $19.00. Left to be paid by hand: $0.45."
+    said = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
     for coins_cents in (1900, 0):
         owed = Handpay(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
         view = at_rest(published, game, "en", state="handpay", handpay=owed)

@@ -113,8 +113,8 @@ def test_every_page_of_a_first_start_is_drawn_whole(tmp_path, monkeypatch, publi
                 assert {one.id for one in page.actions if one.enabled} <= touched, name
     # One is one where it is drawn, too, and not only where it is worded.
     assert {
-        "One more who may sign the cabinet file",
-        "Encore une personne qui peut signer le fichier",
+        "One more person must be able to sign the cabinet file",
+        "Il manque une personne qui peut signer le fichier",
     } <= lines
     assert not faults, "\n".join(map(str, faults[:40]))
 

@@ -130,7 +130,12 @@ _MANY = f'<svg xmlns="http://www.w3.org/2000/svg">{"<g/>" * 4001}</svg>'
         ("seven.svg", _SCRIPT.encode(), "art.pictures.seven", "has <script>"),
         ("seven.svg", _LINK.encode(), "art.pictures.seven", "refers elsewhere"),
         ("seven.svg", _WORDS.encode(), "art.pictures.seven", "has <text>: only shapes are taken"),
-        ("seven.svg", _SHARES.encode(), "art.pictures.seven", "<lineargradient> tells its places in shares"),
+        (
+            "seven.svg",
+            _SHARES.encode(),
+            "art.pictures.seven",
+            "<lineargradient> gives its coordinates as fractions",
+        ),
         ("seven.svg", _STYLED.encode(), "art.pictures.seven", "has the colour hsl(9,9%,9%): write #rrggbb"),
         ("seven.svg", SVG.format("#e010f080").encode(), "art.pictures.seven", "has the colour #e010f080"),
         ("seven.svg", SVG.format("tomato").encode(), "art.pictures.seven", "has the colour tomato"),

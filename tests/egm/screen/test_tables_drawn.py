@@ -180,7 +180,7 @@ def test_info_tells_of_a_spot_and_bets_nothing_and_take_takes_its_bet(player):
     spot = spots_of(player)[0]
     player.does("tool", "ask")
     assert player.does("spot", spot.id) == ()
-    assert player.view.chips.asked == spot.id
+    assert player.view.chips.explained_spot == spot.id
     assert player.bets == {}
     player.does("chip", player.view.table.chips[0])
     player.does("spot", spot.id)

@@ -167,7 +167,7 @@ def spot_words(at, spot):
 def test_on_a_come_out_the_line_comes_first_and_the_screen_says_so(visit):
     at = visit("quebec-craps", 1, 1)  # two twos: the point is 4
     at.wait(10)
-    said = "First a bet on Pass / Don\u2019t pass"
+    said = "Bet on Pass / Don\u2019t pass first"
     assert said in spot_words(at, "hard-4")
     assert at.press("spot", "hard-4") == []  # the machine has nothing to refuse
     assert at.bar == said
@@ -216,7 +216,7 @@ def test_whether_a_bet_plays_is_said_at_the_screen_and_holds_while_it_stands(vis
     assert at.press("spot", "hard-4") == ["bet"]
     assert at.view.snapshot.bet_wager["working"] == {"hard-4": True}
     at.press("tool", "plays")
-    assert "Plays on a come-out too" in spot_words(at, "hard-4")
+    assert "Also plays on a come-out" in spot_words(at, "hard-4")
     at.play_out()  # it played: a four thrown hard wins it on the come-out
     assert at.view.snapshot.results[0] == "2-2"
     won = {each["spot"]: each["credits"] for each in at.view.show.play.settlements}

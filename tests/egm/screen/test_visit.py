@@ -207,7 +207,7 @@ def test_bets_that_stay_at_another_game_are_told_with_its_name(visit):
     at = visit(*MAPLES)
     notice = Notice(code="bets_stay_elsewhere", values={"amount_cents": 625, "game": "maple-classic"})
     title = at.stage.view.games["maple-classic"].title["en"]
-    assert notice_words(at.stage, notice).startswith(f"Your bet of $6.25 at {title} stays until")
+    assert notice_words(at.stage, notice).startswith(f"Your bet of $6.25 in {title} stays until")
 
 
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
@@ -243,8 +243,8 @@ def test_a_jam_says_where_the_bill_is_and_calls_somebody(visit):
     at.do(at.room.offer, 500)
     at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     words = (
-        "Bill jam: your $5.00 is held, not lost. An attendant is called: "
-        "it will be paid, credited or given back"
+        "Bill jam: your $5.00 is held, not lost. An attendant has been called: "
+        "it will be paid, credited or returned"
     )
     assert at.bar == words
     assert "service" in tower(at.view.snapshot)
@@ -261,7 +261,7 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
     at.happen(EventType.DOOR_CLOSED, door="logic")
     at.happen(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
     closed = words_of(at.stage, Scene.TILT)
-    assert "The seals and the logic board are to be examined." in closed.lines
+    assert "The seals and the logic board must be examined." in closed.lines
     assert closed.who == "A technician must clear this."
     at.happen(EventType.KEY_TURNED, key="attendant")
     assert at.view.snapshot.state == "tilt"
@@ -272,7 +272,7 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
     [
         ("jam", "No ticket possible: the paper is jammed in the printer."),
         ("paper_out", "No ticket possible: the printer is out of paper."),
-        ("head_up", "No ticket possible: a fault of the printer."),
+        ("head_up", "No ticket possible: the printer has a fault."),
     ],
 )
 def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_of_a_ticket(visit, code, why):
@@ -285,11 +285,11 @@ def test_a_printer_says_what_it_has_and_no_payment_is_ordered_beside_the_offer_o
     assert "pay the player" in waits.who
     at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = words_of(at.stage, Scene.HANDPAY)
-    assert offered.lines[0] == "A ticket is possible again: press CASH OUT for one."
+    assert offered.lines[0] == "A ticket can be printed again: press CASH OUT to get one."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
-    assert offered.who == "Attendant: ask the player first, a ticket or payment by hand."
+    assert offered.who == "Attendant: first ask the player: ticket or hand-pay?"
     at.happen(EventType.CASH_OUT)
-    assert words_of(at.stage, Scene.HANDPAY).who.startswith("Attendant: pay nothing")
+    assert words_of(at.stage, Scene.HANDPAY).who.startswith("Attendant: do not pay")
     assert Auditor(Shelf()).run(at.room.journal.bodies()).findings == []
 
 
@@ -347,7 +347,7 @@ def over(at):
 def test_another_door_is_closed_and_nothing_else_is_asked_for(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="main")
-    assert words_of(at.stage, Scene.DOOR).who == "Close the door to go on."
+    assert words_of(at.stage, Scene.DOOR).who == "Close the door to continue."
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY

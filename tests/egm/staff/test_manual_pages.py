@@ -6,7 +6,7 @@ from egm.kernel.events import EventType
 from egm.people import Role
 from egm.staff.manual import CHAPTERS, codes
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, offered, said
+from egm.testing.service_menu import Menu, offered, translated
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_everybody_who_signs_in_can_look_up_every_fault(menu):
         shown = menu.touch(str(place)).lines()
         assert shown["Code"] == code
         assert len(shown["What it means and what to do"]) > 15
-        assert len({said(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5
+        assert len({translated(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5
         menu.touch("back")
 
 
@@ -34,9 +34,9 @@ def test_what_stands_now_is_on_the_first_page_with_what_to_do(menu):
     menu.sign_in(Role.ATTENDANT).touch("manual")
     assert not [action for action in offered(menu.page) if ":" in action]
     menu.room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
-    assert [said(row.cells[0], "en") for row in menu.page.tables[0].rows] == ["Printer: out of paper"]
+    assert [translated(row.cells[0], "en") for row in menu.page.tables[0].rows] == ["Printer: out of paper"]
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert menu.lines()["What it means and what to do"].startswith("Put paper in.")
+    assert menu.lines()["What it means and what to do"].startswith("Load paper.")
 
 
 @pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])

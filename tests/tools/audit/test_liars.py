@@ -25,7 +25,16 @@ from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
 from tools.dev.liars import WITNESSED, Score, play, touches, witnessed
-from tools.dev.lies import REMOVED_LAST, Liar, Lie, adopted, is_last_at_its_position, leaves, mark_of, sealed
+from tools.dev.lies import (
+    REMOVED_LAST,
+    Liar,
+    Lie,
+    adopted,
+    is_last_at_its_position,
+    leaves,
+    mark_of,
+    rewrite_chain,
+)
 
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
 KEY = MachineKey(bytes(range(32)))
@@ -173,7 +182,7 @@ def test_every_figure_flag_and_day_is_derived_or_has_its_witness(honest):
                     part = part[step]
                 part[path[-1]] = told
                 journal = [*entries[:at], altered, *entries[at + 1 :]]
-                if not Auditor(Shelf()).run(sealed(journal, KEY, mark_of(entries[0]))).wrong:
+                if not Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0]))).wrong:
                     lie = Lie(at + 1, raw["kind"], path, "altered")
                     unfounded |= set() if witnessed(touches(lie, raw), lie) else {sort}
     assert len(tried) > 150
@@ -203,7 +212,7 @@ def test_what_is_made_up_is_as_the_rules_ask(honest):
     while len(passed) < 12:
         lie, told = liar.tell()
         if lie.what == "made up":
-            report = Auditor(Shelf()).run(sealed(told, KEY, liar.mark))
+            report = Auditor(Shelf()).run(rewrite_chain(told, KEY, liar.mark))
             if not any(f.sequence == lie.sequence for f in report.findings):
                 passed.add(lie.kind)
     assert passed
@@ -317,7 +326,7 @@ def test_a_position_that_does_not_exist_is_named_at_every_entry(of_two, told):
         dims |= {} if told is None else {"position": told}
         if dims != raw.get("dims", {}):
             journal = [*entries[:at], raw | {"dims": dims}, *entries[at + 1 :]]
-            report = Auditor(Shelf()).run(sealed(journal, KEY, mark_of(entries[0])))
+            report = Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0])))
             passed |= set() if report.wrong else {at}
     before_a_start = {0, 1, len(entries) - 1} if told is None else set()  # the machine may have had one then
     assert passed <= before_a_start
@@ -332,7 +341,7 @@ def test_another_position_is_named_or_its_witness_stated(of_two):
         if (position := raw.get("dims", {}).get("position")) is not None:
             altered = raw | {"dims": raw["dims"] | {"position": 3 - position}}
             journal = [*entries[:at], altered, *entries[at + 1 :]]
-            if not Auditor(Shelf()).run(sealed(journal, KEY, mark_of(entries[0]))).wrong:
+            if not Auditor(Shelf()).run(rewrite_chain(journal, KEY, mark_of(entries[0]))).wrong:
                 passed.add(raw["kind"])
                 lie = Lie(at + 1, raw["kind"], ("dims", "position"), "")
                 assert witnessed(touches(lie, raw), lie) is not None, raw

@@ -13,7 +13,7 @@ from meters import Journal, Phase, Policy, Transaction, Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import Shelf
 from tools.audit.verify import Auditor
-from tools.dev.lies import adopted, mark_of, sealed
+from tools.dev.lies import adopted, mark_of, rewrite_chain
 
 KEY = MachineKey(bytes(range(32)))
 
@@ -32,7 +32,7 @@ def shelf():
 
 def named(entries, shelf, *sequences):
     """The entries at which something is found; it must be found at one of ``sequences``."""
-    report = Auditor(shelf).run(sealed(entries, KEY, mark_of(entries[0])))
+    report = Auditor(shelf).run(rewrite_chain(entries, KEY, mark_of(entries[0])))
     found = {finding.sequence: finding.why for finding in report.findings}
     assert found.keys() & set(sequences), found
     return found
@@ -55,7 +55,7 @@ def won(entries):
 
 
 def test_the_honest_journal_is_one(honest, shelf):
-    report = Auditor(shelf).run(sealed(honest, KEY, mark_of(honest[0])))
+    report = Auditor(shelf).run(rewrite_chain(honest, KEY, mark_of(honest[0])))
     assert report.findings == []
 
 

@@ -152,9 +152,9 @@ def test_reading_a_controllers_store_that_is_not_there_says_so(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("meters", "no machine was ever started here"), ("levels", "no machine was ever started here"),
-     ("register show handpays", "no machine was ever started here"), ("device", "the cabinet is not running there"),
-     ("gat status", "no machine offers its GAT port there"), ("ticket list", "no machine was ever started here")],
+    [("meters", "no machine has been started in this folder"), ("levels", "no machine was ever started here"),
+     ("register show handpays", "no machine has been started in this folder"), ("device", "the cabinet is not running there"),
+     ("gat status", "no machine offers its GAT port there"), ("ticket list", "no machine has been started in this folder")],
 )  # fmt: skip
 def test_before_the_first_start_it_is_said_that_there_is_nothing_yet(words, said, tmp_path):
     code, output = answer(*words.split(), "--state", str(tmp_path), cwd=tmp_path)

@@ -27,5 +27,5 @@ def test_a_folder_that_is_not_there_is_told_and_not_made(tmp_path, words):
         result = CliRunner().invoke(main, [*words, "--state", str(place)], input="")
         assert result.exit_code == 1, result.output
         assert str(place) in result.output
-        assert "no machine was ever started here" in result.output
+        assert "no machine has been started in this folder" in result.output
         assert place.exists() is made

@@ -20,7 +20,7 @@ def taken():
 def test_a_screens_port_that_is_taken(taken):
     with pytest.raises(click.ClickException) as refused:
         _door("screen", taken)
-    said = f"screen: port {taken} on 127.0.0.1: Address already in use; --port names another"
+    said = f"screen: port {taken} on 127.0.0.1: Address already in use; choose another with --port, or 0 for any free one"
     assert refused.value.message.startswith(said)
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from tools.cli import main
-from tools.cli.tables import GOOD, Column, Table, facts, forms, show, whole, working
+from tools.cli.tables import GOOD, Column, Table, facts, forms, number_column, show, working
 
 ROOT = Path(__file__).parents[3]
 ROWS = [
@@ -20,7 +20,12 @@ ROWS = [
     ("x", "水" * 9, 0, "Anna"),
     ("\x1b[2Kred", "", -5, "[red]no markup[/red]"),
 ]
-COLUMNS = ("level", "what it is", whole("amount", "amount_cents"), Column("who", style=lambda _: GOOD))
+COLUMNS = (
+    "level",
+    "what it is",
+    number_column("amount", "amount_cents"),
+    Column("who", style=lambda _: GOOD),
+)
 
 
 def words(text):
@@ -55,7 +60,7 @@ def test_a_table_wraps_while_it_can_and_then_turns_each_row_into_a_block():
 def test_a_table_of_figures_goes_on_below_with_its_names_again(width):
     titles = (
         "level",
-        *(whole(title) for title in ("shows", "hidden", "overflow", "hits", "to the hidden pool")),
+        *(number_column(title) for title in ("shows", "hidden", "overflow", "hits", "to the hidden pool")),
     )
     rows = [("lantern.harbour.25", 1_234_567, 0, 12, 3, 7), ("x", 2, 3, 4, 5, 1_000_000)]
     drawn = click.unstyle(Table(titles, rows, title="levels", naming=1).to_text(width))

@@ -218,10 +218,10 @@ def test_whatever_its_paper_is_like_a_ticket_is_worth_what_its_number_says_or_no
     office.desk.failed(failed, "jam")
     last = good[-1]
     for paper, why in (
-        (good[:-1], "no ticket number"),  # a corner is gone
+        (good[:-1], "not a valid ticket number"),  # a corner is gone
         (good[:-1] + str((int(last) + 1) % 10), "not paid: "),  # a figure was altered
         ("9" * 18, "no ticket has this number"),  # a counterfeit that was made up whole
-        (misprinted, "no machine says that this ticket was printed"),
+        (misprinted, "no machine has confirmed that this ticket was printed"),
         (failed, "not paid: the ticket is void"),
     ):
         assert why in egm("pay", paper, "--person", LUC, status=1), paper
@@ -237,8 +237,8 @@ def test_check_pay_check(office, egm):
     assert egm("pay", typed, "--person", LUC) == "paid: $42.00\n"
     assert "redeemed already (2026-03-01" in egm("pay", typed, "--person", MIA, status=1)
     assert egm("check", typed, status=1).startswith("redeemed: $42.00")
-    assert "no ticket number" in egm("check", "123", status=1)
-    assert "no ticket has this number; one of before the ledger was lost: egm ticket prove" in egm(
+    assert "not a valid ticket number" in egm("check", "123", status=1)
+    assert "no ticket has this number; if it was issued before a ledger was lost: egm ticket prove" in egm(
         "check", "9" * 18, status=1
     )
     assert "Missing option '--person'" in egm("pay", typed, status=2)
@@ -409,7 +409,7 @@ def test_void_release_and_reprint(office, egm, tmp_path):
 
 
 def test_refusals_are_one_line(egm, tmp_path):
-    assert "no machine was ever started here" in egm("list", status=1)
+    assert "no machine has been started in this folder" in egm("list", status=1)
     assert not list(tmp_path.iterdir())
 
 

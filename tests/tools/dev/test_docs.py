@@ -8,7 +8,7 @@ import pytest
 from tools.cli.commands import COMMANDS
 from tools.cli.reference import command_reference
 from tools.dev.conformance.requirements import ROOT
-from tools.dev.docs import BLOCKS, DOCUMENTS, DocumentError, dependencies, fill, parts
+from tools.dev.docs import BLOCKS, DOCUMENTS, REFERENCE, DocumentError, dependencies, fill, parts
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -18,8 +18,16 @@ def test_generated_parts_are_fresh(name):
 
 
 def test_every_part_has_its_place():
-    placed = [part for name in DOCUMENTS for part in parts((ROOT / name).read_text(encoding="utf-8"))]
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS] + list(REFERENCE.values())
+    placed = [part for text in texts for part in parts(text)]
     assert sorted(placed) == sorted(BLOCKS)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_a_reference_page_has_a_title_and_a_table(name):
+    page = fill(name, REFERENCE[name])
+    assert page.startswith("# ")
+    assert "| --- |" in page
 
 
 def test_every_command_is_documented_with_a_help_text():

@@ -186,7 +186,7 @@ def test_battery_fails_on_a_planted_defect_after_its_retest() -> None:
     )
     assert result.exit_code == 1
     assert "run 2:" in result.output
-    assert "findings stand in: reels" in result.output
+    assert "findings in: reels" in result.output
 
 
 @pytest.mark.parametrize(

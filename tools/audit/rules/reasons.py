@@ -46,7 +46,9 @@ def is_dear_enough(scope: Scope) -> None:
         scope.record_before(ResidualTerms, PlayKey.RESIDUAL),
     )
     if terms is not None and 0 < stake_cents < terms.useful_cents:
-        raise Differs(f"it is started for {stake_cents} cents, but the smallest stake here is {terms}")
+        raise Differs(
+            f"it is started for {stake_cents} cents, but the smallest stake here is {terms.useful_cents} cents"
+        )
 
 
 def is_offered(scope: Scope) -> None:

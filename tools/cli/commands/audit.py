@@ -36,11 +36,13 @@ from tools.cli.commands.clearing import clear_, inspect_
 from tools.cli.result_file import replaceable, result_file
 from tools.cli.tables import Form, Table, forms, show, terminal_width, working
 from tools.cli.terminal import Terminal, echo, json_text, plain, printable
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 
-STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 JSON = click.option("--json", "as_json", is_flag=True, help="For scripts.")
-SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
+SECOND = click.option(
+    "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+)
 
 
 _HASH_DIGITS = 64
@@ -57,7 +59,9 @@ def command() -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @STATE
 @SECOND
-@click.option("--since", "after", default=0, type=Whole(min=0), help="Only the entries after this one.")
+@click.option(
+    "--since", "after", default=0, type=WholeNumber(min=0), help="Only entries after this sequence number."
+)
 def export_(file: Path, state: Path | None, second: Path | None, after: int) -> None:
     """Write the complete journal to FILE with its archive, signed; the machine may be running.
 
@@ -90,23 +94,23 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A folder of game definitions, in addition to the library.",
 )
-@click.option("--fingerprint", help="The machine's key as its screen shows it; another is an error.")
+@click.option("--fingerprint", help="The machine's key as shown on its screen; a different key is an error.")
 @click.option(
     "--after",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="An earlier export: it must be the beginning of this journal.",
+    help="An earlier export, which must be the beginning of this journal.",
 )
 @click.option(
     "--witness",
     "witnesses",
     multiple=True,
-    help="A head printed, shown or read away: SEQUENCE:HASH (or its beginning), the metrics'"
+    help="A journal head that was printed, shown or exported: SEQUENCE:HASH (or its beginning), the metrics'"
     " SEQUENCE=NUMBER, or a file of such; repeatable.",
 )
 @click.option(
     "--point",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Go on from what this file says was verified, and write there how far it has come.",
+    help="Continue from the entry recorded in this file, and record the last verified entry in it.",
 )
 @JSON
 def verify(
@@ -125,8 +129,8 @@ def verify(
 
     Without FILE, verify both copies in the state folder, each with the archive on its medium. With --point a
     run only processes the entries added since the last. Exit status 1 if anything is wrong; a repaired memory
-    or a moved clock is a notice, not a fault. Whoever has the disk has the signing key: --fingerprint,
-    --after and --witness detect a journal that was rewritten with it.
+    or a moved clock is a notice, not a fault. The disk also holds the signing key: use --fingerprint,
+    --after and --witness to detect a journal that was rewritten with it.
     """
     if point is not None and (after is not None or witnesses):
         raise click.UsageError(
@@ -183,20 +187,22 @@ def _head_of(file: Path) -> tuple[int, str]:
     return header.sequence, header.head_hash
 
 
-def _witnesses(given: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Read SEQUENCE:HASH, or each line of a file of them. Raises ClickException for an invalid one.
 
     SEQUENCE=NUMBER is the form of the metrics: ``egm_journal_sequence`` and ``egm_journal_head``.
     """
-    for text in given:
+    for text in witnesses:
         path = Path(text)
         lines = contents(path).decode().split() if path.is_file() else [text]
         for line in lines:
             sequence, _, known = _as_hash(line).partition(":")
             known = known.lower()
             counted = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS
-            whole = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set("0123456789abcdef")
-            if not (counted and whole):
+            is_hash_prefix = _WITNESS_DIGITS <= len(known) <= _HASH_DIGITS and not set(known) - set(
+                "0123456789abcdef"
+            )
+            if not (counted and is_hash_prefix):
                 raise click.ClickException(
                     f"{printable(line)!r} is not a witness: write SEQUENCE:HASH,"
                     f" with at least {_WITNESS_DIGITS} hexadecimal digits"
@@ -334,7 +340,7 @@ def readout(file: Path) -> None:
 # ---------------------------------------------------------------------- recall and logs
 @command.command()
 @click.argument("name", metavar="LOG", type=click.Choice(["plays", *recall.LOGS]))
-@click.option("--last", type=Whole(min=1), help="How many; the log's own size when not given.")
+@click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
 @STATE
 @forms
 def log(*, name: str, last: int | None, state: Path | None, form: Form) -> None:
@@ -394,7 +400,7 @@ def _play_row(play: recall.Play) -> dict[str, Any]:
 
 
 @command.command()
-@click.argument("number", type=Whole(min=1))
+@click.argument("number", type=WholeNumber(min=1))
 @STATE
 def entry(*, number: int, state: Path | None) -> None:
     """Print one complete entry as JSON."""

@@ -36,11 +36,11 @@ def command() -> None:
 
 @command.command("create")
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--person", required=True, help="Who does it: a staff number that may enrol others.")
+@click.option("--person", required=True, help="Your staff number; your role must allow enrolling others.")
 @_CABINET
 @_STATE
 def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
-    """Write a signed backup to OUT, readable by its owner only: it has PIN digests and the link's key."""
+    """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
     folder = state or default_state_dir()
     try:
         prove(roster_of(folder), person, Permission.ENROL)
@@ -74,15 +74,15 @@ def show_(file: Path, *, form: Form) -> None:
 
 @command.command("restore")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--person", required=True, help="Who does it: a staff number.")
-@click.option("--second", "second_person", required=True, help="Who else: another number.")
-@click.option("--reason", required=True, help="Why, for the journal.")
+@click.option("--person", required=True, help="Your staff number.")
+@click.option("--second", "second_person", required=True, help="The second person's staff number.")
+@click.option("--reason", required=True, help="The reason; it is recorded in the journal.")
 @_CABINET
 @_STATE
 def restore(
     file: Path, cabinet: Path, person: str, second_person: str, reason: str, state: Path | None
 ) -> None:
-    """Restore FILE on a stopped machine; two people prove who they are and sign the cabinet file.
+    """Restore FILE on a stopped machine; two people confirm their identity and sign the cabinet file.
 
     A state folder without a journal receives everything, authorised by the backup's own staff. A machine with
     a journal only accepts a backup made with its own key, keeps the staff its journal records, and uses the

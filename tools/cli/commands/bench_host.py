@@ -12,7 +12,7 @@ from egm.config.cabinet_file import default_state_dir
 @click.command()
 @click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
 @click.option("--cabinet", type=click.Path(path_type=Path, exists=True), help="a cabinet file")
-@click.option("--speed", default=1.0, show_default=True, help="mechanics this many times faster")
+@click.option("--speed", default=1.0, show_default=True, help="run the mechanics this many times faster")
 def command(state_dir: Path | None, cabinet: Path | None, speed: float) -> None:
     """Run the simulated devices until stopped; `egm device` operates them."""
     arguments = ["--state", str(state_dir or default_state_dir()), "--speed", str(speed)]

@@ -49,11 +49,11 @@ _LIST_WIDE: Final = 60
 # ---------------------------------------------------------------------- check
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--quick", is_flag=True, help="The file alone: no game is analysed, no port looked for.")
+@click.option("--quick", is_flag=True, help="Check only the file; do not analyse games or look for ports.")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
 @forms
 def check(file: Path, state: Path | None, *, quick: bool, form: Form) -> None:
-    """Print everything that is wrong in FILE: line, key, fault, likely intention, allowed values.
+    """Print every error in FILE: line, key, error, likely intention and allowed values.
 
     It first checks the format; then, as the machine does at its start, whether the profile, games, levels,
     files and ports exist that it names, whether the jurisdiction's rules admit each game, and whether the
@@ -191,12 +191,12 @@ def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--profile", type=click.Choice(available()), help="The place's rules.")
+@click.option("--profile", type=click.Choice(available()), help="The jurisdiction's profile.")
 @click.option("--serial", help="The manufacturer's serial number.")
 @click.option("--number", help="The operator's number of the machine.")
 @click.option("--site", help="The venue's name as printed on tickets.")
-@click.option("--licence-holder", help="Whose licence it is, where the place's tickets name one.")
-@click.option("--time-zone", help="An IANA name: America/Toronto.")
+@click.option("--licence-holder", help="The licence holder, if the jurisdiction's tickets name one.")
+@click.option("--time-zone", help="An IANA time zone, such as America/Toronto.")
 @click.option("--game", "games", multiple=True, callback=_game_names, help="A game; repeat for more.")
 @click.option(
     "--device",
@@ -204,7 +204,7 @@ def _devices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     multiple=True,
     callback=_devices,
     metavar="PROTOCOL[=PORT]",
-    help="A device, simulated where no port is given; repeat for more (default: bill, printer, I/O board).",
+    help="A device, simulated if no port is given; repeat for more (default: bill, printer, I/O board).",
 )
 def new(
     file: Path,
@@ -287,9 +287,9 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 
 @command.command("signed")
 @click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
-@click.option("--file", "whole", is_flag=True, help="Print the file signed last, as it was.")
+@click.option("--file", "print_file", is_flag=True, help="Print the file signed last, unchanged.")
 @forms
-def signed(state: Path | None, *, whole: bool, form: Form) -> None:
+def signed(state: Path | None, *, print_file: bool, form: Form) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the last of them."""
     try:
         with open_view(state or default_state_dir(), check_pages=True) as view:
@@ -297,7 +297,7 @@ def signed(state: Path | None, *, whole: bool, form: Form) -> None:
             last = last_signed_file(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    if whole:
+    if print_file:
         if last is None:
             raise click.ClickException("no cabinet file has been signed for this machine")
         echo(last.text, nl=False)

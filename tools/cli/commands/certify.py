@@ -20,7 +20,7 @@ from tools.cli.commands.par import load, profile_of
 from tools.cli.reference import command_reference
 from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, working
 from tools.cli.terminal import echo
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import changes
@@ -39,17 +39,25 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHI
 
 @click.command()
 @click.argument("games", nargs=-1)
-@click.option("--jurisdiction", help="a profile's id")
+@click.option("--jurisdiction", help="a jurisdiction profile's id")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="where the bundle goes, a folder a game"
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="the folder for the bundles, with one sub-folder per game",
 )
 @click.option(
     "--key",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="the laboratory's signing key; made when it is not there; never within OUT, which is handed over "
+    help="the laboratory's signing key; created if missing; it must not be within OUT, which is handed over "
     "(default: open-egm-laboratory.key beside the default state folder)",
 )
-@click.option("--games-played", default=20_000, show_default=True, type=Whole(min=2), help="simulated a bet")
+@click.option(
+    "--games-played",
+    default=20_000,
+    show_default=True,
+    type=WholeNumber(min=2),
+    help="games to simulate for each bet",
+)
 @click.option(
     "--submission",
     is_flag=True,
@@ -58,23 +66,25 @@ _STYLE = {Status.PASS: GOOD, Status.FAIL: BAD, Status.NOTED: DOUBT, Status.NOTHI
 @click.option(
     "--battery",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="with --submission: the generator's results, written before by `egm rng battery --json FILE`;"
+    help="with --submission: the generator's test results, written by `egm rng battery --json FILE`;"
     " without it the submission lists what is missing",
 )
 @click.option(
     "--reproduce", is_flag=True, help="with --verify: build and write the bundle again, and compare"
 )
-@click.option("--against", metavar="OLD", help="the approved game: say what the change asks for, and why")
+@click.option(
+    "--against", metavar="OLD", help="the approved game: print which approval the change needs, and why"
+)
 @forms
 @click.option(
     "--verify",
     "folders",
     multiple=True,
     type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="check bundles instead, one or those of an OUT: every file is what was signed",
+    help="check one bundle, or all bundles of an OUT folder: every file must match its signature",
 )
 @click.option(
-    "--signer", metavar="HEX", help="with --verify: the laboratory's public key, known from elsewhere"
+    "--signer", metavar="HEX", help="with --verify: the laboratory's public key, from a trusted source"
 )
 def command(
     games: tuple[str, ...],
@@ -94,7 +104,7 @@ def command(
     """Certify GAMES (library ids or files) for a jurisdiction, or --verify existing bundles.
 
     With --submission, everything that a laboratory requires of a manufacturer is written into one more
-    bundle, made from the commit of a clean checkout; --verify --reproduce builds it again from its own source
+    bundle, built from the commit of a clean checkout; --verify --reproduce builds it again from its own source
     and compares every file.
 
     With --against OLD, each game is compared with the approved one instead: identical, a cloned theme, a

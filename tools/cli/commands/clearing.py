@@ -23,11 +23,13 @@ from meters.table import BY_NAME, Unit
 from tools.cli.memory_folder import memory_in
 from tools.cli.sheet_head import currency_of
 from tools.cli.staff import carry_roster, prove
-from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, figure, forms, show, whole
+from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, figure, forms, number_column, show
 from tools.cli.terminal import echo
 
-_STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-_SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where the second copy lies.")
+_STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+_SECOND = click.option(
+    "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+)
 _OPEN = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
 #: The meters `audit inspect` always shows: money in and out, stakes, wins, and the number of games.
 _MAIN_METERS = ("credits", "money_in", "money_out", "coin_in", "coin_out", "hand_paid", "games_played")
@@ -54,7 +56,7 @@ class _Money:
 @_SECOND
 @forms
 def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
-    """Read both copies as far as each is intact: what is good, what is suspect, and every claim on the machine.
+    """Read both copies as far as each is intact; print what is intact, what is suspect, and every claim.
 
     Each claim must be settled or carried over by name when the machine is cleared. Exit status 1 if the
     memory is damaged.
@@ -67,7 +69,7 @@ def inspect_(*, state: Path | None, second: Path | None, form: Form) -> None:
     copies = (("first copy", inspection.first), ("second copy", inspection.second))
     before = (
         *([unfinished_clear] if unfinished(folder) else []),
-        *(f"{name}: whole up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
+        *(f"{name}: intact up to entry {c.sequence}; {c.why or 'nothing wrong'}" for name, c in copies),
         _together(found),
         *([] if inspection.together.sequence else ["nothing of the journal can be read"]),
         "",
@@ -143,7 +145,7 @@ def _meters(found: Found) -> Table:
     good = ((name, value, value, "good") for name, value in found.inspection.good.items() if value)
     suspect = ((name, one, two, "suspect") for name, (one, two) in found.inspection.suspect.items())
     standing = Column("", "standing", style=lambda text: GOOD if text == "good" else BAD)
-    columns: Columns = ("meter", whole("first copy"), whole("second copy"), standing)
+    columns: Columns = ("meter", number_column("first copy"), number_column("second copy"), standing)
     return Table(columns, (*good, *suspect), empty="no meter has counted anything")
 
 
@@ -237,25 +239,25 @@ def _decision(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
 @click.command("clear")
 @_STATE
 @_SECOND
-@click.option("--person", required=True, help="Who clears.")
-@click.option("--second-person", required=True, help="Who witnesses.")
-@click.option("--reason", required=True, help="Why, in words; it is recorded.")
-@click.option("--challenge", required=True, help="As `egm audit inspect` prints it.")
+@click.option("--person", required=True, help="The name of the person who clears.")
+@click.option("--second-person", required=True, help="The name of the witness.")
+@click.option("--reason", required=True, help="The reason; it is recorded.")
+@click.option("--challenge", required=True, help="The challenge printed by `egm audit inspect`.")
 @click.option(
     "--claim",
     "decisions",
     multiple=True,
     callback=_decision,
     metavar="CLAIM=ACT",
-    help="What becomes of a claim: carry, paid:CENTS:WHO or ended; @first or @second to go by one copy.",
+    help="How to treat a claim: carry, paid:CENTS:WHO or ended; add @first or @second to use one copy.",
 )
 @click.option(
     "--carry-others",
     is_flag=True,
-    help="Carry over every claim that no --claim names and that can be carried.",
+    help="Carry over every other claim that can be carried over.",
 )
-@click.option("--machine-id", default="", help="Of the new journal.")
-@click.option("--without-roster", is_flag=True, help="Clear though the roster is gone or altered; recorded.")
+@click.option("--machine-id", default="", help="The machine id of the new journal.")
+@click.option("--without-roster", is_flag=True, help="Clear without an intact roster; this is recorded.")
 def clear_(
     *,
     state: Path | None,

@@ -41,12 +41,14 @@ def _values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
 @click.argument("values", nargs=-1)
 @click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
 @forms
-@click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="listen to a real device")
+@click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="monitor a real device")
 @click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
-@click.option("--accept", default="", help="with --protocol: denominations in cents to accept, by commas")
-@click.option("--keep", is_flag=True, help="with --accept: keep what is offered instead of giving it back")
+@click.option(
+    "--accept", default="", help="with --protocol: denominations to accept, in cents, separated by commas"
+)
+@click.option("--keep", is_flag=True, help="with --accept: stack what is inserted instead of returning it")
 @click.option("--bytes", "as_bytes", is_flag=True, help="with --protocol: print the line's bytes too")
-@click.option("--seconds", type=float, help="with --protocol: listen for this time (default: until Ctrl-C)")
+@click.option("--seconds", type=float, help="with --protocol: monitor for this time (default: until Ctrl-C)")
 def command(
     name: str | None,
     action: str,
@@ -60,9 +62,9 @@ def command(
     as_bytes: bool,  # noqa: FBT001
     seconds: float | None,
 ) -> None:
-    """Work device NAME of the bench: ACTION with VALUES such as amount_cents=2000.
+    """Operate device NAME of the bench: ACTION with VALUES such as amount_cents=2000.
 
-    Without NAME, list the devices. An unknown action answers with the list of those there are.
+    Without NAME, list the devices. For an unknown action, print the list of known ones.
 
     \b
     egm device bill insert amount_cents=2000

@@ -64,7 +64,9 @@ def command() -> None:
 
 @command.command("list")
 @click.option(
-    "--returns", is_flag=True, help="also each game's lowest return, rounded down as on the screen: seconds"
+    "--returns",
+    is_flag=True,
+    help="also print each game's lowest return, rounded down as on the screen (takes seconds)",
 )
 @forms
 def list_(*, returns: bool, form: Form) -> None:
@@ -92,7 +94,7 @@ def _lowest_return(name: str) -> str:
 
 @command.command()
 @click.argument("file")
-@click.option("--jurisdiction", help="also hold the lowest return against this profile's floor")
+@click.option("--jurisdiction", help="also compare the lowest return with this profile's minimum")
 def check(file: str, jurisdiction: str | None) -> None:
     """Check FILE: print its digest and return if it is valid, else the file, key and reason.
 
@@ -167,7 +169,7 @@ _PLAINEST: Final = {
     show_default=True,
     help="what kind of game",
 )
-@click.option("--from", "origin", metavar="GAME", help="begin with a game of the library, or with a file")
+@click.option("--from", "origin", metavar="GAME", help="start from a library game or a definition file")
 def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
     """Write a commented game template to FILE for editing; or a copy of another game.
 
@@ -209,7 +211,9 @@ def _copy(origin: str, game_id: str) -> str:
 
 
 @command.command()
-@click.option("--sheet", type=click.Path(dir_okay=False, path_type=Path), help="draw them into this PNG")
+@click.option(
+    "--sheet", type=click.Path(dir_okay=False, path_type=Path), help="also draw the symbols into this PNG"
+)
 @forms
 def art(sheet: Path | None, *, form: Form) -> None:
     """List the symbols that are drawn, and the looks a game may have, each with its sounds.
@@ -264,18 +268,26 @@ def with_digest(schema: dict[str, Any]) -> dict[str, Any]:
 
 @command.command()
 @click.argument("file")
-@click.option("--return", "wanted", required=True, metavar="SHARE", help="the return wanted, as 0.92")
+@click.option("--return", "wanted", required=True, metavar="SHARE", help="the wanted return, such as 0.92")
 @click.option(
-    "--pay", "pays", multiple=True, help="a pay that may change, as stage.base.pay.0.pays.3 (default: all)"
+    "--pay",
+    "pays",
+    multiple=True,
+    help="a pay that may change, such as stage.base.pay.0.pays.3 (default: all)",
 )
-@click.option("--strips", is_flag=True, help="change strips, and pays only for what is then missing")
-@click.option("--stage", default="base", show_default=True, help="whose strips")
-@click.option("--hit", metavar="SHARE", help="the hit frequency wanted as well; with --strips")
 @click.option(
-    "--bet", help="the bet with this return (default: the lowest, and every one with separate pays)"
+    "--strips", is_flag=True, help="change strips first, and pays only for the remaining difference"
 )
-@click.option("--write", "in_place", is_flag=True, help="write what was found into FILE")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="write it into another file")
+@click.option("--stage", default="base", show_default=True, help="the stage whose strips may change")
+@click.option("--hit", metavar="SHARE", help="with --strips: the wanted hit frequency")
+@click.option(
+    "--bet",
+    help="the bet that must have this return (default: the lowest bet, and every bet with its own pays)",
+)
+@click.option("--write", "in_place", is_flag=True, help="write the result into FILE")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="write the result into this file"
+)
 def tune(
     file: str,
     wanted: str,
@@ -288,7 +300,7 @@ def tune(
     strips: bool,
     in_place: bool,
 ) -> None:
-    """Find the pays or strips that give FILE the wanted return, and print them; exit status 1 if none do.
+    """Find pays or strips that give FILE the wanted return, and print them; exit status 1 if there are none.
 
     Files are only written with --write or --out, and only if the goal was reached: within 0.05 %.
     """

@@ -13,11 +13,11 @@ from tools.audit.gat_reader import GatError, Verifier
 from tools.cli.tables import Form, facts, forms, show
 from tools.cli.terminal import echo
 
-_FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="As XML instead of text.")
+_FORMAT = click.option("--xml", "form", flag_value="xml", default="text", help="Print XML instead of text.")
 
 _PORT = click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
 _STATE = click.option(
-    "--state", type=click.Path(path_type=Path), help="The simulated port of this machine's memory."
+    "--state", type=click.Path(path_type=Path), help="The machine's state folder, to use its simulated port."
 )
 
 
@@ -102,7 +102,7 @@ def identity(way: _Way, form: str) -> None:
 
 @command.command()
 @click.argument("name", required=False)
-@click.option("--seed", default="", metavar="HEX", help="The key of the HMAC.")
+@click.option("--seed", default="", metavar="HEX", help="The HMAC key.")
 @click.option("--sha256", is_flag=True, help="HMAC-SHA-256 instead of SHA-1.")
 @_FORMAT
 @_on_port

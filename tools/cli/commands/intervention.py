@@ -25,7 +25,7 @@ from tools.cli.tables import Form, Table, forms
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
-_state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 
 
 @click.group()
@@ -91,7 +91,7 @@ def show(name: str, language: str, state: Path | None) -> None:
     type=click.Choice(["pdf", "text", "json"]),
     default="pdf",
     show_default=True,
-    help="Of the file.",
+    help="The language of the file.",
 )
 @LANGUAGE
 @_state

@@ -17,12 +17,12 @@ from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, json_text
 from tools.floor import house
 
-_state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+_state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 
 
 @click.group()
 def command() -> None:
-    """Print what the venue's inventory records of this machine, now and over its life (Monaco arts 19.1-19.4)."""
+    """Print what the venue's inventory records of this machine, now and in the past (Monaco arts 19.1-19.4)."""
 
 
 def _read(state: Path | None) -> Sheet:
@@ -51,14 +51,19 @@ def show(language: str, state: Path | None, *, as_json: bool) -> None:
 
 
 @command.command("export")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write.")
 @click.option(
-    "--copy", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Where the duplicate goes."
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
+)
+@click.option(
+    "--copy",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file for the duplicate.",
 )
 @LANGUAGE
 @_state
 def export(out: Path, copy: Path, language: str, state: Path | None) -> None:
-    """Write the sheet as PDF twice, as its rule requires: for the direction, and for the secretariat."""
+    """Write the sheet as two PDF files, as the rule requires: for the management and for the secretariat."""
     found, texts = _read(state), Texts(language)
     content = as_pdf(_title(texts, found), found.tables(), texts, NO_MONEY)
     for path in (out, copy):

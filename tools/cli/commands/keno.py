@@ -12,9 +12,9 @@ from paytables import BetAnalysis, Game, PaytableError, load_game
 from paytables.keno.paper import SLIP, slip, slip_form
 from paytables.keno.rules import KenoRules
 from paytables.wording import counted, percent
-from tools.cli.tables import Column, Form, Table, forms, show, whole, working
+from tools.cli.tables import Column, Form, Table, forms, number_column, show, working
 from tools.cli.terminal import echo, json_text
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.lab.named import named
 from tools.lab.simulation import INTERVAL_Z, Tally, Verdict, judge, simulate
 
@@ -110,9 +110,11 @@ def command() -> None:
 @command.command()
 @click.argument("game")
 @click.argument("selections", nargs=-1, required=True)
-@click.option("--draws", default=1, show_default=True, help="draws the ticket takes part in")
-@click.option("--bonus", "bonuses", multiple=True, help="a bonus to buy, by its id; may be repeated")
-@click.option("--games", type=Whole(min=2), help="also play the ticket so often, and give intervals")
+@click.option("--draws", default=1, show_default=True, help="number of draws the ticket takes part in")
+@click.option("--bonus", "bonuses", multiple=True, help="the id of a bonus to buy; repeat for more")
+@click.option(
+    "--games", type=WholeNumber(min=2), help="also play the ticket this many times, and print intervals"
+)
 @forms
 def odds(
     game: str,
@@ -167,23 +169,29 @@ def odds(
         )
     one_in = Column("1 in", "one_in", right=True, text="{:,.2f}".format)
     shares = ((win, float(Fraction(bet.law.total, count))) for win, count in rows) if bet.law else ()
-    amounts = Table((whole("credits"), one_in), shares, empty="")
+    amounts = Table((number_column("credits"), one_in), shares, empty="")
     show(form, amounts, document=figures, before="\n".join(_sentences(bet)), after="\n".join(after))
 
 
 @command.command("slip")
 @click.argument("game")
 @click.option(
-    "--language", type=click.Choice(sorted(SLIP)), default="en", show_default=True, help="Of the text."
+    "--language",
+    type=click.Choice(sorted(SLIP)),
+    default="en",
+    show_default=True,
+    help="The language of the text.",
 )
 @click.option(
     "--selections",
-    type=Whole(min=1),
+    type=WholeNumber(min=1),
     default=1,
     show_default=True,
     help="The number of selections with boxes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="What slip and point of play must show, as data.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print as JSON what the slip and the machine must show."
+)
 def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     """Print the selection slip of GAME: its required text, and boxes to mark for each selection."""
     try:

@@ -38,7 +38,7 @@ def command() -> None:
 def make_key(file: Path) -> None:
     """Create a manufacturer's key in FILE (PEM, PKCS #8) and print its public half, for cabinet files.
 
-    Whoever holds the file can sign software for every machine that pins it: keep it off all of them.
+    This file can sign software for every machine that pins the key: never store it on a machine.
     """
     pem = new_key()
     try:
@@ -49,21 +49,23 @@ def make_key(file: Path) -> None:
 
 
 @command.command("make")
-@click.option("--out", type=_FILE, required=True, help="Where the unsigned manifest goes.")
-@click.option("--cabinet", type=_PRESENT, help="The cabinet file whose own games and profile are covered.")
-@click.option("--levels", type=_PRESENT, multiple=True, help="A controller's level file; repeatable.")
-@click.option("--reason", default="", help="Why this release is made; recorded where it is installed.")
+@click.option("--out", type=_FILE, required=True, help="The file for the unsigned manifest.")
+@click.option("--cabinet", type=_PRESENT, help="A cabinet file whose custom games and profile are included.")
+@click.option("--levels", type=_PRESENT, multiple=True, help="A controller's level file; repeat for more.")
+@click.option(
+    "--reason", default="", help="The reason for this release; recorded on the machines that install it."
+)
 @click.option(
     "--libraries/--no-libraries",
     default=True,
     show_default=True,
-    help="Also everything else installed in this environment.",
+    help="Include everything else installed in this environment.",
 )
 @click.option(
     "--bytecode/--no-bytecode",
     default=True,
     show_default=True,
-    help="Compiled modules count as files. Without, they are not looked at: for checkouts only.",
+    help="Include compiled modules. --no-bytecode ignores them: only for checkouts.",
 )
 def make(
     *,
@@ -106,7 +108,9 @@ def make(
 
 @command.command("sign")
 @click.argument("manifest", type=_PRESENT)
-@click.option("--key", type=_PRESENT, required=True, help="The manufacturer's key, as made by `key`.")
+@click.option(
+    "--key", type=_PRESENT, required=True, help="The manufacturer's key, made by `egm manifest key`."
+)
 def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign MANIFEST, in place."""
     try:
@@ -119,8 +123,8 @@ def sign_manifest(manifest: Path, key: Path) -> None:
 
 @command.command("verify")
 @click.option("--cabinet", type=_PRESENT, help="The cabinet file that pins manifest and key.")
-@click.option("--manifest", type=_PRESENT, help="Another manifest than the pinned one.")
-@click.option("--key", metavar="HEX", help="Another public key than the pinned one.")
+@click.option("--manifest", type=_PRESENT, help="Verify this manifest instead of the pinned one.")
+@click.option("--key", metavar="HEX", help="Use this public key instead of the pinned one.")
 @forms
 def verify(*, cabinet: Path | None, manifest: Path | None, key: str | None, form: Form) -> None:
     """Compare the software installed here with a signed manifest; status 1 if anything differs."""

@@ -15,12 +15,16 @@ from tools.lab.manual import AUDIENCES, manual
 @click.command()
 @click.argument("audience", type=click.Choice(AUDIENCES))
 @click.option(
-    "--language", type=click.Choice(sorted(LOCALES)), default="en", show_default=True, help="Of the text."
+    "--language",
+    type=click.Choice(sorted(LOCALES)),
+    default="en",
+    show_default=True,
+    help="The language of the text.",
 )
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write there instead; a name that ends in .pdf has it set on pages.",
+    help="Write to FILE instead of the terminal; a name that ends in .pdf makes a PDF.",
 )
 def command(audience: str, language: str, out: Path | None) -> None:
     """Print a manual: faults, what to do and who clears them, menu, forms, meters, wiring, events.

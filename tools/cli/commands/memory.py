@@ -12,12 +12,14 @@ from meters.media import Label, Which, pair, replace_second
 from meters.storage import DiskStorage
 from tools.cli.memory_folder import memory_in
 from tools.cli.staff import prove, roster_of
-from tools.cli.tables import Form, Table, forms, whole
+from tools.cli.tables import Form, Table, forms, number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
-_STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-_SECOND = click.option("--second", type=click.Path(path_type=Path), help="Where its second copy lies.")
+_STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+_SECOND = click.option(
+    "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+)
 
 
 @click.group()
@@ -51,7 +53,7 @@ def show(state: Path | None, second: Path | None, *, form: Form) -> None:
         found = found or "\n".join(bare) or "both media are this machine's"
     except JournalError as why:
         found, wrong = "", str(why)
-    show_table(form, Table(("medium", "where", "is", whole("MiB free")), rows), after=found)
+    show_table(form, Table(("medium", "where", "is", number_column("MiB free")), rows), after=found)
     if wrong:
         raise click.ClickException(wrong)
 

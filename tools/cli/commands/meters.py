@@ -22,7 +22,7 @@ from paytables.wording import among, counted
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import Column, Columns, Form, Table, forms, show
 from tools.cli.terminal import echo
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 
 
 def _select(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
@@ -80,28 +80,33 @@ def _document(view: JournalView, values: dict[str, int], where: tuple[str, ...])
 
 
 @click.command()
-@click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+@click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 @click.option(
-    "--where", multiple=True, metavar="DIM=VALUE", help="Only a part: position=1, game=..., level=..."
+    "--where",
+    multiple=True,
+    metavar="DIM=VALUE",
+    help="Only this part of the machine: position=1, game=..., level=...",
 )
 @click.option("--by", metavar="DIM", help="Split every meter by a dimension: game, paytable, bill_cents ...")
-@click.option("--names", type=click.Choice(sorted(NAMES)), help="Under a jurisdiction's names.")
-@click.option("--digits", default=DIGITS, show_default=True, help="Digits shown; meters roll over beyond.")
+@click.option("--names", type=click.Choice(sorted(NAMES)), help="Use the meter names of a jurisdiction.")
+@click.option("--digits", default=DIGITS, show_default=True, help="Digits shown; larger values roll over.")
 @click.option(
     "--credit",
     "credit_cents",
-    type=Whole(min=1),
+    type=WholeNumber(min=1),
     metavar="CENTS",
     help="Show values in credits of CENTS instead of minor units.",
 )
 @click.option(
     "--since",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="What was added since an earlier --json readout of this machine.",
+    help="Show what was added since an earlier --json readout of this machine.",
 )
-@click.option("--all", "everything", is_flag=True, help="Also meters at zero.")
+@click.option("--all", "everything", is_flag=True, help="Include meters at zero.")
 @forms
-@click.option("--sign", is_flag=True, help="With --json: signed with the machine key (run by its owner).")
+@click.option(
+    "--sign", is_flag=True, help="With --json: sign with the machine key (run it as the key's owner)."
+)
 def command(
     *,
     state: Path | None,

@@ -50,24 +50,35 @@ def say_what_is_carried(game: Game) -> None:
 
 @click.command()
 @click.argument("game")
-@click.option("--json", "form", flag_value="json", help="machine-readable, with exact fractions")
-@click.option("--csv", "form", flag_value="csv", help="one long table")
-@click.option("--html", "form", flag_value="html", help="one page with plots")
+@click.option("--json", "form", flag_value="json", help="print JSON, with exact fractions")
+@click.option("--csv", "form", flag_value="csv", help="print one long table as CSV")
+@click.option("--html", "form", flag_value="html", help="print one HTML page with plots")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="write there instead of the terminal"
 )
 @click.option(
-    "--jurisdiction", help="hold the return against this profile's floor; below it the exit status is 1"
+    "--jurisdiction",
+    help="compare the return with this profile's minimum; the exit status is 1 if it is lower",
 )
 @click.option(
-    "--bet", "bets", multiple=True, metavar="SPOT=CREDITS", help="of a layout instead: these bets together"
+    "--bet",
+    "bets",
+    multiple=True,
+    metavar="SPOT=CREDITS",
+    help="for a layout: the sheet of these bets together",
 )
-@click.option("--strategy", metavar="NAME", help="of a way to play instead, as the definition has it: a hand")
-@click.option("--meter", "meters", multiple=True, metavar="LEVEL=CREDITS", help="a level's return at a value")
+@click.option("--strategy", metavar="NAME", help="the sheet of a strategy named in the definition, per hand")
+@click.option(
+    "--meter",
+    "meters",
+    multiple=True,
+    metavar="LEVEL=CREDITS",
+    help="the return with a progressive level at this value",
+)
 @click.option(
     "--state",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="the levels' present returns on the machine of this state folder",
+    help="the returns with the present levels of the machine with this state folder",
 )
 def command(
     game: str,

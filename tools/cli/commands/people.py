@@ -26,8 +26,8 @@ from tools.cli.staff import prove, proved, renew_roster, roster_of
 from tools.cli.tables import Form, Table, forms, show
 from tools.cli.terminal import echo
 
-_state = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
-_by = click.option("--by", metavar="NUMBER", help="Who does it: a staff number that may enrol others.")
+_state = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
+_by = click.option("--by", metavar="NUMBER", help="Your staff number; your role must allow enrolling others.")
 
 
 @click.group()
@@ -72,7 +72,7 @@ def _new_pin(number: str) -> str:
 @_by
 @_state
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
-    """Enrol NAME under staff NUMBER. The first must be a manager, and needs nobody's permission."""
+    """Enrol NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
     roster = _load(state)
     authority = _authority(roster, by)
     try:
@@ -84,7 +84,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 
 @command.command("disable")
 @click.argument("number")
-@click.option("--again", "enable", is_flag=True, help="Let the person in again.")
+@click.option("--again", "enable", is_flag=True, help="Enable the person again.")
 @_by
 @_state
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
@@ -104,7 +104,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
 @_by
 @_state
 def pin(number: str, by: str | None, state: Path | None) -> None:
-    """Set the PIN of this NUMBER: your own, proved by the old one, or anybody's with --by."""
+    """Set the PIN of this NUMBER: your own, by giving the old one, or another person's with --by."""
     roster = roster_of(memory_in(state))
     try:
         authority = proved(roster, number, "Old PIN").id if by is None else _authority(roster, by)
@@ -115,17 +115,19 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
 
 
 @command.command("renew")
-@click.option("--person", required=True, help="Who does it, by name.")
-@click.option("--witness", required=True, help="Who else is there, by name.")
+@click.option("--person", required=True, help="Your name.")
+@click.option("--witness", required=True, help="The name of the witness.")
 @click.option("--reason", required=True, help="How the roster was lost.")
 @click.option(
-    "--cabinet", type=click.Path(path_type=Path, exists=True), help="The cabinet file, for its second medium."
+    "--cabinet",
+    type=click.Path(path_type=Path, exists=True),
+    help="The cabinet file, which names the second medium.",
 )
 @_state
 def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
     """Start without staff on a stopped machine whose roster is lost in both copies.
 
-    Nobody is left who could prove an identity: the journal records both names and the reason, and the machine
+    Without a roster nobody can confirm their identity: the journal records both names and the reason, and the machine
     shows a fault until a newly enrolled technician has cleared it.
     """
     details = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
@@ -149,7 +151,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 
 
 @command.command("list")
-@click.option("--changes", is_flag=True, help="Every change ever made, instead of who is enrolled.")
+@click.option("--changes", is_flag=True, help="List every change instead of the enrolled people.")
 @forms
 @_state
 def list_(state: Path | None, *, changes: bool, form: Form) -> None:

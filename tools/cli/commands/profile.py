@@ -31,7 +31,7 @@ def list_(*, form: Form) -> None:
 @command.command()
 @click.argument("profile")
 def show(profile: str) -> None:
-    """Print the complete PROFILE (an id or a file), every default filled in, as JSON."""
+    """Print the complete PROFILE (an id or a file) as JSON, with every default filled in."""
     try:
         loaded = load_profile(named(profile))
     except OperatorError as why:

@@ -23,7 +23,7 @@ from egm.progressive.enrolment import EnrolmentError, Stick
 from egm.screen.text import Texts
 from egm.verify.examine import Findings, examine
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
-from tools.cli.tables import Column, Columns, Form, Table, figure, forms, whole
+from tools.cli.tables import Column, Columns, Form, Table, figure, forms, number_column
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 from tools.floor.progressive.certificates import (
@@ -46,7 +46,9 @@ from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
 
 _STAND_BY_SECONDS = 1.0
 
-_HOST = click.option("--host", default="127.0.0.1", show_default=True, help="Where the broker is.")
+_HOST = click.option(
+    "--host", default="127.0.0.1", show_default=True, help="The broker's host name or address."
+)
 _PORT = click.option(
     "--port", default=8883, show_default=True, type=click.IntRange(1, 65535), help="The broker's port."
 )
@@ -67,7 +69,12 @@ def command() -> None:
 @command.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.argument("machines", nargs=-1)
-@click.option("--host", default="127.0.0.1", show_default=True, help="where the broker is reached")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="the broker's host name or address, for its certificate",
+)
 @_PORT
 @click.option(
     "--sign", "signs", multiple=True, default=("1",), show_default=True, help="a sign's name; repeat for more"
@@ -100,9 +107,14 @@ def certificates(
 @command.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.argument("stick", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--prepare", is_flag=True, help="Mark STICK for a machine's request: all on it is lost.")
-@click.option("--key", default="", help="The key's digest, as the machine's screen shows it.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="where the machine reaches the broker")
+@click.option("--prepare", is_flag=True, help="Prepare STICK for a machine's request. This erases it.")
+@click.option("--key", default="", help="The key's digest, as shown on the machine's screen.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="the broker's host name or address, as the machine reaches it",
+)
 @_PORT
 def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare: bool) -> None:
     """Answer the request on STICK (its device: no file system) with a certificate signed in FOLDER.
@@ -153,13 +165,13 @@ def revoke_(folder: Path, name: str) -> None:
 @_HOST
 @_PORT
 @click.option("--admit", multiple=True, metavar="SERIAL", help="a machine that may enrol; repeat for more")
-@click.option("--stand-by", is_flag=True, help="wait until no other controller works on the store")
+@click.option("--stand-by", is_flag=True, help="wait until no other controller uses the store")
 @click.option(
     "--manifest",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="the signed manifest the software is held against (`egm manifest`)",
+    help="a signed manifest to verify the software against (`egm manifest`)",
 )
-@click.option("--key", metavar="HEX", help="the manufacturer's public key that signs it")
+@click.option("--key", metavar="HEX", help="the manufacturer's public key for --manifest")
 @click.option(
     "--metrics", type=click.IntRange(0, 65535), metavar="PORT", help="a Prometheus port on 127.0.0.1"
 )
@@ -336,12 +348,12 @@ def register(*, store: str | None, form: Form) -> None:
         hits = controller.register()
     columns: Columns = (
         "level",
-        whole("no.", "place"),
+        number_column("no.", "place"),
         "machine",
         "combination",
         Column("awarded", "awarded_at"),
-        whole("amount", "amount_cents"),
-        whole("paid", "paid_cents"),
+        number_column("amount", "amount_cents"),
+        number_column("paid", "paid_cents"),
         "way",
     )
     rows = (
@@ -368,7 +380,7 @@ def daily(*, store: str | None, form: Form) -> None:
     with controller_on(store, to_read=True) as controller:
         lines = controller.daily()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
-    columns: Columns = ("day", "level", "last shown", whole("minor units", "cents"))
+    columns: Columns = ("day", "level", "last shown", number_column("minor units", "cents"))
     show_table(form, Table(columns, rows, empty="nothing shown yet"), document=lines)
 
 
@@ -406,12 +418,16 @@ def give_up(level: str, successor: str, store: str | None) -> None:
 @_HOST
 @_PORT
 @click.option("--level", "levels", multiple=True, help="a level to show; repeat for more (default: all)")
-@click.option("--currency", default="CAD", show_default=True, help="of the amounts (ISO 4217)")
-@click.option("--name", default="1", show_default=True, help="of this sign, as it was certified")
+@click.option("--currency", default="CAD", show_default=True, help="the currency of the amounts (ISO 4217)")
+@click.option("--name", default="1", show_default=True, help="this sign's name, as in its certificate")
 @click.option("--fullscreen", is_flag=True, help="cover the whole display")
-@click.option("--display", default=0, show_default=True, type=click.IntRange(0), help="which display")
+@click.option(
+    "--display", default=0, show_default=True, type=click.IntRange(0), help="the number of the display"
+)
 @click.option("--portrait", is_flag=True, help="with --png: an upright picture")
-@click.option("--png", type=click.Path(path_type=Path, dir_okay=False), help="write one picture, and end")
+@click.option(
+    "--png", type=click.Path(path_type=Path, dir_okay=False), help="write one picture to this file, then exit"
+)
 def sign(
     *,
     folder: Path,

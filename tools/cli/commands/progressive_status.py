@@ -12,7 +12,7 @@ from egm.config.cabinet_file import default_state_dir
 from egm.people import Permission
 from egm.progressive.trigger import Trigger
 from tools.cli.staff import prove, roster_of
-from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, forms, show, whole
+from tools.cli.tables import BAD, GOOD, Column, Columns, Form, Table, forms, number_column, show
 from tools.cli.terminal import echo
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.holding import AWARD, DECLINE
@@ -124,10 +124,14 @@ def held(*, store: str | None, form: Form) -> None:
 @click.command()
 @click.argument("claim")
 @click.argument("ruling", type=click.Choice((AWARD, DECLINE)))
-@click.option("--person", required=True, help="who rules: a staff number")
-@click.option("--second", required=True, help="the second person")
-@click.option("--reason", required=True, help="Why, in words; it is recorded.")
-@click.option("--state", type=click.Path(path_type=Path), help="where the staff is enrolled (`egm people`)")
+@click.option("--person", required=True, help="your staff number")
+@click.option("--second", required=True, help="the second person's staff number")
+@click.option("--reason", required=True, help="The reason; it is recorded.")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    help="the state folder in which the staff is enrolled (`egm people`)",
+)
 @STORE
 def rule(
     claim: str, ruling: str, person: str, second: str, reason: str, state: Path | None, store: str | None
@@ -164,11 +168,11 @@ def prizes(*, store: str | None, form: Form) -> None:
         del prize["sealed"]
     columns: Columns = (
         "level",
-        whole("no.", "number"),
+        number_column("no.", "number"),
         Column("opened", "opened_at"),
         "commitment",
         "secret",
-        whole("after turns"),
+        number_column("after turns"),
         Column("won as", "claim"),
     )
     rows = (

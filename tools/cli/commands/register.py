@@ -21,12 +21,12 @@ from meters.table import BY_NAME, OCCURRENCES, Unit
 from paytables.source import open_regular_file
 from tools.audit.statement import Period, statement
 from tools.cli.sheet_head import SheetHead
-from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole
+from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, number_column, show
 from tools.cli.terminal import echo
 
 _TITLES = {"time_utc": "time (UTC)"}
 _STYLES = {"right": GOOD, "erased": {}, "altered": BAD, "missing": BAD}
-STATE = click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+STATE = click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 MEDIUM = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
@@ -74,7 +74,11 @@ def show_(*, name: str, state: Path | None, file: Path | None, form: Form) -> No
 
 @command.command("statement")
 @click.option(
-    "--by", type=click.Choice(["day", "month", "year"]), default="day", show_default=True, help="The periods."
+    "--by",
+    type=click.Choice(["day", "month", "year"]),
+    default="day",
+    show_default=True,
+    help="The length of a period.",
 )
 @STATE
 @_EXPORT
@@ -96,7 +100,7 @@ def statement_(*, by: Period, state: Path | None, file: Path | None, form: Form)
         for period, values in periods.items()
         for name, value in values.items()
     )
-    columns = (by, Column("what", "name"), "unit", whole("value"), Column("readout's name", "meter"))
+    columns = (by, Column("what", "name"), "unit", number_column("value"), Column("readout's name", "meter"))
     show(form, Table(columns, rows), document=periods, before=f"{head.text()}; {head.day.name}")
 
 
@@ -173,7 +177,7 @@ def _compared(folder: Path, medium: Path | None, promised: dict[str, int]) -> li
 @STATE
 @MEDIUM
 @click.option(
-    "--before", required=True, type=click.DateTime(["%Y-%m-%d"]), help="Records older than this day."
+    "--before", required=True, type=click.DateTime(["%Y-%m-%d"]), help="Erase records older than this day."
 )
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents whose retention time is over; the journal and its commitments stay intact."""

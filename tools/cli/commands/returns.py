@@ -9,13 +9,13 @@ from egm.config.cabinet_file import default_state_dir
 from meters import JournalError, open_view
 from paytables.wording import percent
 from tools.audit.returns import EXPLAINED_Z, Return, returns
-from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, show, whole, working
+from tools.cli.tables import BAD, DOUBT, GOOD, Column, Form, Table, forms, number_column, show, working
 
 _STYLE = {"explained": GOOD, "investigate": BAD, "unknown": DOUBT}
 
 
 @click.command()
-@click.option("--state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+@click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
 @forms
 def command(state: Path | None, *, form: Form) -> None:
     """Print for each game, version and denomination whether its volume explains its return (NJ 13:69D-1.31).
@@ -42,10 +42,10 @@ def _table(found: list[Return]) -> Table:
     columns = (
         Column("verdict", style=_STYLE.get),
         "game",
-        whole("credit", "denomination_cents"),
-        whole("games"),
-        whole("coin in", "coin_in_cents"),
-        whole("coin out", "coin_out_cents"),
+        number_column("credit", "denomination_cents"),
+        number_column("games"),
+        number_column("coin in", "coin_in_cents"),
+        number_column("coin out", "coin_out_cents"),
         Column("return", right=True),
         Column("theoretical", right=True),
         Column("sigma", right=True),

@@ -16,7 +16,7 @@ from rng.self_test import TESTS
 from tools.cli.commands.rng_battery import battery, calibrate_tests
 from tools.cli.tables import GOOD, Column, Form, Table, forms, show, working
 from tools.cli.terminal import echo
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.lab.rng.collection import raw_bytes
 from tools.lab.rng.service import start_service
 
@@ -47,8 +47,12 @@ def selftest(*, form: Form) -> None:
 
 
 @command.command("bytes")
-@click.option("--count", type=Whole(min=0), help="How many bytes; without it, no end.")
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
+@click.option("--count", type=WholeNumber(min=0), help="The number of bytes (default: endless).")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file instead of standard output.",
+)
 def raw(count: int | None, output: Path | None) -> None:
     """Write raw output, before any scaling."""
     if output is None and sys.stdout.isatty():
@@ -66,19 +70,25 @@ def raw(count: int | None, output: Path | None) -> None:
 
 
 @command.command("outcomes")
-@click.option("--range", "bound", type=int, metavar="N", help="One number from 0 to N - 1 a play.")
+@click.option("--range", "bound", type=int, metavar="N", help="Draw one number from 0 to N - 1 per play.")
 @click.option("--positions", type=int, help="With --range: the count of numbers per play.  [default: 1]")
-@click.option("--keno", is_flag=True, help="20 of the numbers 1 to 80 a play, in the order drawn.")
-@click.option("--deck", type=int, metavar="D", help="A shuffled deck of the cards 0 to D - 1 a play.")
+@click.option("--keno", is_flag=True, help="Draw 20 of the numbers 1 to 80 per play, in order.")
+@click.option("--deck", type=int, metavar="D", help="Shuffle a deck of the cards 0 to D - 1 per play.")
 @click.option(
     "--weights",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help='One index a play; FILE is JSON: {"weights": [3, 5], "total": 8}.',
+    help='Draw one weighted index per play; FILE is JSON: {"weights": [3, 5], "total": 8}.',
 )
-@click.option("--count", type=Whole(min=0), required=True, help="How many plays.")
-@click.option("--bulk", is_flag=True, help="Draw in bulk: same words, same scaling, no step a play.")
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file in place of stdout.")
+@click.option("--count", type=WholeNumber(min=0), required=True, help="The number of plays.")
+@click.option(
+    "--bulk", is_flag=True, help="Draw in bulk: same random words and scaling, without a step per play."
+)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file instead of standard output.",
+)
 def outcomes(  # one parameter per option
     bound: int | None,
     positions: int | None,
@@ -89,7 +99,7 @@ def outcomes(  # one parameter per option
     bulk: bool,  # noqa: FBT001
     output: Path | None,
 ) -> None:
-    """Write final outcomes, one play a line, drawn as a cabinet draws them."""
+    """Write final outcomes, one play per line, drawn as a cabinet draws them."""
     from tools.lab.rng import outcomes as lab  # noqa: PLC0415 (numpy is loaded by laboratories only)
 
     if [bound is not None, keno, deck is not None, weights is not None].count(True) != 1:

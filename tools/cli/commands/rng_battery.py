@@ -14,9 +14,9 @@ import click
 import rng
 from paytables.wording import counted
 from tools.cli.result_file import write_result
-from tools.cli.tables import DOUBT, Column, Table, show, whole, working
+from tools.cli.tables import DOUBT, Column, Table, number_column, show, working
 from tools.cli.terminal import Terminal
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.lab.rng.service import start_service
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def _table(verdict: "Verdict") -> Table:
     columns = (
         "test",
         "of",
-        whole("outcomes"),
+        number_column("outcomes"),
         Column("statistic", right=True, text="{:.2f}".format),
-        whole("dof"),
+        number_column("dof"),
         Column("p", right=True, text="{:.5f}".format, style=lambda p: DOUBT if p < alpha else None),
     )
     rows = ((r.test, r.detail, r.outcomes, r.statistic, r.dof, r.p_value) for r in run.results)
@@ -59,10 +59,18 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("battery")
-@click.option("--game", "names", multiple=True, type=click.Choice(GAME_NAMES), help="Only this; repeatable.")
-@click.option("--plays", type=Whole(min=1), help="Plays of each game, instead of its default.")
 @click.option(
-    "--alpha", type=float, default=0.01, show_default=True, help="Level of a game's tests together."
+    "--game", "names", multiple=True, type=click.Choice(GAME_NAMES), help="Only this game; repeat for more."
+)
+@click.option(
+    "--plays", type=WholeNumber(min=1), help="The number of plays of each game (default: the game's own)."
+)
+@click.option(
+    "--alpha",
+    type=float,
+    default=0.01,
+    show_default=True,
+    help="Significance level of all tests of a game together.",
 )
 @click.option("--planted", type=click.Choice(DEFECT_NAMES), help="Plant this defect in good outcomes.")
 @click.option("--json", "json_file", type=_FILE, help="Write the report as JSON.")
@@ -78,7 +86,7 @@ def battery(
     """Test final outcomes of reels, keno and cards; exit status 1 if a finding is confirmed.
 
     They are drawn by the objects that a machine uses and dealt by the functions that its games use, one step
-    a play; each play is compared draw for draw with a compiled version of the same rule. A game with a
+    per play; each play is compared draw for draw with a compiled version of the same rule. A game with a
     finding is tested once more, on a fresh generator with ten times the plays; the second run decides and
     both are reported.
     """
@@ -149,14 +157,24 @@ def _given_options() -> list[str]:
 
 @click.command("calibrate")
 @click.option(
-    "--replications", type=Whole(min=100), default=1000, show_default=True, help="Data sets a test."
+    "--replications",
+    type=WholeNumber(min=100),
+    default=1000,
+    show_default=True,
+    help="The number of data sets per test.",
 )
-@click.option("--first-seed", type=Whole(min=0), default=1, show_default=True, help="Of the first data set.")
+@click.option(
+    "--first-seed",
+    type=WholeNumber(min=0),
+    default=1,
+    show_default=True,
+    help="The seed of the first data set.",
+)
 @click.option("--json", "json_file", type=_FILE, help="Write the counts as JSON.")
 def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
     """Count each test's false alarms on good data; exit status 1 if a test's rate is not the stated one.
 
-    The data is the laboratory's deterministic stream, one seed a replication, so the counts are reproducible.
+    The data is the laboratory's deterministic stream, one seed per replication, so the counts are reproducible.
     """
     from tools.lab.rng.battery.calibration import CALIBRATED, LEVELS, calibrate, off_level  # noqa: PLC0415
 

@@ -312,46 +312,50 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 @click.command()
-@click.option("--state", "state", type=click.Path(path_type=Path), help="Where the machine's memory lives.")
+@click.option("--state", "state", type=click.Path(path_type=Path), help="The machine's state folder.")
 @click.option("--cabinet", "cabinet", type=click.Path(path_type=Path), help="The cabinet file.")
 @click.option(
     "--game",
     metavar="GAME",
-    help="A demonstration cabinet with this game alone: a definition's file, or a library id.",
+    help="Run a demonstration cabinet with only this game: a definition file or a library id.",
 )
 @click.option(
     "--screen",
     type=click.Choice(["auto", "window", "kmsdrm", "web", "none"]),
     default="auto",
     show_default=True,
-    help="Where the picture goes; auto: a window where there is a display, else a browser.",
+    help="How to show the screen; auto: a window if there is a display, else a browser.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="The browser screen's port on 127.0.0.1.")
 @click.option(
     "--top",
     is_flag=True,
-    help="A top screen as well: a second window, or a second browser page; kmsdrm has one by itself.",
+    help="Also show a top screen: a second window or browser page; kmsdrm always has one.",
 )
-@click.option("--display", type=click.IntRange(0), default=0, help="The display the window opens on.")
-@click.option("--top-display", type=click.IntRange(0), help="The display the top screen's window opens on.")
+@click.option(
+    "--display", type=click.IntRange(0), default=0, help="The number of the display for the window."
+)
+@click.option(
+    "--top-display", type=click.IntRange(0), help="The number of the display for the top screen's window."
+)
 @click.option(
     "--fullscreen",
     is_flag=True,
-    help="Cover the whole display, with no way out of it; a cabinet file that cannot be used is said there.",
+    help="Cover the whole display, with no way to leave it; cabinet-file errors are shown there.",
 )
-@click.option("--portrait", is_flag=True, help="In a browser: the picture is always upright.")
-@click.option("--reduced-motion", is_flag=True, help="No flashing, no fountains, steady lamps.")
-@click.option("--silent", is_flag=True, help="No sound.")
+@click.option("--portrait", is_flag=True, help="In a browser: always show the picture upright.")
+@click.option("--reduced-motion", is_flag=True, help="Show steady lamps, without flashing or fountains.")
+@click.option("--silent", is_flag=True, help="Play no sound.")
 @click.option(
     "--first-start",
     is_flag=True,
-    help="Where the cabinet file is not there, ask for it on the screen: place, devices, games, staff.",
+    help="If the cabinet file is missing, ask for its settings on the screen: jurisdiction, devices, games, staff.",
 )
 @click.option(
     "--stick",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="The stick by which the machine is enrolled with the floor, or a file that replaces it"
-    " (default: what is plugged in as /dev/egm/stick).",
+    help="The USB stick that enrols the machine with the floor, or a file used instead"
+    " (default: the stick plugged in as /dev/egm/stick).",
 )
 def command(
     state: Path | None,

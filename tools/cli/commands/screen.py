@@ -23,11 +23,23 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--game", "name", default="aurora-twenty", show_default=True, help="Library id or file.")
 @click.option(
-    "--scale", type=click.FloatRange(0.1, 1.0), default=0.4, show_default=True, help="Of 1920 x 1080."
+    "--game", "name", default="aurora-twenty", show_default=True, help="A library id or a definition file."
 )
-@click.option("--quality", type=click.IntRange(1, 100), default=62, show_default=True, help="Of the WebP.")
+@click.option(
+    "--scale",
+    type=click.FloatRange(0.1, 1.0),
+    default=0.4,
+    show_default=True,
+    help="The scale, relative to 1920 x 1080.",
+)
+@click.option(
+    "--quality",
+    type=click.IntRange(1, 100),
+    default=62,
+    show_default=True,
+    help="The quality of the WebP file.",
+)
 def preview(file: Path, name: str, scale: float, quality: int) -> None:
     """Show a game: play it with the machine's own generator and write it to FILE as an animation (WebP).
 
@@ -59,16 +71,16 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
 
 @command.command()
 @click.option("--state", type=click.Path(path_type=Path), help="The machine's state folder.")
-@click.option("--top", is_flag=True, help="The top screen's.")
+@click.option("--top", is_flag=True, help="Print the address of the top screen.")
 @click.option(
     "--position",
     type=click.IntRange(1, POSITIONS_MOST),
     default=1,
     show_default=True,
-    help="The player position's, at a machine of several.",
+    help="Print the address of this player position's screen.",
 )
 def address(state: Path | None, position: int, *, top: bool) -> None:
-    """Print a fresh address of the browser screen, after the one printed at the start has been used."""
+    """Print a new address for the browser screen, if the one printed at the start has been used."""
     if top and position > 1:
         raise click.UsageError(
             "--top and --position cannot be combined: the top display belongs to the machine"

@@ -14,16 +14,20 @@ from tools.cli.tables import Column, Form, Table, forms, show
 
 @click.command()
 @click.option("--cabinet", type=click.Path(path_type=Path, dir_okay=False), help="The cabinet file.")
-@click.option("--seed", default="", metavar="HEX", help="The key of the HMAC, as given by the inspector.")
+@click.option("--seed", default="", metavar="HEX", help="The HMAC key given by the inspector.")
 @click.option(
     "--algorithm",
     type=click.Choice([algorithm.value for algorithm in Algorithm]),
     default=Algorithm.SHA1_HMAC.value,
     show_default=True,
-    help="An HMAC under the seed, or a plain digest.",
+    help="An HMAC with the seed as key, or a plain digest.",
 )
 @click.option(
-    "--component", "wanted", type=click.Choice(sorted(COMPONENTS)), multiple=True, help="Only this one."
+    "--component",
+    "wanted",
+    type=click.Choice(sorted(COMPONENTS)),
+    multiple=True,
+    help="Only this component; repeat for more.",
 )
 @forms
 def command(*, cabinet: Path | None, seed: str, algorithm: str, wanted: tuple[str, ...], form: Form) -> None:

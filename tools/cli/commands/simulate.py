@@ -12,7 +12,7 @@ from paytables.wording import counted
 from tools.cli.commands.par import load
 from tools.cli.tables import working
 from tools.cli.terminal import Terminal, echo
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.lab.parsheet import percent
 from tools.lab.simulation import (
     Fit,
@@ -49,13 +49,19 @@ class _Result:
 
 @click.command()
 @click.argument("game")
-@click.option("--games", default=100_000, show_default=True, type=Whole(min=2), help="how many")
-@click.option("--workers", default=1, show_default=True, type=Whole(min=1), help="processes")
-@click.option("--bet", help="which way to bet (default: the first of the PAR sheet)")
 @click.option(
-    "--compiled", is_flag=True, help="the evaluator compiled: millions of games a second, plain spins only"
+    "--games", default=100_000, show_default=True, type=WholeNumber(min=2), help="number of games to play"
 )
-@click.option("--seed", default=1, show_default=True, type=int, help="of the compiled path's own generator")
+@click.option("--workers", default=1, show_default=True, type=WholeNumber(min=1), help="number of processes")
+@click.option("--bet", help="the bet to play (default: the first one in the PAR sheet)")
+@click.option(
+    "--compiled",
+    is_flag=True,
+    help="use the compiled evaluator: millions of games a second, plain spins only",
+)
+@click.option(
+    "--seed", default=1, show_default=True, type=int, help="the seed of the compiled evaluator's generator"
+)
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
 def command(
     game: str, games: int, workers: int, bet: str | None, seed: int, *, compiled: bool, as_json: bool

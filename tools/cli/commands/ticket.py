@@ -43,27 +43,27 @@ from paytables.wording import counted
 from tools.cli.cage import ask_all, open_cage, taken_in_all
 from tools.cli.result_file import write_result
 from tools.cli.staff import prove, roster_of
-from tools.cli.tables import Column, Form, Table, forms, show, whole
+from tools.cli.tables import Column, Form, Table, forms, number_column, show
 from tools.cli.terminal import echo
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 
 #: What the cashier reads when a ticket is refused.
-_WORDS: Final = {
-    Reason.MISREAD: "these digits are no ticket number: read them again",
-    Reason.UNKNOWN: "no ticket has this number; one of before the ledger was lost: egm ticket prove",
-    Reason.NOT_PRINTED: "no machine says that this ticket was printed",
-    Reason.PENDING: "the ticket is locked to a redemption that has not ended",
+_REFUSALS: Final = {
+    Reason.MISREAD: "not a valid ticket number: read the ticket again and enter all its digits",
+    Reason.UNKNOWN: "no ticket has this number; if it was issued before a ledger was lost: egm ticket prove",
+    Reason.NOT_PRINTED: "no machine has confirmed that this ticket was printed",
+    Reason.PENDING: "the ticket is being redeemed by a machine, which has not finished",
     Reason.REDEEMED: "the ticket has been redeemed already",
     Reason.VOID: "the ticket is void",
     Reason.EXPIRED: "the ticket has expired",
-    Reason.HOST_OWES: "the ticket was issued elsewhere: the host that validates it pays it",
-    Reason.NOT_OURS: "the machine's journal knows of no such ticket: do not pay it, look into it",
+    Reason.HOST_OWES: "the ticket was issued elsewhere: only the host that validates it can pay it",
+    Reason.NOT_OURS: "the machine's journal has no such ticket: do not pay it, and investigate",
     Reason.WRONG_KIND: "this kind of ticket is not paid in cash",
 }
 #: What to do about a damaged ledger.
 _REMEDY: Final = (
     "start the machine, which rebuilds a damaged copy from an intact one; "
-    "if it reports that neither is intact, two people start a new ledger: egm ticket restore"
+    "if it reports that neither copy is intact, two people start a new ledger: egm ticket restore"
 )
 _WRITERS: Final = {".png": png, ".pdf": pdf}
 
@@ -84,13 +84,21 @@ _state = click.option("--state", type=click.Path(path_type=Path), help="The mach
 _medium = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
-_person = click.option("--person", required=True, help="Who does it: a staff number.")
-_second = click.option("--second", default="", help="The second person, where the place wants one.")
-_why = click.option("--why", required=True, help="The reason, for the record.")
+_person = click.option("--person", required=True, help="Your staff number.")
+_second = click.option(
+    "--second", default="", help="The second person's staff number, if the jurisdiction requires one."
+)
+_why = click.option("--why", required=True, help="The reason; it is recorded.")
 _number = click.argument("number", callback=_digits)
-_language = click.option("--language", default="en", show_default=True, help="Of a ticket in one language.")
+_language = click.option(
+    "--language", default="en", show_default=True, help="The language of a ticket printed in one language."
+)
 _output = click.option(
-    "--output", required=True, type=click.Path(path_type=Path), callback=_picture, help="A .png or .pdf."
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    callback=_picture,
+    help="The file to write: .png or .pdf.",
 )
 
 
@@ -210,11 +218,11 @@ def command() -> None:
 def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not reads(number):
-        raise click.ClickException(_WORDS[Reason.MISREAD])
+        raise click.ClickException(_REFUSALS[Reason.MISREAD])
     with _reading(state, medium) as store:
         record = store.get(number)
     if record is None:
-        raise click.ClickException(_WORDS[Reason.UNKNOWN])
+        raise click.ClickException(_REFUSALS[Reason.UNKNOWN])
     at = _now(state or default_state_dir())
     shown = _shown_state(record, at)
     ticket = record.ticket
@@ -236,9 +244,11 @@ def check(number: str, *, state: Path | None, medium: Path | None, form: Form) -
     "--only",
     type=click.Choice([state.value for state in TicketState]),
     multiple=True,
-    help="In this state; repeatable.",
+    help="Only tickets in this state; repeat for more.",
 )
-@click.option("--last", type=Whole(min=1), default=35, show_default=True, help="How many at most.")
+@click.option(
+    "--last", type=WholeNumber(min=1), default=35, show_default=True, help="The greatest number to list."
+)
 @_medium
 @forms
 def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, form: Form) -> None:
@@ -265,7 +275,7 @@ def list_(*, state: Path | None, medium: Path | None, only: tuple[str, ...], las
 
 @command.command("report")
 @_state
-@click.option("--serial", help="The machine, where several share the ledger.")
+@click.option("--serial", help="The machine's serial number, if several machines share the ledger.")
 @_medium
 @forms
 def report(*, state: Path | None, medium: Path | None, serial: str | None, form: Form) -> None:
@@ -298,7 +308,7 @@ def report(*, state: Path | None, medium: Path | None, serial: str | None, form:
     )
     show(
         form,
-        Table(("state", "kind", whole("tickets"), _AMOUNT), rows, empty="no ticket"),
+        Table(("state", "kind", number_column("tickets"), _AMOUNT), rows, empty="no ticket"),
         document={"sums": lines, "owed_cents": owed, "moves_verified": moves, "meters": meters},
         after="\n".join(after),
     )
@@ -336,7 +346,7 @@ def payees(*, state: Path | None, medium: Path | None, form: Form) -> None:
 def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     """Prove a ticket from the machine's journals alone. Exit status 1 if a machine has redeemed it.
 
-    Cage payments are only in the ledger: if it is lost, look into the cage's own records.
+    Cage payments are only in the ledger: if it is lost, check the cage's own records.
     """
     folder = state or default_state_dir()
     with _errors_reported():
@@ -352,20 +362,20 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
         raise click.ClickException(f"a machine has redeemed it: {proof.taken}")
     if unread:
         raise click.ClickException(f"it is not known whether a machine has redeemed it{missing}")
-    echo("no machine has redeemed it; cage payments are not in the journals: look into the cage's records")
+    echo("no machine has redeemed it; cage payments are not in the journals: check the cage's records")
 
 
 # ---------------------------------------------------------------- acting
 @command.command("pay")
 @_at_the_cage
-@click.option("--name", default="", help="Who is paid, where the place wants it written down.")
+@click.option("--name", default="", help="The payee's name, if the jurisdiction requires it.")
 @click.option("--address", default="", help="The payee's address.")
 def pay(cage: Cage, number: str, *, name: str, address: str) -> str:
-    """Redeem a ticket for cash. Hand over money only when this says paid."""
+    """Redeem a ticket for cash. Hand over money only if this prints "paid"."""
     answer = cage.pay(number, Payee(name, address) if name or address else None)
     if isinstance(answer, Refusal):
         detail = f" ({answer.detail})" if answer.detail else ""
-        raise click.ClickException(f"not paid: {_WORDS[answer.reason]}{detail}")
+        raise click.ClickException(f"not paid: {_REFUSALS[answer.reason]}{detail}")
     return f"paid: {_worth(answer.ticket)}"
 
 
@@ -381,7 +391,7 @@ def void(cage: Cage, number: str, *, why: str) -> str:
 @_at_the_cage
 @_why
 def release(cage: Cage, number: str, *, why: str) -> str:
-    """Release a ticket locked to a machine that will never end its redemption. Look into its box first."""
+    """Release a ticket locked to a machine that cannot complete its redemption. First check the machine's box."""
     return f"good again: {_worth(cage.release(number, why).ticket)}"
 
 
@@ -389,7 +399,7 @@ def release(cage: Cage, number: str, *, why: str) -> str:
 @_at_the_cage
 @_why
 def revive(cage: Cage, number: str, *, why: str) -> str:
-    """Declare that a ticket is owed whatever its date: a wrong clock dated it or let it expire."""
+    """Declare a ticket owed regardless of its date, because a wrong clock dated it or let it expire."""
     return f"good for ever: {_worth(cage.revive(number, why).ticket)}"
 
 
@@ -409,7 +419,7 @@ def reprint(cage: Cage, number: str, *, why: str, language: str, output: Path) -
 @_state
 @_medium
 @_person
-@click.option("--second", required=True, help="The second person.")
+@click.option("--second", required=True, help="The second person's staff number.")
 @_why
 def restore_(*, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
     """Start a new ticket ledger from what can be proved of the old one. The machine must not be running.
@@ -444,12 +454,12 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
     "--ticket",
     "file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A ticket as JSON; without it, a specimen.",
+    help="A ticket as JSON (default: a specimen).",
 )
 @_language
 @_output
 def render_(name: str, file: Path | None, language: str, output: Path) -> None:
-    """Draw a sample ticket with a template. It is in no ledger: nobody pays it."""
+    """Draw a sample ticket with a template. It is not in the ledger and cannot be paid."""
     with _errors_reported():
         template = load_template(Path(name) if name.endswith(".toml") else name)
         ticket = _specimen(template) if file is None else Ticket.from_json(contents(file).decode())

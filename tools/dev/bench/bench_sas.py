@@ -23,7 +23,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.isolated import python_module
 from egm.kernel.credits import CREDIT
 from egm.kernel.messages import Hello, Intent, Play, Snapshot, decode, encode
-from egm.links.sas.crc import sealed
+from egm.links.sas.crc import with_crc
 from egm.links.sas.line import LINE_PRIORITY, raise_priority
 from egm.links.sas.wire import marked
 from egm.unix_sockets import socket_address
@@ -55,8 +55,8 @@ _CYCLE: Final[Sequence[bytes]] = (
     b"\x01\x1a",
     b"\x80\x81",
     b"\x01\x0f",
-    sealed(bytes.fromhex("01 2F 0C 0000 00 01 02 04 05 06 07 0B 0C 24")),
-    sealed(bytes.fromhex("01 6F 0A 0000 0000 0100 0500 A000")),
+    with_crc(bytes.fromhex("01 2F 0C 0000 00 01 02 04 05 06 07 0B 0C 24")),
+    with_crc(bytes.fromhex("01 6F 0A 0000 0000 0100 0500 A000")),
 )
 _ECHO: Final = """
 import os, sys

@@ -13,9 +13,9 @@ from meters import JournalError, export, open_view
 from paytables.source import open_regular_file
 from paytables.wording import counted
 from tools.audit.games import Shelf
-from tools.cli.tables import Form, Table, forms, show, whole, working
+from tools.cli.tables import Form, Table, forms, number_column, show, working
 from tools.cli.terminal import printable
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.dev.liars import play
 from tools.dev.simulation.campaign import Case, StuckError, case_of, simulate
 from tools.dev.simulation.house import BY_WHEEL, House
@@ -39,7 +39,7 @@ _ACTIONS_A_LIFE: Final = 150
     metavar="FILE...",
     help="Exports to lie about; more may follow.",
 )
-@click.option("--lies", default=1000, show_default=True, type=Whole(min=1), help="How many.")
+@click.option("--lies", default=1000, show_default=True, type=WholeNumber(min=1), help="How many.")
 @click.option("--seed", default=1, show_default=True, type=int, help="The same seed tells the same lies.")
 @click.option(
     "--games",
@@ -72,7 +72,7 @@ def command(
     except (JournalError, OperatorError, ValueError) as why:
         raise click.ClickException(printable(why)) from why
     told = score.to_json()
-    columns = ("of", "what", whole("lies"), whole("named"), whole("not named"))
+    columns = ("of", "what", number_column("lies"), number_column("named"), number_column("not named"))
     rows = (
         (of, name, lies, named, lies - named)
         for of, kinds in (("touched", told["by_what_they_touch"]), ("entry", told["by_kind"]))

@@ -12,7 +12,7 @@ import click
 from paytables.wording import counted
 from tools.cli.tables import working
 from tools.cli.terminal import echo
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.dev.progressive.campaign import Campaign, run_campaign
 from tools.dev.progressive.simulate import run_floor
 from tools.floor.progressive.opening import STORE, TOLD, open_store
@@ -26,7 +26,7 @@ def command() -> None:
 
 @command.command()
 @click.option("--machines", default=8, show_default=True, type=click.IntRange(1, 1000))
-@click.option("--wagers", default=200, show_default=True, type=Whole(min=1), help="of each machine")
+@click.option("--wagers", default=200, show_default=True, type=WholeNumber(min=1), help="of each machine")
 @click.option("--seed", default=1, show_default=True, type=int)
 @STORE
 def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> None:
@@ -46,7 +46,7 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
 
 
 @command.command()
-@click.option("--scenarios", default=1000, show_default=True, type=Whole(min=1))
+@click.option("--scenarios", default=1000, show_default=True, type=WholeNumber(min=1))
 @click.option("--seed", default=1, show_default=True, type=int, help="the same seed is the same troubles")
 @STORE
 def campaign(*, scenarios: int, seed: int, store: str | None) -> None:

@@ -14,8 +14,16 @@ from tools.dev.simulation.shrink import attempt, read, shrink, write
 
 
 @click.command()
-@click.option("--seed", default=1, show_default=True, type=int, help="of the first world; a seed is a life")
-@click.option("--worlds", default=1, show_default=True, type=Whole(min=1), help="one seed after another")
+@click.option(
+    "--seed", default=1, show_default=True, type=int, help="of the first world; each seed is one world"
+)
+@click.option(
+    "--worlds",
+    default=1,
+    show_default=True,
+    type=Whole(min=1),
+    help="how many worlds, with consecutive seeds",
+)
 @click.option("--actions", default=2000, show_default=True, type=Whole(min=1), help="in each world")
 @click.option("--cuts", default=20, show_default=True, type=Whole(), help="of its power, in each world")
 @click.option(
@@ -45,11 +53,11 @@ def command(
     exports: Path | None,
     tries: int,
 ) -> None:
-    """Let a house live on a clock that jumps: the real machine, drivers and devices, on media that forget.
+    """Simulate a venue in virtual time: the real machine, drivers and devices, on media that lose unsynced writes.
 
-    The seed decides the cabinet, its games and place, what persons do, the faults and the power cuts. Again
-    and again everything is mended and paid out, and the machine, the boxes, papers, pockets and screens, and
-    the independent audit must agree; exit status 1 when they do not.
+    The seed decides the cabinet, its games and jurisdiction, what people do, the faults and the power cuts.
+    At intervals everything is repaired and paid out; then the machine, the boxes, papers, pockets and screens,
+    and the independent audit must agree. Exit status 1 if they do not.
     """
     cases = [read(again)] if again else [case_of(n, actions, cuts) for n in range(seed, seed + worlds)]
     failed = False

@@ -14,7 +14,7 @@ _UNFOLDED: Final = 3
 FOLDER: Final = "build/conformance"
 _ROOT: Final = "../../"
 #: over the rows of the summary that are not shown
-LEFT: Final = "## What is left"
+LEFT: Final = "## Not fully shown"
 
 
 def pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
@@ -48,24 +48,25 @@ def summary(requirements: Requirements, evidence: Evidence) -> str:
     return f"""\
 # Conformance
 
-The {len(rows)} numbered requirements of `tests/conformance/requirements.toml` are drawn from regulations
-and public technical standards, in our own words; **®** marks a row that a regulation asks for by name. Tests
-carry the numbers of the rows they show. How far the rows have come, as the tests stand now:
+This page counts which requirements are shown by tests, and gives the reason for each one that is not. It is a
+self-assessment. It certifies nothing, and claims no conformity with a standard whose text was not read.
 
-* **shown**: tests that go through the product (its engine, or a command people run) show every clause.
-* **in part**: they show some of it; the row says what is left, and why.
-* **library only**: written and tested, and used by neither engine nor command: it counts as not shown.
-* **open**: the machine cannot or need not show it; the row says why.
-* **not yet**: nothing shows it yet; the row says what is missing.
+The {len(rows)} numbered requirements in `tests/conformance/requirements.toml` are taken from regulations and public
+technical standards, in our own words. **®** marks a requirement of a regulation. Each test names the
+requirements that it shows. The states are:
+
+* **shown**: tests of the product (its engine or a command) show every clause.
+* **in part**: tests show some of it. The reason says what is missing.
+* **library only**: implemented and tested, but not used by the engine or a command. It counts as not shown.
+* **open**: the machine cannot or need not show it. The reason says why.
+* **not yet**: nothing shows it yet. The reason says what is missing.
 
 {table(head, lines, frozenset(range(1, len(head))))}
 
-`make conformance` writes this page, and into `{FOLDER}/` a page a group with each row, its sources, its
-tests and what is left of it, one that follows each provision of the regulations (`regulations.md`), and what
-was read of every text (`sources.md`). `make mutants` takes away what each row ® asks for in turn, and fails
-if its tests do not.
-
-It certifies nothing, and nothing in it claims conformity with a standard whose text was not read.
+`make conformance` writes this page. It also writes to `{FOLDER}/`: one page per group with each requirement, its
+sources and its tests; `regulations.md` with each provision of the regulations; and `sources.md`, which states how
+much of each text was read. `make mutants` breaks what each ® requirement asks for, one at a time, and fails if
+the tests of that requirement still pass.
 
 {LEFT}
 
@@ -84,7 +85,7 @@ def left(requirements: Requirements, evidence: Evidence) -> str:
         [", ".join(f"{row.id}{' **®**' if row.regulation else ''}" for row in rows), str(status), reason]
         for (status, reason), rows in found.items()
     ]
-    return table(["No.", "State", "What is left, and why"], lines)
+    return table(["No.", "State", "Reason"], lines)
 
 
 def regulations(requirements: Requirements, evidence: Evidence) -> str:
@@ -99,7 +100,7 @@ def regulations(requirements: Requirements, evidence: Evidence) -> str:
             states = "<br>".join(f"{_link(row)} {_state(evidence.status(row))}" for row in rows)
             tests = {test for row in rows for test in evidence.of(row.id)}
             shown = witnesses(sorted(tests), _ROOT)
-            why = f"*no machine's*: {NO_MACHINE[provision.no_machine]}" if provision.no_machine else ""
+            why = f"*not for a machine*: {NO_MACHINE[provision.no_machine]}" if provision.no_machine else ""
             said = "<br>".join(filter(None, (states, why)))
             lines.append([provision.citation.clause, provision.about, said, shown])
         if lines:
@@ -119,7 +120,7 @@ def group(letter: str, requirements: Requirements, evidence: Evidence) -> str:
         for row in requirements.in_group(letter)
     ]
     head = f"# {letter}. {requirements.groups[letter]}"
-    note = "A test is given by its file and its name in words: [test_x.py]: *a repeat moves nothing*."
+    note = "A test is named by its file and its description: [test_x.py]: *a repeat moves nothing*."
     return "\n\n".join([head, note, table(["No.", "Requirement", "Source", "Evidence"], lines)]) + "\n"
 
 

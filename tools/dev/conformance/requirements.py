@@ -19,14 +19,14 @@ SECTIONS: Final = "sections.toml"
 
 #: Why a provision needs no row, or a part of it none: the closed list.
 NO_MACHINE: Final = {
-    "person": "what people do at a table of people: this machine deals, counts and pays itself",
-    "equipment": "cards, dice, wheels, chips or shoes one can touch: this machine's are drawn and counted",
-    "premises": "the house's rooms, stores, desks, keys or staff",
-    "definition": "it explains words, and asks nothing",
-    "permission": "it lets the house do something, and asks nothing",
-    "enactment": "it says what is amended, and when; what it puts in stands under its own number",
-    "heading": "the title of numbered parts, each under its own number",
-    "revoked": "nothing is in force under this number",
+    "person": "it concerns dealers and players at a live table: this machine deals, counts and pays by itself",
+    "equipment": "it concerns physical cards, dice, wheels, chips or shoes: this machine's are simulated",
+    "premises": "it concerns the venue's rooms, stores, desks, keys or staff",
+    "definition": "it defines terms and requires nothing",
+    "permission": "it permits the operator something and requires nothing",
+    "enactment": "it amends other provisions, which are listed under their own numbers",
+    "heading": "it is the heading of provisions that are listed under their own numbers",
+    "revoked": "it has been revoked",
 }
 
 _ID: Final = re.compile(r"([A-Z])-([0-9]{2})")

@@ -20,45 +20,57 @@ _ROOT: Final = "../../"
 _SENT: Final = RAISED | money.RAISED | {NOTHING, OVERFLOW}
 
 _INTRODUCTION: Final = """\
-# SAS, row by row
+# SAS: polls, exceptions and meters
 
-Written by `make conformance` from the tables in `egm/links/sas`; edit those and the tests, not this page.
+This page lists what is implemented of each part of SAS and which tests show it. `make conformance` writes it from
+the tables in `egm/links/sas`. To change it, edit the tables or the tests.
 
-SAS 6.02 is a licensed standard whose text is not here and was not read: every row was put together from
-public sources, and carries how many of them agree. **A**: two or more independent sources, or an experiment.
-**B**: one source. **K**: general knowledge only. **X**: sources conflict, and the note says how. Nothing in
-this page claims conformity with the standard. **M** marks the smallest set a regulator publishes for machines
-on its network (Montana, video gambling).
+SAS 6.02 is a licensed standard whose text was not available. Each row was compiled from public sources. This page
+claims no conformity with the standard. The trust of a row says how many sources agree:
 
-* **answered**, **sent**, **kept**: built, and on.
-* **switched off**: built; the cabinet file switches it on (`[sas.<name>] enable = [...]`) by the group named.
-* **not built**: met with silence, never sent, or reported as not kept; the note says why."""
+* **A**: two or more independent sources, or an experiment.
+* **B**: one source.
+* **K**: general knowledge only.
+* **X**: the sources conflict, and the note says how.
+
+**M** marks the minimum set that one regulator publishes for machines on its network (Montana, video gambling).
+
+The state of a row says what the machine does:
+
+* **answered**, **sent**, **supported**: implemented, and on by default.
+* **switched off**: implemented. The cabinet file switches on the named group (`[sas.<name>] enable = [...]`).
+* **not built**: the machine does not reply to the poll, never sends the exception, or reports the meter as
+  unsupported. The note says why."""
 
 #: Why a named poll is not built, where its own note does not say.
 _WHY_NO_POLL: Final = {
-    **dict.fromkeys((0x8A, 0x90, 0x9A), "it has no transaction id, so an answer lost could pay twice"),
+    **dict.fromkeys(
+        (0x8A, 0x90, 0x9A), "it has no transaction id, so a lost reply could lead to a double payment"
+    ),
     **dict.fromkeys((0x8C, *range(0x95, 0x9A)), "this machine plays no tournaments"),
     0xA4: "four digits of credits are too few for this machine's limits",
-    0xA8: "a hand-pay is paid by hand here, never to the credit meter",
+    0xA8: "a hand-pay is always paid by an attendant, never to the credit meter",
     0x47: "this machine has no external coin acceptor",
     0x75: "no receipts are printed for transfers",
     0x76: "no tickets are printed for transfers",
     0x8B: "obsolete; layout not found",
-    0x8E: "the codes of cards were found in no public source; game recall shows each hand",
+    0x8E: "no public source gives the codes of the cards; game recall shows each hand",
     0xAA: "this machine has no auto rebet",
 }
 _WHY_NO_EXCEPTION: Final = {
-    **dict.fromkeys((0x32, 0x33), "a machine whose memory is lost stands still, and answers nobody"),
+    **dict.fromkeys((0x32, 0x33), "a machine that has lost its memory does not run and replies to no poll"),
     **dict.fromkeys((0x34, 0x35, 0x36, 0x38, 0x39, 0x3A), "there is no EPROM: see 8E"),
     **dict.fromkeys(range(0x40, 0x47), "the reels are pictures"),
     0x3E: "hand-pays are not validated",
-    0x55: "a cash-out asked for cannot be taken back",
-    **dict.fromkeys((0x6B, 0x6C, 0x6D, 0x6E), "wins stay here, and the host registers the machine"),
+    0x55: "a cash-out cannot be cancelled once it is requested",
+    **dict.fromkeys((0x6B, 0x6C, 0x6D, 0x6E), "wins stay on the machine, and the host registers it"),
     0x77: "the printer is thermal",
-    0x79: "the coin acceptor reports no such thing",
+    0x79: "the coin acceptor does not report it",
     0x7C: "there are no legacy bonuses",
-    **dict.fromkeys((0x80, 0x81), "the hopper is counted, not weighed"),
-    **dict.fromkeys((0x87, 0x88, 0x89, 0x8B), "real-time only: a host reads the game from its other events"),
+    **dict.fromkeys((0x80, 0x81), "the machine counts the coins of the hopper and has no level sensor"),
+    **dict.fromkeys(
+        (0x87, 0x88, 0x89, 0x8B), "only sent in real time: a host sees the game from its other events"
+    ),
     0x8F: "poll 6E is not built",
 }
 _WHY_NO_METER: Final = "this machine has no such device or transfer"
@@ -130,7 +142,7 @@ def _meters(evidence: Evidence) -> Sequence[Sequence[str]]:
             meter.unit,
             str(meter.size),
             meter.confidence,
-            "kept" if code in SUPPORTED else f"not built: {_WHY_NO_METER}",
+            "supported" if code in SUPPORTED else f"not built: {_WHY_NO_METER}",
             _row(evidence, "meters", code),
         ]
         for code, meter in METERS.items()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from egm.errors import OperatorError
-from egm.progressive.level import WHOLE_LEVEL
+from egm.progressive.level import FULL_LEVEL
 from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, Enrolment, unlawful_fall
 from tools.floor.progressive.mystery import COMBINATION, Mysteries, claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
@@ -61,7 +61,7 @@ class ContributionLedger:
 
     def hit(self, session: Session, record: LevelRecord, claim: Claim) -> ClaimRecord:
         """Pay a hit from its level, reset the level, and store the hit."""
-        amount_cents, after = self._lock(session, record, claim.share or WHOLE_LEVEL)
+        amount_cents, after = self._lock(session, record, claim.share or FULL_LEVEL)
         session.put_level(after)
         hit = ClaimRecord(
             claim=claim.claim,

@@ -253,7 +253,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
         )
 
 
-def odds_text(case: Case) -> Iterator[Finding]:
+def odds_told(case: Case) -> Iterator[Finding]:
     """State what the player is told of very long odds; the machine's help pages print the same list."""
     rules = case.profile.awards
     for bet in case.analysis.bets:
@@ -452,7 +452,7 @@ RULES: tuple[Rule, ...] = (
     void_rule,
     *chance.RULES,
     longest_odds,
-    odds_text,
+    odds_told,
     return_by_stake,
     bet_limit,
     double_up,

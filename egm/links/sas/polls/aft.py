@@ -149,7 +149,7 @@ def _amounts(body: bytes) -> tuple[bytes, ...]:
 
 
 def _refused(body: bytes, status: int, *, amounts: bool = False) -> Reply:
-    """Return the reply to an order made of its own bytes: nothing has moved, or its result is not known yet."""
+    """Return the reply to an order built from its bytes: nothing has moved, or its result is not known yet."""
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
     behind = body[_HEAD + size : _HEAD + size + 6]

@@ -23,7 +23,7 @@ _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
 
 def handpay_information(_: LongPoll, readout: Readout) -> Reply:
-    """Answer 1B: the money owed by hand, in credits; all zeros if there is none or this host has read it.
+    """Answer 1B: the money owed by hand, in credits; all zeros if nothing is owed or this host has read it.
 
     SAS cannot express a merchandise prize: if nothing else is owed, the amount is zero.
     """

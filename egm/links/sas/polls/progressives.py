@@ -82,7 +82,7 @@ def _group(won: BroadcastWin) -> int:
 
 
 def current_win(host: Host, _: LongPoll) -> Reply:
-    """Answer 84: group, level and amount of the oldest unread win; zeros if there is none. It stays unread."""
+    """Answer 84: group, level and amount of the oldest unread win; zeros if there is no such win. It stays unread."""
     wins = _wins(host)
     return Reply(bytes((_group(wins[0][1]),)) + _win(wins[0][1]) if wins else bytes(_WIN_BYTES))
 
