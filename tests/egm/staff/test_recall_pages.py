@@ -170,13 +170,8 @@ def test_logs_and_identity_are_read_at_the_machine(room):
     room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     room.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
     menu = Menu(room).sign_in(Role.INSPECTOR).touch("log.events")
-<<<<<<< HEAD
     events = [tuple(translated(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
-    assert [event for event, _ in events[:2]] == ["Signed in at the service menu", "Service menu asked for"]
-=======
-    events = [tuple(said(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     assert [event for event, _ in events[:2]] == ["Signed in at the service menu", "Service menu requested"]
->>>>>>> h-h
     assert {("Fault", "Bill jam"), ("Fault cleared", "Bill jam")} <= set(events)
     menu.touch("back").touch("log.bills")
     assert menu.page.tables[0].rows[0].cells[2].value == 2000

@@ -8,7 +8,7 @@ import click
 
 from paytables.wording import counted
 from tools.cli.terminal import echo
-from tools.cli.whole import Whole
+from tools.cli.whole import WholeNumber
 from tools.dev.simulation.campaign import Result, case_of
 from tools.dev.simulation.shrink import attempt, read, shrink, write
 
@@ -21,11 +21,11 @@ from tools.dev.simulation.shrink import attempt, read, shrink, write
     "--worlds",
     default=1,
     show_default=True,
-    type=Whole(min=1),
+    type=WholeNumber(min=1),
     help="how many worlds, with consecutive seeds",
 )
-@click.option("--actions", default=2000, show_default=True, type=Whole(min=1), help="in each world")
-@click.option("--cuts", default=20, show_default=True, type=Whole(), help="of its power, in each world")
+@click.option("--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="in each world")
+@click.option("--cuts", default=20, show_default=True, type=WholeNumber(), help="of its power, in each world")
 @click.option(
     "--again",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -41,7 +41,7 @@ from tools.dev.simulation.shrink import attempt, read, shrink, write
     type=click.Path(path_type=Path, file_okay=False),
     help="a folder for the export of each world's journal",
 )
-@click.option("--tries", default=60, show_default=True, type=Whole(), help="of shrinking, at most")
+@click.option("--tries", default=60, show_default=True, type=WholeNumber(), help="of shrinking, at most")
 def command(
     *,
     seed: int,
