@@ -1,47 +1,46 @@
-# One command a verb. Each does its own set-up, from python3 and make alone, into .venv,
-# and again only when the pins change.
+# Each target sets itself up in .venv with only python3 and make, and again only when the pinned requirements change.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Tests never open a window or a sound device of the person who runs them.
-# They keep compiled modules, whatever the environment says: every process of a test would compile them anew.
+# Tests never open a window or a sound device. They always write compiled modules, because otherwise every process of a
+# test would compile them again.
 HEADLESS := SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy PYTHONDONTWRITEBYTECODE=
-# Thousands of journals are written and synced by the tests; where memory is plentiful (4 GB free there, 6 GB in
-# all), they spare the disk. A run needs less than 500 MB and leaves nothing (tests/conftest.py); benches use the disk.
+# The tests write and sync thousands of journals. If /dev/shm has 4 GB free and the computer 6 GB of memory, they use
+# memory instead of the disk. A run needs less than 500 MB and leaves no files (tests/conftest.py). Benchmarks use the disk.
 SCRATCH := $(shell [ -w /dev/shm ] && [ "$$(df --output=avail -k /dev/shm | tail -n 1)" -gt 4000000 ] \
   && [ "$$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -gt 6000000 ] && echo /dev/shm || echo $${TMPDIR:-/tmp})
-# Workers of the test run: one more than there are cores, for a quarter of the time a worker waits for processes and
-# devices; five at most (each holds up to 1.5 GB).
+# Workers of a test run: one more than there are cores, because a worker waits for processes and devices a quarter of
+# the time; at most five, because each uses up to 1.5 GB.
 WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); [ $$cores -gt 4 ] && cores=4; echo $$((cores + 1)))
 ARGS   ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev run test test-near test-slow check format bench conformance mutants docs deb image image-boot manuals pins clean
 
-help:            ## this list
+help:            ## print this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
 
-setup: $(VENV)/.cabinet ## what the cabinet needs, into .venv
-setup-dev: $(VENV)/.dev ## the same, with laboratory, test and check tools
+setup: $(VENV)/.cabinet ## install the cabinet's packages into .venv
+setup-dev: $(VENV)/.dev ## also install the laboratory, test and check tools
 
-run: $(VENV)/.cabinet ## start the cabinet: a window where there is a display, else a browser page
+run: $(VENV)/.cabinet ## start the cabinet: a window if there is a display, otherwise a browser page
 	@$(BIN)/egm run $(ARGS)
 
-test: $(VENV)/.dev ## the test suite (the slow tier apart)
+test: $(VENV)/.dev ## run the tests, except the slow ones
 	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-near: $(VENV)/.dev ## the tests of the packages that differ from the last commit, or from BASE
+test-near: $(VENV)/.dev ## run the tests of the packages that differ from the last commit, or from BASE
 	@folders=$$(git diff --name-only $(or $(BASE),HEAD) -- '*.py' \
 	  | sed -nE 's#^(tests/.*)/[^/]*$$#\1#p; s#^((egm|tools)/[^/]+|meters|paytables|rng)/.*#tests/\1#p' | sort -u \
 	  | while read -r folder; do [ -d "$$folder" ] && echo "$$folder"; done); \
 	if [ -z "$$folders" ]; then echo "make: no package differs from $(or $(BASE),HEAD)"; else \
 	  $(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal $(ARGS) $$folders; fi
 
-test-slow: $(VENV)/.dev ## the slow tier: calibration, long soaks, thousands of flips
+test-slow: $(VENV)/.dev ## run the slow tests: calibration, long simulations, thousands of bit flips
 	$(HEADLESS) TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -m slow --timeout 5400 $(ARGS)
 
-check: $(VENV)/.dev ## ruff, mypy strict, the walls between the folders
+check: $(VENV)/.dev ## run ruff, mypy in strict mode, the import rules and three checks of our own
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -50,50 +49,50 @@ check: $(VENV)/.dev ## ruff, mypy strict, the walls between the folders
 	$(BIN)/python -m tools.dev.checks.untyped
 	$(BIN)/python -m tools.dev.checks.lines
 
-format: $(VENV)/.dev ## let ruff mend what it can
+format: $(VENV)/.dev ## let ruff fix and format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.dev ## measured figures, each beside a named baseline of the same run
+bench: $(VENV)/.dev ## measure performance, each figure beside a baseline of the same run
 	$(HEADLESS) $(BIN)/python -m tools.dev.bench $(ARGS)
 
-conformance: $(VENV)/.dev ## write CONFORMANCE.md, and into build/conformance every requirement with its tests
+conformance: $(VENV)/.dev ## write CONFORMANCE.md, and every requirement with its tests into build/conformance
 	$(BIN)/python -m tools.dev.conformance $(ARGS)
 
-mutants: $(VENV)/.dev ## take away what each row of a regulation asks for in turn: its tests must fail
+mutants: $(VENV)/.dev ## remove what each requirement of a regulation asks for, in turn: its tests must fail
 	TMPDIR=$(SCRATCH) $(BIN)/python -m tools.dev.mutants $(ARGS)
 
 docs: $(VENV)/.dev ## write the generated parts of the pages, and build the documentation site into build/site
 	$(BIN)/python -m tools.dev.docs $(ARGS)
 	$(BIN)/python -m tools.dev.site
 
-manuals: $(VENV)/.dev ## the operator's and the service manual in each language as PDF, into build/manuals/
+manuals: $(VENV)/.dev ## write the operator's and the service manual in each language as PDF into build/manuals/
 	@mkdir -p build/manuals
 	@for kind in operator service; do for language in en fr; do \
 	  $(BIN)/egm manual $$kind --language $$language --out build/manuals/$$kind-$$language.pdf || exit 1; done; done
 
-deb: $(VENV)/.cabinet ## the Debian package of the cabinet, into build/
+deb: $(VENV)/.cabinet ## build the Debian package of the cabinet into build/
 	@$(BIN)/python -m tools.image.deb $(ARGS)
 
-image: $(VENV)/.cabinet ## a whole computer: system disk, second medium and signed update, into build/image (needs root)
+image: $(VENV)/.cabinet ## build a complete computer into build/image: system disk, second medium, signed update (needs root)
 	@$(BIN)/python -m tools.image.image $(ARGS)
 
 image-boot: $(VENV)/.cabinet ## start that computer in QEMU
 	@$(BIN)/python -m tools.image.emulated $(ARGS)
 
-pins: $(VENV)/.dev ## resolve the pinned requirement files anew (hashes, no index address)
+pins: $(VENV)/.dev ## resolve the pinned requirement files again (with hashes, without an index address)
 	$(BIN)/uv pip compile $(COMPILE) pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile $(COMPILE) --extra lab pyproject.toml -c requirements.txt -o requirements-lab.txt
 	$(BIN)/uv pip compile $(COMPILE) --extra dev pyproject.toml -c requirements-lab.txt -o requirements-dev.txt
 	echo hatchling | $(BIN)/uv pip compile $(COMPILE) - -c requirements-dev.txt -o requirements-build.txt
 COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-package open-egm $(UPGRADE)
 
-clean:           ## remove the environment and every cache; never a machine's memory
+clean:           ## remove the environment and all caches, but no machine's memory
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ------------------------------------------------------------------ set-up
-# Debian ships python3 without the venv module's pip; where that is so, its package is installed first.
+# Debian ships python3 without the pip that venv needs; if it is missing, its package is installed first.
 $(VENV)/bin/python:
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { \
