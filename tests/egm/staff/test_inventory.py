@@ -133,7 +133,7 @@ def test_the_house_has_one_file_of_all_its_bases_and_machines(tmp_path):
     assert f"base number B-12 is that of {one} and of {three}" in twice.output
     nothing = tmp_path / "nothing"
     MachineRig(nothing).boot().close()
-    assert "has recorded no inventory entry yet" in egm("inventory", "house", nothing).output
+    assert "no inventory entry is recorded yet" in egm("inventory", "house", nothing).output
 
 
 def test_a_photograph_that_is_not_there_is_named(room, tmp_path):
