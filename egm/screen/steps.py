@@ -170,7 +170,7 @@ def _step(fields: Mapping[str, Field], data: Mapping[str, Any]) -> Step:
             raise OutcomeError(f"display: part {part} of a wheel of {len(parts)}")
         return WheelStep(stage, parts, part, credits_)
     if stage not in fields:
-        raise OutcomeError(f"display: stage {stage!r} is none of {sorted(fields)}")
+        raise OutcomeError(f"display: stage {stage!r} is not one of {sorted(fields)}")
     return read_result(fields[stage], data)
 
 
