@@ -25,8 +25,8 @@ def place_archive(medium: Path, wanted: Path | None) -> None:
         return
     if found is not None or (link.exists() and any(link.iterdir())):
         raise OperatorError(
-            f"the archive lies in {found or link}, and the cabinet file says {target}:"
-            f" move what is there while the machine is off, and remove {link}"
+            f"the archive is in {found or link}, but the cabinet file says {target}:"
+            f" move its files while the machine is off, and remove {link}"
         )
     try:
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -35,4 +35,4 @@ def place_archive(medium: Path, wanted: Path | None) -> None:
         link.symlink_to(target)
         sync_folder(medium)
     except OSError as why:
-        raise OperatorError(f"the archive cannot lie in {target}: {why.strerror or why}") from why
+        raise OperatorError(f"the archive cannot be stored in {target}: {why.strerror or why}") from why

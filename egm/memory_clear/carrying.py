@@ -186,7 +186,7 @@ def _chosen(proposal: Proposal, decision: Decision) -> Claim:
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the one to go by")
         return proposal.proposed
     if proposal.proved or decision.copy not in proposal.copies:
-        raise ClearRefused(f"{proposal.id}: there is no choice of the {decision.copy} copy")
+        raise ClearRefused(f"{proposal.id}: the {decision.copy} copy cannot be chosen")
     return proposal.copies[decision.copy]
 
 

@@ -57,7 +57,7 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     identity = ""
     if says(event, *IDENTITY_FIELDS):
         if identities is None:
-            raise InvariantError("an identity must be recorded, but there is no register of identities")
+            raise InvariantError("an identity must be recorded, but there is no identity register")
         fields = {name: str(event.data[name]).strip() for name in IDENTITY_FIELDS}
         identity = identities.keep(handpay.id, fields, machine.clock.now())
     form = HandpayForm(

@@ -24,6 +24,6 @@ def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
     marked = (folder.root / FILE_NAME).exists()
     if marked or any(change.by == BY for change in Roster.load(folder.staff).changes):
         raise OperatorError(
-            f"state folder {folder.root}: its staff are a demonstration's, whose PINs were printed, and "
-            f"{ports[0]} is real: give this machine a separate state folder, and enrol its people"
+            f"state folder {folder.root}: its staff is a demonstration's, whose PINs were printed, but "
+            f"{ports[0]} is real: give this machine its own state folder, and enrol its staff"
         )

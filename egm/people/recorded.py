@@ -99,7 +99,7 @@ def recorded_in(folder: Path, second: Path | None = None) -> Recorded:
     try:
         key = MachineKey.load(storage, folder, second)
     except JournalError as why:
-        raise RosterError(f"{folder}: nobody can be believed: {why}") from None
+        raise RosterError(f"{folder}: nobody can confirm their identity: {why}") from None
     if key is None:
         if (folder / JOURNAL_NAME).exists():
             raise RosterError(f"{folder}: the machine key is gone, so nothing in the journal is proved")

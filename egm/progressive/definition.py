@@ -147,7 +147,7 @@ def levels_of(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, .
     for n, entry in enumerate(entries):
         where = f"level file {file}: level.{n} ({entry.id})"
         if entry.id in found:
-            raise LevelFileError(f"{where}: this id stands twice")
+            raise LevelFileError(f"{where}: this id is used twice")
         if entry.kind is Kind.STAND_ALONE:
             raise LevelFileError(f"{where}: kind: a stand-alone level has no controller")
         if {"en", "fr"} - entry.name.keys():
@@ -193,7 +193,7 @@ def _odds(entry: _Entry, terms: Terms, where: str) -> Fraction:
 def _shares(entry: _Entry, where: str) -> Mapping[Fraction, Fraction]:
     """Return the shares given, or those of the game's definition."""
     if entry.game is not None and entry.shares:
-        raise LevelFileError(f"{where}: shares: the game says them")
+        raise LevelFileError(f"{where}: shares: the game defines them")
     if entry.game is not None:
         return _play_of_game(entry, where).shares
     shares = {Fraction(share): odds for share, odds in entry.shares.items()}
@@ -229,10 +229,10 @@ def _same_as_the_game(entry: _Entry, play: LevelPlay, cents: int, where: str) ->
     if play.increment != entry.increment:
         raise LevelFileError(f"{where}: increment: the game adds {play.increment}")
     if entry.mystery != (play.ceiling_credits is not None):
-        raise LevelFileError(f"{where}: mystery: the game says {str(not entry.mystery).lower()}")
+        raise LevelFileError(f"{where}: mystery: the game defines {str(not entry.mystery).lower()}")
     if play.ceiling_credits is not None:
         terms = (play.reset_credits * cents, play.ceiling_credits * cents)
         if terms != (entry.base_cents, entry.ceiling_cents):
             raise LevelFileError(
-                f"{where}: base_cents, ceiling_cents: the game says {terms[0]} and {terms[1]}"
+                f"{where}: base_cents, ceiling_cents: the game defines {terms[0]} and {terms[1]}"
             )

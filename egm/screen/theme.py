@@ -24,7 +24,7 @@ def parse_colour(text: str) -> Colour:
     except ValueError:
         values = b""
     if not text.startswith("#") or len(values) not in {3, 4}:
-        raise ThemeError(f"{text!r} is no colour; write #rrggbb or #rrggbbaa")
+        raise ThemeError(f"{text!r} is not a colour; write #rrggbb or #rrggbbaa")
     return (values[0], values[1], values[2], values[3] if len(values) == 4 else 255)
 
 

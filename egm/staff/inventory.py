@@ -94,7 +94,7 @@ def note_inventory(
     missing = [name for name in _MANDATORY if not now[name]]
     if complete and missing:
         raise OperatorError(
-            f"inventory: no {', '.join(missing)}; the profile {machine.profile.id} wants the whole entry"
+            f"inventory: no {', '.join(missing)}; the profile {machine.profile.id} requires the complete entry"
         )
     if now == before:
         return

@@ -57,7 +57,7 @@ def record_note(machine: Machine, event: Event) -> None:
     details: dict[str, object] = {name: str(event.data[name]).strip() for name in note.fields}
     if note.private:
         if identities is None:
-            raise InvariantError("an identity to be written down, and no register of identities")
+            raise InvariantError("an identity must be recorded, but there is no identity register")
         fields = {name: str(event.data[name]).strip() for name in note.private}
         subject = machine.fresh_id(note.kind)
         details["identity"] = identities.keep(subject, fields, machine.clock.now())

@@ -90,7 +90,7 @@ def compare(
         records = list(store.records())
         serials = _issuers(records) or _redeemers(records)
         if len(serials) > 1:
-            raise OperatorError(f"this ledger is shared: which machine of {', '.join(sorted(serials))}?")
+            raise OperatorError(f"this ledger is shared: give --serial, one of {', '.join(sorted(serials))}")
         machine_serial = next(iter(serials), "")
     sums = ledger_cents(store, machine_serial)
     base_cents = base_cents or {}

@@ -59,9 +59,9 @@ class Cage:
     ) -> None:
         """Raise :class:`OperatorError` if there is no person, or if both are the same."""
         if not person.strip():
-            raise OperatorError("the cage: who is it? Nothing is paid or changed without a person's name")
+            raise OperatorError("the cage: name the person who acts; nothing was paid or changed")
         if second.strip() == person.strip():
-            raise OperatorError("the cage: the second person must be another than the first")
+            raise OperatorError("the cage: the two persons must be different")
         self._store = store
         self._clock = clock
         self._by = f"{CAGE}{person.strip()}"
@@ -115,7 +115,7 @@ class Cage:
 
     def _act(self, number: str, action: Action, act: CageAct, why: str) -> Record:
         if not why.strip():
-            raise OperatorError(f"the cage: {action} wants a reason")
+            raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         at = self._clock.now().replace(microsecond=0)
         with self._store.together():
             record = self._store.get(number)
@@ -124,7 +124,9 @@ class Cage:
             needs, _ = LIFE[action]
             if record.state not in needs:
                 wants = " or ".join(sorted(needs))
-                raise OperatorError(f"the cage: the ticket is {record.state}; {action} wants it {wants}")
+                raise OperatorError(
+                    f"the cage: the ticket is {record.state}; {action} requires it to be {wants}"
+                )
             self._want_second(record.ticket, act)
             redemption_id = None if record.lock is None else record.lock.redemption_id
             story = {"why": why.strip()} | ({"second": self._second} if self._second else {})
@@ -136,7 +138,7 @@ class Cage:
 
     def _want_second(self, ticket: Ticket, act: CageAct) -> None:
         if act in load_template(ticket.template).cage.two_persons and not self._second:
-            raise OperatorError(f"the cage: {act} takes a second person here")
+            raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
     def _not_for_cash(self, record: Record) -> Refusal | None:
         ticket = record.ticket
@@ -172,5 +174,5 @@ def _want_payee(ticket: Ticket, payee: Payee | None) -> None:
         return
     if payee is None or not payee.name.strip() or not payee.address.strip():
         raise OperatorError(
-            f"the cage: from {above} cents on, the payee's name and address are written down; not paid"
+            f"the cage: not paid: from {above} cents on, the payee's name and address are required"
         )

@@ -60,7 +60,7 @@ def restore(
     ledger open.
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
-        raise OperatorError("restoring the ticket ledger takes two persons and a reason")
+        raise OperatorError("restoring the ticket ledger requires two persons and a reason")
     descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

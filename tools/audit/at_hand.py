@@ -21,7 +21,7 @@ class GamesAtHand:
 
     A definition is identified by its text, and an entry names it by digest: the text that the journal stores
     is the game that was played. Whether it is the certified game can only be decided with the certificate;
-    ``is_kept_only`` names the definitions to compare with it.
+    ``is_only_in_journal`` names the definitions to compare with it.
     """
 
     def __init__(self, shelf: Shelf) -> None:
@@ -39,7 +39,7 @@ class GamesAtHand:
         """Return the definition with that digest, or None if neither the shelf nor the journal has it."""
         return self._shelf.find(game_id, digest) or self._of_journal(digest)
 
-    def is_kept_only(self, game_id: str, digest: str) -> bool:
+    def is_only_in_journal(self, game_id: str, digest: str) -> bool:
         """Return whether a definition is available only from the journal."""
         return self._shelf.find(game_id, digest) is None and self._of_journal(digest) is not None
 

@@ -44,7 +44,7 @@ class ClearAudit:
         """Check one entry of the journal."""
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
-            self._begun(entry)
+            self._read_clear(entry)
         elif self._due:
             if (
                 kind not in _MEMORY
@@ -58,7 +58,7 @@ class ClearAudit:
                     self._fault(entry, f"only a clear may carry over what this {kind} entry moves")
                     break
 
-    def _begun(self, entry: StoredEntry) -> None:
+    def _read_clear(self, entry: StoredEntry) -> None:
         cleared = details(entry).get("cleared")
         if not isinstance(cleared, Mapping):
             return

@@ -160,13 +160,13 @@ class GameAudit:
         """Check one entry of the journal; return the game that it starts, or None."""
         kind = entry.transaction.kind
         if kind in _LATER_ENTRIES:
-            self._rounds.has_begun()
+            self._rounds.check_all_started()
         started_game = self._see(entry, kind)
         self._stakes.see(entry)
         if kind == _BETS_CLOSED and (spin := self._read(entry, WheelSpin)) is not None:
             self._rounds.closed(spin.round_id)
         elif kind == _WHEEL and (spin := self._read(entry, WheelSpin)) is not None:
-            self._rounds.told(spin.round_id, spin.number)
+            self._rounds.record_wheel_number(spin.round_id, spin.number)
         elif kind == _POWER_UP:
             self._rounds.was_cut()
         elif kind == CARRIED_STATE and (spin_data := entry.transaction.state.get(WheelKey.SPIN)):
@@ -223,7 +223,7 @@ class GameAudit:
         if game is not None:
             self._stakes.begins(entry, game)
         if game is None or not self._rounds.is_of_beginning(game):
-            self._rounds.has_begun()
+            self._rounds.check_all_started()
         if game is not None and game.round_id:
             self._rounds.begins(entry, game, position)
         elif game is not None and game.wager.seat is not None:
@@ -301,7 +301,7 @@ class GameAudit:
             self._fault(entry, f"{start.bet_credits} credits were bet, but the wager is {staked}")
         if start.denomination_cents not in game.denominations_cents:
             self._fault(entry, f"the game offers no denomination of {start.denomination_cents} cents")
-        self._check_kept(entry, game)
+        self._check_stored_definition(entry, game)
         try:
             at = game.at(start.table)
             if at.wager(start.wager.credits, **start.wager.options) != start.wager:
@@ -385,7 +385,7 @@ class GameAudit:
                 "are staked",
             )
 
-    def _check_kept(self, start: StoredEntry, game: Game) -> None:
+    def _check_stored_definition(self, start: StoredEntry, game: Game) -> None:
         """Check that a definition text stored in the journal has the digest it is stored under."""
         state = start.transaction.state
         stored_text = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None

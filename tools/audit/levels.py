@@ -44,7 +44,7 @@ from tools.audit.stakes import Games
 _OPENED: Final = "progressive.opened"
 _CHANGED: Final = "progressive.changed"
 _ANSWERS: Final = ("progressive.award", "progressive.unanswered")
-_SEALED_PRIZE: Final = "progressive.sealed"
+_STORED_PRIZE: Final = "progressive.sealed"
 _WON: Final = "progressive.won"
 _REGISTERED: Final = ("progressive.hit", "progressive.hit_broadcast")
 _RULED: Final = "progressive.ruled"
@@ -176,7 +176,7 @@ class LevelAudit:
 
     def _heard(self, entry: StoredEntry, kind: str) -> None:
         """Process a message from a progressive controller."""
-        if kind == _SEALED_PRIZE:
+        if kind == _STORED_PRIZE:
             heard = record_of(entry, HeardPrize)
             self._seals.setdefault((heard.pool, heard.prize), heard.commitment)
         elif kind == _WON:

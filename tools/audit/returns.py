@@ -49,10 +49,10 @@ class _Sums:
     staked_cents: int = 0
     won_cents: int = 0
     doubled: bool = False
-    stands: bool = False
+    has_standing_bets: bool = False
     """Whether bets stayed on the table from one of its games to the next."""
     wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
-    asked: dict[tuple[int, str], Wager] = field(default_factory=dict)
+    wager_by_key: dict[tuple[int, str], Wager] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +157,12 @@ def _ended(view: JournalView) -> dict[Played, _Sums]:
         sums.games += 1
         sums.staked_cents += wager.credits * cents
         sums.won_cents += record["win_cents"] + record.get("push_cents", 0) - raised.pop(play_id, 0) * cents
-        sums.stands = sums.stands or "table" in start or any(n.startswith("table:") for n in entry.state)
+        sums.has_standing_bets = (
+            sums.has_standing_bets or "table" in start or any(n.startswith("table:") for n in entry.state)
+        )
         sums.doubled = sums.doubled or play_id in doubled
         sums.wagers[key] += 1
-        sums.asked[key] = wager
+        sums.wager_by_key[key] = wager
     return found
 
 
@@ -173,11 +175,11 @@ def _game(view: JournalView, played: Played) -> Game:
 
 def _judged(sums: _Sums, played: Played, game: Game, facts: Mapping[str, Any]) -> Return:
     """Compare the win with the mean and the variance of all wagers together."""
-    if sums.stands:
+    if sums.has_standing_bets:
         raise LookupError("bets stand from one game to the next: no game's return is its own")
     best = least = variance = Fraction(0)
     for key, times in sums.wagers.items():
-        bet = game.rules.analyse_wager(sums.asked[key])
+        bet = game.rules.analyse_wager(sums.wager_by_key[key])
         spread = _variance(game, bet) if sums.doubled else bet.variance
         if spread is None:
             raise LookupError(f"a wager of {bet.cost_credits} credits has no exact variance")

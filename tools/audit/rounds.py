@@ -112,7 +112,7 @@ class RoundAudit:
         """Return whether a game belongs to the round whose games are being started."""
         return self._beginning is not None and self._beginning[1] is self._round(game)
 
-    def has_begun(self) -> None:
+    def check_all_started(self) -> None:
         """Check, before any other play, that every seat with a bet in the last round has started its game.
 
         A game is not required if the machine could not start it: power was lost, or its position had stopped
@@ -147,7 +147,7 @@ class RoundAudit:
             if not self._rounds[round_id]:
                 del self._rounds[round_id]
 
-    def told(self, round_id: str, number: int | None) -> None:
+    def record_wheel_number(self, round_id: str, number: int | None) -> None:
         """Record the number that a physical wheel reported for a round."""
         if round_id == self._spin:
             self._spin_number = number

@@ -116,7 +116,7 @@ class StakeAudit:
             return
         if (record.game, record.denomination_cents) != (before.game, before.denomination_cents):
             self._fault(entry, f"it names {record}, but bets are standing on {before}")
-        back_cents, kept_cents, left = before.standing_cents, 0, None
+        back_cents, retained_cents, left = before.standing_cents, 0, None
         if record.why == "taken_down":
             game = self._games.find(record.game.id, record.game.digest)
             if game is None:
@@ -127,8 +127,8 @@ class StakeAudit:
             settled, left = game.at(joined(before.table, shared, keys)).rules.take_down()
             left = own(left, keys)
             back_cents = sum(each.credits for each in settled) * before.denomination_cents
-            kept_cents = sum(each.staked for each in settled) * before.denomination_cents - back_cents
-        amounts = (kept_cents, before.standing_cents - back_cents - kept_cents, back_cents)
+            retained_cents = sum(each.staked for each in settled) * before.denomination_cents - back_cents
+        amounts = (retained_cents, before.standing_cents - back_cents - retained_cents, back_cents)
         _, standing, back = self._parted(entry, before.staked, amounts) or ((), (), ())
         if record.amount_cents != back_cents or _flows(entry, PUSH) != back:
             self._fault(entry, f"{record.amount_cents} cents are returned, expected {back_cents}")

@@ -266,7 +266,7 @@ class Auditor:
     def _point_out(self, entry: StoredEntry, game: GameName) -> None:
         """Add a notice when a game is first played whose definition is only in the journal."""
         first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
-        if first and self._at_hand.is_kept_only(game.id, game.digest):
+        if first and self._at_hand.is_only_in_journal(game.id, game.digest):
             text = (
                 f"{game.id} {game.version} is at hand from the journal alone: hold the digest {game.digest}"
             )

@@ -29,7 +29,7 @@ class VoucherAudit:
         self._taken: dict[str, int] = {}
         """The entry that redeemed each ticket not issued again since."""
         self._committed = False
-        self._begun: list[str] = []
+        self._ledger_starts: list[str] = []
 
     def see(self, entry: StoredEntry) -> None:
         """Check one entry of the journal."""
@@ -58,8 +58,8 @@ class VoucherAudit:
 
     def _see_ledger(self, entry: StoredEntry) -> None:
         ledger_start = from_json(LedgerAnchor, entry.state[STATE_KEY], f"state.{STATE_KEY}").begun
-        if self._begun and ledger_start == self._begun[-1]:
+        if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
             return
-        if ledger_start in self._begun:
+        if ledger_start in self._ledger_starts:
             self._fault(entry, "the ticket ledger is the one that was replaced: an old copy was restored")
-        self._begun.append(ledger_start)
+        self._ledger_starts.append(ledger_start)

@@ -7,7 +7,7 @@ from egm.config.schema import parts as parts_of_cabinet
 from egm.errors import OperatorError
 from egm.profiles.schema import keys
 from egm.screen.text import Texts
-from tools.lab.manual import told
+from tools.lab.manual import manual_chapters
 from tools.lab.markdown import table
 from tools.lab.rule_table import interruption_table, picture, rule_table, set_table
 
@@ -62,7 +62,7 @@ def cabinet_keys() -> str:
 
 def lines() -> str:
     """Return the serial line of each protocol, as in the service manual."""
-    found = next(each for each in told("service", Texts("en")) if "Protocol" in each.heads)
+    found = next(each for each in manual_chapters("service", Texts("en")) if "Protocol" in each.heads)
     return table(found.heads, found.rows)
 
 

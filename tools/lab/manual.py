@@ -23,7 +23,7 @@ class Chapter:
     rows: tuple[tuple[str, ...], ...]
 
 
-def told(audience: str, texts: Texts) -> Iterator[Chapter]:
+def manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
     """Yield the chapters of the ``operator`` or the ``service`` manual in a screen language."""
     for chapter in chapters(audience):
         menu: Table = chapter.table(MENU)
@@ -39,7 +39,7 @@ def manual(audience: str, language: str) -> str:
     """Return a manual as one Markdown page."""
     texts = Texts(language)
     parts = [f"# {texts.say(f'manual.title.{audience}')}", texts.say(f"manual.audience.{audience}")]
-    for chapter in told(audience, texts):
+    for chapter in manual_chapters(audience, texts):
         parts += [f"## {chapter.title}", chapter.about, table(chapter.heads, chapter.rows)]
     return "\n\n".join(parts) + "\n"
 

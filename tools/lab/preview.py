@@ -51,13 +51,13 @@ def worth_showing(game: Game, draw: Draw, theme: Theme, film: Film) -> Outcome:
         )
         if theme.celebration(outcome.win_credits, bet) < 2:
             continue
-        line = times(told(idle_view, view_of, outcome), theme)
+        line = times(view_after_outcome(idle_view, view_of, outcome), theme)
         if line is not None and line.done < film.seconds_most - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_TRIES} games was suitable for a preview")
 
 
-def told(view: View, game: GameView, outcome: Outcome) -> View:
+def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     """Return the view after the machine has sent the outcome of a game."""
     bet = max(game.bet_options)
     unit = unit_cents(game)
@@ -105,7 +105,7 @@ def scenes(game: GameView, outcome: Outcome, theme: Theme, film: Film) -> Iterat
         yield replace(idle_view, now=now)
         now += step
     view, _ = apply_action(replace(idle_view, now=now), Action("play"), theme)
-    view = told(view, game, outcome)
+    view = view_after_outcome(view, game, outcome)
     line = times(view, theme)
     assert line is not None
     end = now + line.done

@@ -269,7 +269,7 @@ class Template(_Table):
     def _check_places(self) -> None:
         names = [line.name for line in self.lines]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"lines: {', '.join(twice)} stands twice")
+            raise ValueError(f"lines: {', '.join(twice)} appears twice")
         half = width_modules(DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
         middle, top = self.barcode.at_mm
         if middle - half < 0 or middle + half > WIDTH_MM or top + self.barcode.height_mm > HEIGHT_MM:

@@ -63,11 +63,11 @@ def test_old_entries_go_where_the_cabinet_file_says_and_are_read_from_there(plac
 
 
 def test_an_archive_is_never_hidden_behind_another(placed, tmp_path):
-    with pytest.raises(OperatorError, match=r"the archive lies in .*one, and the cabinet file says .*three"):
+    with pytest.raises(OperatorError, match=r"the archive is in .*one, but the cabinet file says .*three"):
         place_archive(placed, tmp_path / "three")
     own = tmp_path / "own"
     live(own, 400)
-    with pytest.raises(OperatorError, match=r"the archive lies in .*archive, and the cabinet file says"):
+    with pytest.raises(OperatorError, match=r"the archive is in .*archive, but the cabinet file says"):
         place_archive(own, tmp_path / "three")
     assert not (tmp_path / "three").exists()
     # Moved as it says, it is followed.

@@ -411,7 +411,7 @@ def test_where_the_copies_contradict_each_other_people_name_the_one_to_go_by(tmp
     refused = cleared(done)
     assert refused.exit_code == 1
     assert "the copies disagree; name the one to go by" in refused.output
-    assert "there is no choice of the third copy" in cleared(f"{done}@third").output
+    assert "the third copy cannot be chosen" in cleared(f"{done}@third").output
     assert cleared(f"{done}@{copy}").exit_code == 0
     room = MachineRig(state, devices=SOLD).boot()
     assert (wrong(room), room.credit_cents) == ([], cents if act == "carry" else 0)

@@ -186,7 +186,7 @@ def test_what_has_no_shares_is_said_as_before():
     [
         ({"odds": "1/9", "shares": {"3/2": "1/7"}}, "parts below 1"),
         ({"odds": "1/9", "shares": {"1/2": "0"}}, "parts below 1"),
-        ({**OF_GAME, "shares": {"1/2": "1/7"}}, "the game says them"),
+        ({**OF_GAME, "shares": {"1/2": "1/7"}}, "the game defines them"),
     ],
 )
 def test_shares_that_no_level_has_are_refused(chance, why):

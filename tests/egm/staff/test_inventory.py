@@ -237,7 +237,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
 @pytest.mark.parametrize("field", ["kind", "manufacturer", "model", "base_number", "photograph"])
 def test_where_the_place_wants_it_whole_a_machine_does_not_start_on_less(room, tmp_path, field):
     lacking = inventory(tmp_path, **{field: None if field == "photograph" else ""})
-    with pytest.raises(OperatorError, match=f"inventory: no {field}; the profile generic wants"):
+    with pytest.raises(OperatorError, match=f"inventory: no {field}; the profile generic requires"):
         note_inventory(MachineRig(tmp_path / "another").boot().machine, lacking, complete=True)
 
 

@@ -173,7 +173,7 @@ REFUSALS = [
     ('en = "HAND-PAY RECEIPT", ', "", r"kinds.handpay_receipt: no text for en"),
     ('{ en = "DUPLICATE", fr', "{ fr", r"duplicate: no text for en"),
     ("{address}", "{adress}", r"lines.address.text: unknown field adress"),
-    ('name = "when"', 'name = "ticket"', r"lines: ticket stands twice"),
+    ('name = "when"', 'name = "ticket"', r"lines: ticket appears twice"),
     ("at_mm = [78, 21]", "at_mm = [40, 21]", r"barcode: runs off the paper"),
     ("at_mm = [78, 5.2]", "at_mm = [30, 5.2]", r"lines.site: runs off the paper"),
     ("at_mm = [6, 32.5]", "at_mm = [6, 20]", r"lines.number_edge: runs off the paper"),

@@ -152,7 +152,7 @@ def test_reading_a_controllers_store_that_is_not_there_says_so(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("meters", "no machine has been started in this folder"), ("levels", "no machine was ever started here"),
+    [("meters", "no machine has been started in this folder"), ("levels", "no machine has been started in this folder"),
      ("register show handpays", "no machine has been started in this folder"), ("device", "the cabinet is not running there"),
      ("gat status", "no machine offers its GAT port there"), ("ticket list", "no machine has been started in this folder")],
 )  # fmt: skip

@@ -134,7 +134,7 @@ def test_a_real_device_and_a_demonstrations_staff_never_meet(tmp_path, left):
     where = ("--state", str(folder.root), "--cabinet", str(file))
     done = subprocess.run(python_module("egm.app", *where), capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert "its staff are a demonstration's" in done.stderr
+    assert "its staff is a demonstration's" in done.stderr
     assert not (folder.root / "journal.sqlite").exists()
 
 

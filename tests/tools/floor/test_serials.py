@@ -26,13 +26,13 @@ def egm(*args, code=0):
 @pytest.mark.parametrize("serial", NONE)
 def test_what_is_no_serial_is_one_nowhere(tmp_path, serial):
     store, folder = tmp_path / "levels.db", tmp_path / "keys"
-    assert "is no machine's serial" in egm("admit", "--store", store, "--", serial, code=1)
-    assert "is no machine's serial" in egm("certificates", folder, "EGM-1", serial, code=1)
+    assert "is not a valid machine serial number" in egm("admit", "--store", store, "--", serial, code=1)
+    assert "is not a valid machine serial number" in egm("certificates", folder, "EGM-1", serial, code=1)
     assert not folder.exists()  # before anything is made
     with pytest.raises(ValidationError):
         Machine(serial=serial, operator_number="1", profile="generic", site="x")
     if serial:
-        with pytest.raises(OperatorError, match="no machine's serial"):
+        with pytest.raises(OperatorError, match="not a valid machine serial number"):
             read_request(request_of(Ed25519PrivateKey.generate(), serial))
 
 

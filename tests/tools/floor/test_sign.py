@@ -104,7 +104,7 @@ def test_the_same_amount_told_again_does_not_hold_the_drums_back():
 
 def test_what_a_broker_had_kept_is_no_sign_of_life():
     sign = Sign(("grand", "minor"))
-    sign.hear(told(1, 500_00), 0, kept=True)
+    sign.hear(told(1, 500_00), 0, retained=True)
     grand, minor = sign.plates(1)
     assert (grand.thousandths, grand.names) == (None, NAMES)
     assert (minor.level, minor.thousandths) == ("minor", None)
@@ -119,9 +119,9 @@ def test_the_picture_shows_the_amount_or_says_in_both_languages_that_there_is_no
     picture = SignPicture(load_theme(), scale=0.3, layout=layout)
     surface = pygame.Surface(picture.pixels)
     written, drums = [], []
-    text, kept = picture.painter.text, picture.painter.cached
+    text, original = picture.painter.text, picture.painter.cached
     picture.painter.text = lambda words, *rest, **more: (written.append(words), text(words, *rest, **more))[1]
-    picture.painter.cached = lambda key, make: (drums.append(key), kept(key, make))[1]
+    picture.painter.cached = lambda key, make: (drums.append(key), original(key, make))[1]
     sign = Sign()
     sign.hear(told(1, 1_234_56), 0)
 
@@ -184,7 +184,7 @@ def on_a_link(folder, act):
         try:
             async with asyncio.timeout(120):
                 await show_sign(
-                    broker.slot(of_sign("1")), eye, levels=("grand",), name="sign-1", tell=lambda _: None
+                    broker.slot(of_sign("1")), eye, levels=("grand",), name="sign-1", report=lambda _: None
                 )
         finally:
             serving.cancel()

@@ -21,7 +21,7 @@ from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, mosquitto
 from tools.floor.progressive.certificates import of_sign
 from tools.floor.progressive.controller import Controller, Heard
-from tools.floor.progressive.heartbeat import BEAT_NS, Heart, SignHeartbeat, Stands, read_beat
+from tools.floor.progressive.heartbeat import BEAT_NS, Heart, ShownLevel, SignHeartbeat, read_beat
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.sign import STALE_NS, Sign
@@ -46,7 +46,9 @@ class Book:
 
     def beat(self, name="sign-1", **shown):
         self.book.hear(
-            SignHeartbeat(sign=name, shown=tuple(Stands(level=k, amount_cents=v) for k, v in shown.items()))
+            SignHeartbeat(
+                sign=name, shown=tuple(ShownLevel(level=k, amount_cents=v) for k, v in shown.items())
+            )
         )
 
     def at(self, seconds):
@@ -122,7 +124,7 @@ def test_a_heart_beats_once_a_second_and_only_while_the_sign_draws():
     heart.drawn(sign.plates(1), 1)
     first = heart.due(2)
     assert read_beat(first) == SignHeartbeat(
-        sign="sign-1", shown=(Stands(level="grand", amount_cents=500_00),)
+        sign="sign-1", shown=(ShownLevel(level="grand", amount_cents=500_00),)
     )
     assert heart.due(BEAT_NS) is None
     assert heart.due(BEAT_NS + 2) is None, "nothing was drawn for a second"
@@ -176,14 +178,14 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
             lambda _: None,
             values_seconds=0.02,
             signs=signs,
-            told=readings.take,
+            observe=readings.take,
         )
         serving = asyncio.create_task(service.run())
         eye = Eye(lambda shown: "sign sign-1: lit" not in lines or shown["grand"] is None)
         try:
             async with asyncio.timeout(120):
                 await show_sign(
-                    broker.slot(of_sign("1")), eye, levels=("grand",), name="sign-1", tell=lambda _: None
+                    broker.slot(of_sign("1")), eye, levels=("grand",), name="sign-1", report=lambda _: None
                 )
                 await _forge(broker)
                 jump[0] = STALE_NS

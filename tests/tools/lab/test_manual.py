@@ -17,7 +17,7 @@ from egm.staff.manual import codes
 from meters.events import EVENTS
 from meters.table import METERS
 from tools.cli import main
-from tools.lab.manual import told
+from tools.lab.manual import manual_chapters
 
 AUDIENCES = ("operator", "service")
 
@@ -148,7 +148,9 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("chapters", [1, pytest.param(None, marks=pytest.mark.slow)])
 def test_the_same_software_writes_the_same_pdf(chapters, tmp_path, monkeypatch):
-    monkeypatch.setattr("tools.lab.manual_pdf.told", lambda *asked: islice(told(*asked), chapters))
+    monkeypatch.setattr(
+        "tools.lab.manual_pdf.manual_chapters", lambda *asked: islice(manual_chapters(*asked), chapters)
+    )
     outs = [tmp_path / "first.pdf", tmp_path / "second.pdf"]
     for out in outs:
         assert CliRunner().invoke(main, ["manual", "service", "--out", str(out)]).exit_code == 0

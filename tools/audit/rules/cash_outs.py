@@ -16,7 +16,7 @@ from tools.audit.rules.parts import (
     holds,
     money_cents,
     sets,
-    tells_coins,
+    states_paid_coins,
     ticket_ledger_goes_on,
 )
 from tools.audit.rules.pattern import (
@@ -94,12 +94,12 @@ def _remainder_state(scope: Scope) -> Any:
     """Return the remainder that goes on to the next payout method, or stays; earlier versions stored true."""
     if storage_key(_REMAINDER, scope.position) not in scope.entry.state:
         return ABSENT
-    rest_cents = money_cents(scope)
-    if not rest_cents:
+    remainder_cents = money_cents(scope)
+    if not remainder_cents:
         raise Differs("a remainder goes on, but there is none")
     if scope.value_after(_REMAINDER) is True:
         return True
-    return CashOutRest(rest_cents=rest_cents, in_coins=_with_coins(scope, scope["held_cents"]))
+    return CashOutRest(rest_cents=remainder_cents, in_coins=_with_coins(scope, scope["held_cents"]))
 
 
 def _remainder_after_coins(scope: Scope) -> Any:
@@ -109,9 +109,11 @@ def _remainder_after_coins(scope: Scope) -> Any:
         payout.in_coins is None and storage_key(_REMAINDER, scope.position) not in scope.entry.state
     ):
         return ABSENT
-    rest_cents = money_cents(scope) - payout.paid_cents
+    remainder_cents = money_cents(scope) - payout.paid_cents
     return (
-        CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=payout.in_coins) if rest_cents else ABSENT
+        CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=payout.in_coins)
+        if remainder_cents
+        else ABSENT
     )
 
 
@@ -120,8 +122,8 @@ def _remainder_after_void(scope: Scope) -> Any:
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.in_coins is None or scope.value_after("coins_gone") is not None:
         return ABSENT
-    rest_cents = money_cents(scope) + scope["held_cents"]
-    return CashOutRest(rest_cents=rest_cents, by_hand=True, in_coins=pay_out.in_coins)
+    remainder_cents = money_cents(scope) + scope["held_cents"]
+    return CashOutRest(rest_cents=remainder_cents, by_hand=True, in_coins=pay_out.in_coins)
 
 
 def _remainder_differs(scope: Scope) -> bool:
@@ -194,7 +196,7 @@ _CASH_OUTS: Final = (
             fresh("cashout"),
             all_there_is("credit"),
             holds("its pool is not that of the credit", lambda scope: scope["pool"] == _pool_of(scope)),
-            tells_coins("pay_out", CashOutRecord),
+            states_paid_coins("pay_out", CashOutRecord),
         ),
     ),
     Rule(
@@ -302,7 +304,7 @@ _CASH_OUTS: Final = (
             Move(_CASHABLE, "out:hopper", "$held_cents"),
             Move("stock:hopper", "stock:floor", "$held_cents"),
         ),
-        also=(fresh("cashout"), _IN_COINS, tells_coins("pay_out", CashOutRecord)),
+        also=(fresh("cashout"), _IN_COINS, states_paid_coins("pay_out", CashOutRecord)),
     ),
     Rule(
         kind="coins.ordered",

@@ -147,9 +147,14 @@ def _coins_in_doubt(scope: Scope, dispute: DisputedAmount) -> DisputedAmount:
     payout = scope.record_before(CoinsGone, "coins_gone")
     if payout is None:
         raise Differs("only coins in doubt may be held here")
-    rest_cents = payout.amount_cents - payout.paid_cents
+    remainder_cents = payout.amount_cents - payout.paid_cents
     return replace(
-        dispute, id=payout.id, device="hopper", why=payout.doubt, most_cents=rest_cents, held_cents=rest_cents
+        dispute,
+        id=payout.id,
+        device="hopper",
+        why=payout.doubt,
+        most_cents=remainder_cents,
+        held_cents=remainder_cents,
     )
 
 
@@ -251,10 +256,10 @@ def _paid(scope: Scope) -> Any:
     elif _redeems(scope, dispute):
         source = f"world:voucher_in:{dispute.kind}"
     paid = [(source, "out:handpay_disputed", cents)] if cents else []
-    rest_cents = max(0, dispute.held_cents - cents)
-    if not rest_cents:
+    remainder_cents = max(0, dispute.held_cents - cents)
+    if not remainder_cents:
         return paid
-    return [*paid, (source, "out:hopper", rest_cents), ("stock:hopper", "stock:floor", rest_cents)]
+    return [*paid, (source, "out:hopper", remainder_cents), ("stock:hopper", "stock:floor", remainder_cents)]
 
 
 def _released(scope: Scope) -> None:

@@ -31,10 +31,10 @@ from tools.audit.rules.parts import (
 from tools.audit.rules.pattern import Derived, Differs, Each, OneOf, Scope, parse_as, repr_of
 from tools.audit.rules.reasons import (
     cannot_go_on,
-    is_a_rest,
     is_dear_enough,
     is_for_a_prize,
     is_offered,
+    is_residual,
 )
 from tools.audit.rules.rule import Move, Rule
 
@@ -465,7 +465,7 @@ _RESTS: Final = (
     Rule(
         kind="residual.removed",
         within=PAYABLE,
-        also=(is_a_rest,),
+        also=(is_residual,),
         record={"amount_cents": Derived(credit_cents)},
         counts={"residuals": 1},
         moves=Derived(lambda scope: take(scope, credit_cents(scope), "house:residual")),
@@ -473,7 +473,7 @@ _RESTS: Final = (
     Rule(
         kind="residual.played",
         within=only(State.IDLE),
-        also=(is_a_rest, is_for_a_prize),
+        also=(is_residual, is_for_a_prize),
         record={
             "amount_cents": Derived(credit_cents),
             "prize_cents": "$:cents",

@@ -20,8 +20,8 @@ from tools.audit.rules.parts import (
     holds,
     in_the_menu,
     money_cents,
+    states_paid_coins,
     take,
-    tells_coins,
     ticket_ledger_goes_on,
 )
 from tools.audit.rules.pattern import But, Derived, Differs, Has, OneOf, Scope, json_equal, repr_of
@@ -155,7 +155,7 @@ _HANDPAYS: Final = (
         also=(
             fresh("handpay"),
             all_there_is("cashable"),
-            tells_coins("handpay", HandpayRecord),
+            states_paid_coins("handpay", HandpayRecord),
         ),
     ),
     Rule(

@@ -65,7 +65,7 @@ def money_cents(scope: Scope) -> int:
     return sum(scope.ledger.available_cents(scope.credit(kind)) for kind in MONEY)
 
 
-def tells_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
+def states_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
     """Return the check that the record set under ``key`` names the coins paid for its cash-out so far, or none."""
 
     def check(scope: Scope) -> None:

@@ -14,7 +14,7 @@ from tools.audit.rules.states import state_of
 _WAYS: Final[Mapping[str, str]] = {"given_up": "residual.removed", "played": "residual.played"}
 
 
-def is_a_rest(scope: Scope) -> None:
+def is_residual(scope: Scope) -> None:
     """Check that the credit buys no game, and that the jurisdiction allows this treatment."""
     amount_cents, terms = scope.record["amount_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is None:  # a journal of an earlier version: judged by the games that were played

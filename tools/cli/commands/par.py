@@ -27,7 +27,7 @@ from tools.cli.terminal import echo, json_text
 from tools.lab.named import named, refusal
 from tools.lab.parsheet import percent, sheet
 from tools.lab.parsheet.forms import to_csv, to_html
-from tools.lab.parsheet.meter import MeterError, asked, present
+from tools.lab.parsheet.meter import MeterError, present, standings_at
 
 #: The number of games of an estimate if there are no exact figures.
 ESTIMATE_GAMES = 100_000
@@ -147,7 +147,7 @@ def _stand(game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path 
     try:
         if meters:
             values = dict(_meter(text) for text in meters)
-            standings(asked(analysis, values), "credits")
+            standings(standings_at(analysis, values), "credits")
         if state is not None:
             with open_view(state) as view:
                 standings(present(game, analysis, view), "minor units")

@@ -37,7 +37,7 @@ from tools.floor.progressive.certificates import (
 )
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.heartbeat import check_sign
-from tools.floor.progressive.opening import STORE, TOLD, controller_on, open_store
+from tools.floor.progressive.opening import REPORTED_ERRORS, STORE, controller_on, open_store
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.secret_store import KEY_FILE, SecretStore, make_key, read_key
 from tools.floor.progressive.serve import Service
@@ -96,7 +96,7 @@ def certificates(
         made = make_link(folder, machines, host, now, signs)
         make_key(folder)
         configuration = broker_configuration(folder.resolve(), port, host)
-    except (*TOLD, OSError) as error:
+    except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
     for machine in dict.fromkeys(machines):
         if machine not in made:
@@ -136,7 +136,7 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
     except EnrolmentError as error:
         text = Texts("en").say(f"notice.refused.{error.code}", **error.values)
         raise click.ClickException(f"{stick}: {text}") from error
-    except (*TOLD, OSError) as error:
+    except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"machine {facts.serial}, key {facts.key}, until {facts.until:%Y-%m-%d}")
     echo(f"authority {facts.authority}: the machine's screen must show the same")
@@ -153,7 +153,7 @@ def revoke_(folder: Path, name: str) -> None:
     """
     try:
         revoke(folder, name, datetime.now(UTC))
-    except (*TOLD, OSError) as error:
+    except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{name} is revoked; restart the broker")
 
@@ -216,7 +216,7 @@ def serve(
                 None if manifest is None else examine(manifest, key or "", own_level_files(source), (source,))
             )
             asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
-    except (*TOLD, OSError) as error:
+    except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -253,7 +253,7 @@ async def _serve(
             for machine in admit:
                 controller.admit(machine)
             signs = SignBook(opened, SystemClock().now, time.monotonic_ns, timed)
-            service = Service(controller, slot, echo, signs=signs, told=readings.take)
+            service = Service(controller, slot, echo, signs=signs, observe=readings.take)
             await _until(service, ended)
         except StoreLostError as error:
             lost = True
@@ -462,8 +462,8 @@ def sign(
             wall = SignWindow(currency, fullscreen=fullscreen, display=display)
         else:
             wall = SignFile(currency, png, portrait=portrait)
-        asyncio.run(show_sign(slot, wall, levels=levels, name=of_sign(name), tell=timed))
-    except (*TOLD, WindowError, OSError) as error:
+        asyncio.run(show_sign(slot, wall, levels=levels, name=of_sign(name), report=timed))
+    except (*REPORTED_ERRORS, WindowError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -192,7 +192,7 @@ def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
 def _open(folder: Path, medium: Path | None) -> IdentityRegister:
     second = medium or folder / SECOND_FOLDER
     if not any((place / FILE).exists() for place in (folder, second)):
-        raise click.ClickException(f"{folder / FILE}: there is no register of identities")
+        raise click.ClickException(f"{folder / FILE}: there is no identity register")
     try:
         return IdentityRegister.open(folder, second)
     except OperatorError as why:

@@ -15,7 +15,7 @@ from tools.cli.terminal import echo
 from tools.cli.whole import WholeNumber
 from tools.dev.progressive.campaign import Campaign, run_campaign
 from tools.dev.progressive.simulate import run_floor
-from tools.floor.progressive.opening import STORE, TOLD, open_store
+from tools.floor.progressive.opening import REPORTED_ERRORS, STORE, open_store
 from tools.floor.progressive.store import Store
 
 
@@ -38,7 +38,7 @@ def simulate(*, machines: int, wagers: int, seed: int, store: str | None) -> Non
         except TimeoutError:
             why = f"{counted(machines, 'machine')}: never all up, or never all at rest, on this computer"
             raise click.ClickException(why) from None
-        except TOLD as error:
+        except REPORTED_ERRORS as error:
             raise click.ClickException(str(error)) from error
     for line in floor.lines():
         echo(line)
@@ -72,7 +72,7 @@ def campaign(*, scenarios: int, seed: int, store: str | None) -> None:
             )
         except KeyboardInterrupt:
             result.wrong.append("it was interrupted")
-        except TOLD as error:
+        except REPORTED_ERRORS as error:
             raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - began
     echo(f"seed {seed}: {result.scenarios} of {counted(scenarios, 'scenario')} in {seconds:.0f} s")

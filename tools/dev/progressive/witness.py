@@ -11,9 +11,9 @@ class Witness:
         self._highest: dict[tuple[str, int], int] = {}
         self.seen = 0
 
-    def hear(self, value: Value, now_ns: int, *, kept: bool = False) -> str:
+    def hear(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
         """Take a value; return what is wrong with it, or nothing. One that comes late is passed over."""
-        del now_ns, kept
+        del now_ns, retained
         last = self._last.get(value.level)
         if last is not None and value.sequence <= last.sequence:
             return ""

@@ -48,7 +48,7 @@ def of_sign(name: str) -> str:
 def _require_machine(name: str) -> None:
     """Raise OperatorError for a name that is reserved for something other than a machine."""
     if name in {CONTROLLER, SIGN, BROKER, AUTHORITY} or name.startswith(of_sign("")):
-        raise OperatorError(f"{name}: is no machine's serial")
+        raise OperatorError(f"{name} is not a valid machine serial number")
 
 
 def make_link(

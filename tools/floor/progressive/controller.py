@@ -347,7 +347,7 @@ class Controller:
         at = self._now()
         with self._store.transaction() as session:
             self.unruled = session.count_unruled()
-            found = session.levels(besides=self._closed)
+            found = session.levels(excluded=self._closed)
             records = [record for record in found if not record.successor]
             self._closed.update(record.id for record in found if record.successor)
             for record in records:

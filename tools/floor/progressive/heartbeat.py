@@ -32,7 +32,7 @@ class _Message(BaseModel):
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
-class Stands(_Message):
+class ShownLevel(_Message):
     """One level on the sign: the displayed amount in minor units, or None if it shows none."""
 
     level: LevelId
@@ -44,7 +44,7 @@ class SignHeartbeat(_Message):
 
     type: Literal["beat"] = "beat"
     sign: SignId
-    shown: Annotated[tuple[Stands, ...], Field(max_length=_PLATES_MAX)] = ()
+    shown: Annotated[tuple[ShownLevel, ...], Field(max_length=_PLATES_MAX)] = ()
 
     @property
     def dark(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class Heart:
             return None
         self._beat_ns = now_ns
         shown = tuple(
-            Stands(
+            ShownLevel(
                 level=plate.level,
                 amount_cents=None if plate.thousandths is None else plate.thousandths // 1000,
             )

@@ -13,7 +13,7 @@ from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.store import SqliteReader, SqliteStore, Store
 
 #: Errors that are reported to the person in one line.
-TOLD = (LocalError, OperatorError)
+REPORTED_ERRORS = (LocalError, OperatorError)
 
 STORE = click.option(
     "--store",
@@ -27,12 +27,12 @@ def open_store(text: str | None, *, to_read: bool = False) -> Store:
     if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
         from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an extra)
 
-        return _whole(PostgresReader(text)) if to_read else PostgresStore(text)
+        return _with_all_tables(PostgresReader(text)) if to_read else PostgresStore(text)
     path = default_state_dir() / "controller.db" if text is None else Path(text)
-    return _whole(SqliteReader(path)) if to_read else SqliteStore(path)
+    return _with_all_tables(SqliteReader(path)) if to_read else SqliteStore(path)
 
 
-def _whole(store: Store) -> Store:
+def _with_all_tables(store: Store) -> Store:
     """Return a store for reading that has every table. Raises OperatorError, with the store closed."""
     try:
         store.require_tables()
@@ -47,11 +47,11 @@ def controller_on(store: str | None, *, to_read: bool = False) -> Iterator[Contr
     """Yield a controller on the named store, without a network; its errors are reported in one line."""
     try:
         opened = open_store(store, to_read=to_read)
-    except TOLD as error:
+    except REPORTED_ERRORS as error:
         raise click.ClickException(str(error)) from error
     try:
         yield Controller(opened, SystemClock().now)
-    except TOLD as error:
+    except REPORTED_ERRORS as error:
         raise click.ClickException(str(error)) from error
     finally:
         opened.close()

@@ -36,7 +36,9 @@ class Readings:
             for each in _STATUSES:
                 status.add_metric([sign.id, each], each == sign.status)
         alive = GaugeMetricFamily(
-            "egm_progressive_alive_timestamp_seconds", "When the levels were last told.", value=time.time()
+            "egm_progressive_alive_timestamp_seconds",
+            "When the levels were last published.",
+            value=time.time(),
         )
         held = GaugeMetricFamily(
             "egm_progressive_held", "Claims and payments that wait for two persons to rule.", value=unruled

@@ -96,10 +96,10 @@ class SecretStore:
         made = self._cipher.encrypt(_nonce(trigger.commitment), trigger.to_text().encode(), None)
         return base64.b64encode(made).decode("ascii")
 
-    def unseal(self, sealed: str, commitment: str) -> Trigger:
+    def unseal(self, encrypted: str, commitment: str) -> Trigger:
         """Decrypt a secret. Raises :class:`SecretError` if key, store and commitment do not agree."""
         try:
-            text = self._cipher.decrypt(_nonce(commitment), base64.b64decode(sealed, validate=True), None)
+            text = self._cipher.decrypt(_nonce(commitment), base64.b64decode(encrypted, validate=True), None)
             found = Trigger.from_json(json.loads(text))
         except (InvalidTag, ValueError) as error:
             raise SecretError(f"a secret amount cannot be read; is {KEY_FILE} another? ({error!r})") from None

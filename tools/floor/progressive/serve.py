@@ -46,33 +46,33 @@ _OFFICE_SECONDS: Final = 2.0
 
 
 class Service:
-    """A controller and its connection to the broker. ``tell`` takes lines for the terminal."""
+    """A controller and its connection to the broker. ``report`` takes lines for the terminal."""
 
     def __init__(
         self,
         controller: Controller,
         slot: LinkSlot,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         *,
         values_seconds: float = _VALUES_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
         signs: SignBook | None = None,
-        told: Callable[[Iterable[Value], Iterable[SignRecord], int], None] = lambda *_: None,
+        observe: Callable[[Iterable[Value], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
         """Create the service; ``values_seconds``: between two values of a level, at most a second (I-02).
 
-        ``signs`` watches the signs on the floor. ``told`` is repeatedly given what the levels and the signs
+        ``signs`` watches the signs on the floor. ``observe`` repeatedly receives what the levels and the signs
         show, and the number of claims and payments that wait for a ruling.
         """
         self._controller = controller
         self._slot = slot
-        self._tell = tell
+        self._report = report
         self._values_seconds = values_seconds
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
         self._signs = signs
-        self._told = told
+        self._observe = observe
         self._inbox: Waiting[Heard] = Waiting()
 
     async def run(self) -> None:
@@ -86,7 +86,7 @@ class Service:
             lambda: context,
             CONTROLLER,
             self._serve,
-            lambda why: self._tell(f"no broker: {why}"),
+            lambda why: self._report(f"no broker: {why}"),
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,
         )
@@ -100,7 +100,7 @@ class Service:
     async def _serve(self, line: Line) -> None:
         await line.subscribe(topics.ALL_UP)
         await line.subscribe(topics.ALL_SIGNS)
-        self._tell(f"serving on {self._slot.host}:{self._slot.port}")
+        self._report(f"serving on {self._slot.host}:{self._slot.port}")
         await together(self._hear(line), self._answer(line), self._show(line))
 
     async def _hear(self, line: Line) -> None:
@@ -114,7 +114,7 @@ class Service:
                     self._inbox.put_nowait(Heard(sender, from_machine(payload(message))))
             except ProgressiveMessageError as error:
                 self._controller.misunderstood(sender, str(error))
-                self._tell(f"{sender}: {error}")
+                self._report(f"{sender}: {error}")
 
     def _beat(self, sign: str, beat: SignHeartbeat) -> None:
         if beat.sign != sign:
@@ -148,7 +148,7 @@ class Service:
         while True:
             values = self._controller.values()
             signs = () if self._signs is None else self._signs.look()
-            self._told(values, signs, self._controller.unruled)
+            self._observe(values, signs, self._controller.unruled)
             for value in values:
                 await line.publish(topics.value(value.level), encode(value), AT_LEAST_ONCE, retain=True)
             await asyncio.sleep(self._values_seconds)

@@ -51,13 +51,13 @@ class Plate:
 class _Level:
     value: Value
     start: int
-    told_ns: int
+    changed_ns: int
     heard_ns: int | None = None
 
     def thousandths(self, now_ns: int) -> int:
         """Return what the drums show on their way from ``start`` to the last value."""
         target = self.value.amount_cents * 1000
-        run_ns = min(RUN_NS, max(0, now_ns - self.told_ns))
+        run_ns = min(RUN_NS, max(0, now_ns - self.changed_ns))
         return self.start + (target - self.start) * run_ns // RUN_NS
 
     def fresh(self, now_ns: int) -> bool:
@@ -74,8 +74,8 @@ class Sign:
     chosen: tuple[str, ...] = ()
     _levels: dict[str, _Level] = field(default_factory=dict)
 
-    def hear(self, value: Value, now_ns: int, *, kept: bool = False) -> str:
-        """Take a value; return what is wrong with it, or an empty string. ``kept``: retained by the broker.
+    def hear(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
+        """Take a value; return what is wrong with it, or an empty string. ``retained``: retained by the broker.
 
         A value that is older than the last one is ignored (:meth:`Value.follows`). A lower amount without a
         recorded fall is never shown, and does not count as live (NM 15.1.24.12(E)); one after a fall is shown
@@ -84,7 +84,7 @@ class Sign:
         """
         level = self._levels.get(value.level)
         silent = level is not None and not level.fresh(now_ns)
-        if level is None or (silent and not kept and value.run != level.value.run):
+        if level is None or (silent and not retained and value.run != level.value.run):
             level = self._levels[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
         elif not value.follows(level.value.run, level.value.sequence, level.value.time_utc, silent=silent):
             return ""
@@ -92,13 +92,13 @@ class Sign:
             return wrong
         else:
             if value.falls != level.value.falls:
-                level.start, level.told_ns = value.amount_cents * 1000, now_ns
+                level.start, level.changed_ns = value.amount_cents * 1000, now_ns
             elif (
                 value.amount_cents != level.value.amount_cents
             ):  # a repeated value does not restart the drums
-                level.start, level.told_ns = level.thousandths(now_ns), now_ns
+                level.start, level.changed_ns = level.thousandths(now_ns), now_ns
             level.value = value
-        if not kept:
+        if not retained:
             level.heard_ns = now_ns
         return ""
 
@@ -124,7 +124,7 @@ class Watch:
     """A monitor that reports when a level of a sign goes dark, and when it is shown again (I-02)."""
 
     sign: Sign
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
     _lit: dict[str, bool] = field(default_factory=dict)
 
     def look(self, now_ns: int) -> tuple[Plate, ...]:
@@ -134,15 +134,15 @@ class Watch:
             lit = plate.thousandths is not None
             if lit != self._lit.get(plate.level):
                 self._lit[plate.level] = lit
-                self.tell(f"{plate.level}: {'shown' if lit else 'not heard, no amount is shown'}")
+                self.report(f"{plate.level}: {'shown' if lit else 'not heard, no amount is shown'}")
         return plates
 
 
 class Listener(Protocol):
     """A receiver of values: a sign, or a monitor of one."""
 
-    def hear(self, value: Value, now_ns: int, *, kept: bool = False) -> str:
-        """Take a value; return what is wrong with it, or an empty string. ``kept``: retained by the broker."""
+    def hear(self, value: Value, now_ns: int, *, retained: bool = False) -> str:
+        """Take a value; return what is wrong with it, or an empty string. ``retained``: retained by the broker."""
         ...
 
 
@@ -150,7 +150,7 @@ async def listen(
     sign: Listener,
     slot: LinkSlot,
     now_ns: Callable[[], int],
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
     *,
     name: str,
     beat: Callable[[int], bytes | None] = lambda _: None,
@@ -159,7 +159,7 @@ async def listen(
 ) -> None:
     """Receive every value, and reconnect after each interruption, until cancelled.
 
-    ``tell`` takes what is wrong with a value; ``lost`` (or it) why there is no broker. ``name`` distinguishes
+    ``report`` takes what is wrong with a value; ``lost`` (or it) why there is no broker. ``name`` distinguishes
     the sign from others with the same certificate. ``beat`` returns the heartbeat to send now, or None.
     Raises OperatorError for bad files.
     """
@@ -179,13 +179,13 @@ async def listen(
         async for message in line.messages:
             wrong = _take(sign, message, now_ns())
             if wrong:
-                tell(wrong)
+                report(wrong)
 
-    def gone(why: str) -> None:
-        (lost or tell)(f"no broker: {why}")
+    def report_lost(why: str) -> None:
+        (lost or report)(f"no broker: {why}")
 
     context = tls(slot)
-    await stay_connected(slot, lambda: context, name, serve, gone, retry_seconds=retry_seconds)
+    await stay_connected(slot, lambda: context, name, serve, report_lost, retry_seconds=retry_seconds)
 
 
 def _take(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
@@ -195,4 +195,4 @@ def _take(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
         return str(error)
     if not isinstance(value, Value) or str(message.topic) != topics.value(value.level):
         return f"{message.topic}: no value of that level"
-    return sign.hear(value, now_ns, kept=bool(message.retain))
+    return sign.hear(value, now_ns, retained=bool(message.retain))

@@ -92,14 +92,14 @@ async def show_sign(
     *,
     levels: tuple[str, ...],
     name: str,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
     now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
     """Show the sign ``name`` on ``wall`` until it is closed or this is cancelled; ``levels``: see Sign."""
     sign = Sign(levels)
-    watch = Watch(sign, tell)
+    watch = Watch(sign, report)
     heart = Heart(name)
-    listening = asyncio.create_task(listen(sign, slot, now_ns, tell, name=name, beat=heart.due))
+    listening = asyncio.create_task(listen(sign, slot, now_ns, report, name=name, beat=heart.due))
     try:
         while not listening.done():
             now = now_ns()

@@ -40,19 +40,19 @@ class SignRecord:
 
 
 class SignBook:
-    """Every sign's last heartbeat. ``tell`` takes each change; ``now_ns`` is monotonic."""
+    """Every sign's last heartbeat. ``report`` takes each change; ``now_ns`` is monotonic."""
 
     def __init__(
         self,
         store: Store,
         now: Callable[[], datetime],
         now_ns: Callable[[], int],
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         self._store = store
         self._now = now
         self._now_ns = now_ns
-        self._tell = tell
+        self._report = report
         self._beats: dict[str, SignHeartbeat] = {}
         self._written_ns = began_ns = now_ns()
         with store.transaction() as session:
@@ -85,7 +85,7 @@ class SignBook:
                     dark = list(sign.dark)
                     session.note(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
             for sign in changed:
-                self._tell(_line(sign))
+                self._report(_line(sign))
         self._known = {name: sign for name, sign in found.items() if name in self._heard_ns}
         return tuple(self._known.values())
 

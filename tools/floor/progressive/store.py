@@ -117,10 +117,10 @@ class Session:
         rows = self._run("SELECT record FROM level WHERE id = ?", level)
         return LevelRecord.from_text(level, rows[0][0]) if rows else None
 
-    def levels(self, *, besides: Container[str] = ()) -> tuple[LevelRecord, ...]:
-        """Return every level except ``besides``, closed ones too."""
+    def levels(self, *, excluded: Container[str] = ()) -> tuple[LevelRecord, ...]:
+        """Return every level except ``excluded``, closed ones too."""
         rows = self._run("SELECT id, record FROM level ORDER BY id")
-        return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in besides)
+        return tuple(LevelRecord.from_text(row[0], row[1]) for row in rows if row[0] not in excluded)
 
     def put_level(self, record: LevelRecord) -> None:
         """Store a level."""

@@ -37,7 +37,7 @@ _REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
 WAYS: Final[Mapping[str, Callable[[int, int], int]]] = {
     "always the first option": lambda _decisions, _options: 0,
     "always the last": lambda _decisions, options: options - 1,
-    "by turns": lambda asked, options: asked % options,
+    "by turns": lambda answered, options: answered % options,
 }
 #: The number of different cards in a pack that has not 52.
 _PACK: Final = {"super-pan-9": 36}

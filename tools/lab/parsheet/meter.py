@@ -35,7 +35,7 @@ class Standing:
     whole: Fraction
 
 
-def asked(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing]:
+def standings_at(analysis: Analysis, meters: Mapping[str, int]) -> list[Standing]:
     """Return every bet's levels at the given ``meters`` (credits). Raises :class:`MeterError`."""
     known = {share.level for bet in analysis.bets for share in bet.progressives}
     for level, credits_ in meters.items():
