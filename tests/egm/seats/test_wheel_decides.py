@@ -349,7 +349,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
 
 @pytest.mark.requirement("O-06")
 def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr(rounds, "_KEPT", 1)
+    monkeypatch.setattr(rounds, "_ROUNDS_REMEMBERED", 1)
     table = SharedTable()
     one = started(tmp_path, Position(1, 2), table=table)
     two = started(tmp_path, Position(2, 2), one, table)
@@ -373,7 +373,7 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
 
 @pytest.mark.requirement("A-05")
 @pytest.mark.parametrize(
-    ("told", "found"), [(17, []), (18, ["it ends with 17; of its spin the wheel told 18"])]
+    ("told", "found"), [(17, []), (18, ["it ends with 17, but the wheel reported 18 for its spin"])]
 )
 def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, found):
     room = started(tmp_path).insert(2000)
@@ -503,7 +503,7 @@ def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
             audit.see(entry._replace(transaction=replace(entry.transaction, record=lie)))
         else:
             audit.see(entry)
-    assert [why for why in found if "the wheel told 16" in why]
+    assert [why for why in found if "the wheel reported 16" in why]
 
 
 def test_an_american_wheel_has_no_reader(tmp_path):
