@@ -39,24 +39,25 @@ _SOFT_17: Final = {
 }
 _SECOND: Final = {
     "after": Text(
-        en="He takes his second card after the hands have been played.",
-        fr="Il prend sa deuxième carte une fois les mains jouées.",
+        en="The dealer's second card is drawn after the hands have been played.",
+        fr="Le croupier prend sa deuxième carte une fois les mains jouées.",
     ),
     "hole": Text(
-        en="He takes his second card face down with yours; his blackjack ends the round at once.",
-        fr="Il prend sa deuxième carte en même temps que vous, face cachée; son blackjack met fin au coup.",
+        en="The dealer's second card is dealt face down with yours; a dealer blackjack ends the round at once.",
+        fr="Le croupier prend sa deuxième carte en même temps que vous, face cachée; son blackjack met fin au "
+        "coup.",
     ),
 }
 _ORIGINAL: Final = (
     Text(
-        en="His blackjack takes all that is bet on a hand of less.",
-        fr="Son blackjack emporte tout ce qui est misé sur une main moindre.",
+        en="A dealer blackjack wins all bets on any hand that is not a blackjack.",
+        fr="Le blackjack du croupier emporte tout ce qui est misé sur une main moindre.",
     ),
     Text(
-        en="His blackjack takes only the first bet of a hand of less: what was doubled or split is "
-        "given back.",
-        fr="Son blackjack n'emporte que la mise initiale d'une main moindre : ce qui a été ajouté en "
-        "doublant ou en partageant est rendu.",
+        en="A dealer blackjack wins only the first bet of any hand that is not a blackjack: amounts added by "
+        "doubling or splitting are returned.",
+        fr="Le blackjack du croupier n'emporte que la mise initiale d'une main moindre : ce qui a été ajouté "
+        "en doublant ou en partageant est rendu.",
     ),
 )
 _DOUBLE: Final = Text(
@@ -79,21 +80,21 @@ _ACES: Final = Text(
     en="Split aces take one card each.", fr="Les as partagés ne reçoivent qu'une carte chacun."
 )
 _NO_BLACKJACK: Final = Text(
-    en="After a split 21 in two cards is no blackjack.",
+    en="After a split, 21 in two cards is not a blackjack.",
     fr="Après un partage, 21 en deux cartes n'est pas un blackjack.",
 )
 _INSURANCE: Final = Text(
-    en="At a dealer's ace you may insure half of your bet more against his blackjack.",
+    en="If the dealer shows an ace, you may bet half of your bet more as insurance against a blackjack.",
     fr="Si la première carte du croupier est un as, vous pouvez vous assurer contre son blackjack pour la "
     "moitié de votre mise.",
 )
 _EVEN: Final = {
     "ace": Text(
-        en="At a dealer's ace a blackjack may take even money at once.",
+        en="If the dealer shows an ace, a blackjack may take even money at once.",
         fr="Devant un as du croupier, un blackjack peut être payé aussitôt à égalité.",
     ),
     "ten": Text(
-        en="At a dealer's ace, ten or face a blackjack may take even money at once.",
+        en="If the dealer shows an ace, a ten or a face card, a blackjack may take even money at once.",
         fr="Devant un as, un dix ou une figure du croupier, un blackjack peut être payé aussitôt à égalité.",
     ),
 }
@@ -110,9 +111,9 @@ _AT_ONCE: Final = {
 }
 _ACTIONS: Final = Text(
     en="The dealer plays {0} hands of the same first card against yours; bet against at least {1} of them. "
-    "Who doubles or splits adds to each of these bets.",
+    "Doubling or splitting adds to each of these bets.",
     fr="Le croupier joue {0} mains de même première carte contre la vôtre; misez contre au moins {1} d'entre "
-    "elles. Qui double ou partage ajoute à chacune de ces mises.",
+    "elles. Doubler ou partager ajoute à chacune de ces mises.",
 )
 _OR: Final = Text(en="{0} or {1}", fr="{0} ou {1}")
 _TO: Final = Text(en="{0} to {1}", fr="{0} à {1}")

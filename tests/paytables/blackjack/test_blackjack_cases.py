@@ -362,9 +362,9 @@ def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
     options, monaco = load_game(OPTIONS).help, load_game(MONACO).help
     assert "total 2 to 20, an ace as 1 or 11; also after a split" in options["en"]
     assert "Trois sept gagnent aussitôt" in options["fr"]
-    assert "Son blackjack emporte tout" in monaco["fr"]
+    assert "Le blackjack du croupier emporte tout" in monaco["fr"]
     assert "9 à 11" in load_game(QUEBEC).help["fr"]
-    assert "ten or face a blackjack may take even money" in monaco["en"]
+    assert "a ten or a face card, a blackjack may take even money" in monaco["en"]
 
 
 @pytest.mark.requirement("C-10:a")

@@ -98,7 +98,7 @@ def test_a_certificate_speaks_for_one_sign_and_a_machines_for_none(tmp_path):
 
 @pytest.mark.parametrize("name", ["controller", "broker", "authority", "sign", "sign-1", "sign-lobby"])
 def test_no_machine_has_the_name_of_another_part_of_the_link(tmp_path, name):
-    with pytest.raises(OperatorError, match="no machine's serial"):
+    with pytest.raises(OperatorError, match="not a valid machine serial number"):
         make_link(tmp_path, (name,), "127.0.0.1", NOW)
 
 
