@@ -165,6 +165,7 @@ class Bench:
             while (message := await self._read(reader)) is not None:
                 writer.write(encode(self.obey(message)))
                 await writer.drain()
+                await asyncio.sleep(0)  # a buffered command must not keep the devices from their lines
         except MessageError as error:
             writer.write(encode(BenchReply(ok=False, text=str(error))))
         except (ConnectionError, ValueError):  # disconnected, or a line over the limit

@@ -97,6 +97,8 @@ class ScreenServer:
                 if not isinstance(message, Intent):
                     raise MessageError(f"a screen sent {message.type!r}; only intents are taken")
                 self._on_intent(message)
+                # A buffered line is returned without waiting: let devices and timers run between two requests.
+                await asyncio.sleep(0)
         except (MessageError, ValueError) as error:  # ValueError: a line over the limit
             self._on_peer_error(str(error))
         except (

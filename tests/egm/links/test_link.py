@@ -148,6 +148,26 @@ def test_who_has_the_token_is_greeted_and_heard(tmp_path):
     asyncio.run(session())
 
 
+def test_a_flood_of_requests_leaves_every_other_task_its_turns(tmp_path):
+    """Buffered lines were handled without a pause: under load no device was polled for twenty seconds."""
+    requests = 200
+
+    async def session():
+        desk = Desk(tmp_path)
+        await desk.server.start()
+        _, writer = await desk.connect(encode(Hello(token="secret")) + encode(Intent(name="play")) * requests)
+        await desk.heard.wait()
+        turns = 0
+        while len(desk.intents) < requests:
+            turns += 1
+            await asyncio.sleep(0)
+        assert turns >= requests // 2, "another task runs between two requests"
+        writer.close()
+        await desk.server.close()
+
+    asyncio.run(session())
+
+
 @pytest.mark.parametrize(
     "first",
     [

@@ -285,7 +285,7 @@ def test_a_form_is_the_first_that_the_table_takes():
         (table(6, ("pass", 1001)), "outside the limits"),
         (table(6, ("pass", 1), told=[(0, "pass")]), "no throw leaves a bet on 'pass'"),
         (table(6, ("pass", 1), told=[(0, "hard-4")]), "no throw leaves this table"),
-        (table(6, ("pass", 1), told=["x"]), "told: "),
+        (table(6, ("pass", 1), told=["x"]), "'told': "),
         (table(6, ("pass", 0)), "not a standing bet of this table"),
         (table(6, ("nowhere", 1)), "not a standing bet of this table"),
     ],
