@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
@@ -92,11 +92,13 @@ class SignedFile:
 def last_signed_file(journal: JournalView) -> SignedFile | None:
     """Return the cabinet file signed last, also if that was before an authorised clear; None if there is none."""
     entry = next(journal.entries((KIND, "clear.kept"), limit=1, newest_first=True), None)
-    stored: Any = journal.state(IntegrityKey.CABINET)
+    stored = journal.state(IntegrityKey.CABINET)
     text = (
         "" if entry is None else str(details(entry).get("text" if entry.kind == KIND else CABINET_TEXT, ""))
     )
-    return SignedFile(text, stored["digest"], tuple(stored["persons"])) if text and stored else None
+    if not text or not isinstance(stored, dict):
+        return None
+    return SignedFile(text, str(stored["digest"]), tuple(map(str, stored["persons"])))
 
 
 @dataclass(frozen=True, slots=True)
